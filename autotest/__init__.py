@@ -1,0 +1,95 @@
+"""op-autotest: checks that a framework's ops behave like PyTorch's, eagerly and in a static graph, forward and backward.
+
+Names are imported when they are first used, so that a pytest session without an `@autotest` test pays nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autotest.decorator import autotest
+    from autotest.errors import (
+        AutotestError,
+        DivergenceError,
+        EnvironmentFault,
+        RejectionError,
+        UsageError,
+    )
+    from autotest.tensors import choice_tensor, random_device, random_dtype, random_tensor
+    from autotest.torch_root import torch
+    from dual_object.dual import DualObject, GetDualObject, dual
+    from generators import (
+        Nothing,
+        constant,
+        nothing,
+        oneof,
+        random,
+        random_bool,
+        random_or_nothing,
+        tuple,  # noqa: A004 - its name in the generators' vocabulary
+    )
+
+_HOMES = {
+    "autotest.decorator": ("autotest",),
+    "autotest.errors": (
+        "AutotestError",
+        "DivergenceError",
+        "EnvironmentFault",
+        "RejectionError",
+        "UsageError",
+    ),
+    "autotest.tensors": ("choice_tensor", "random_device", "random_dtype", "random_tensor"),
+    "autotest.torch_root": ("torch",),
+    "dual_object.dual": ("DualObject", "GetDualObject", "dual"),
+    "generators": (
+        "Nothing",
+        "constant",
+        "nothing",
+        "oneof",
+        "random",
+        "random_bool",
+        "random_or_nothing",
+        "tuple",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+# `tuple` is left out: a star import must not replace the builtin.
+__all__ = [
+    "AutotestError",
+    "DivergenceError",
+    "DualObject",
+    "EnvironmentFault",
+    "GetDualObject",
+    "Nothing",
+    "RejectionError",
+    "UsageError",
+    "autotest",
+    "choice_tensor",
+    "constant",
+    "dual",
+    "nothing",
+    "oneof",
+    "random",
+    "random_bool",
+    "random_device",
+    "random_dtype",
+    "random_or_nothing",
+    "random_tensor",
+    "torch",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'autotest' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME_OF})

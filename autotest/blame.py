@@ -1,0 +1,95 @@
+"""Blame: which call of a divergent case diverges when it runs alone, on the reference's own values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from autotest.comparison import Difference, Names, Rules, compare
+from autotest.divergence import Divergence
+from autotest.worker import Death, GraphFailure
+from dual_object.adapter import Adapter, GraphRefusal
+from dual_object.isolation import isolate
+from dual_object.observation import Observation
+from dual_object.program import Program
+
+
+class Target(Protocol):
+    """Whoever replays Programs."""
+
+    def eager(self, programs: Sequence[Program]) -> Iterator[Observation | Death]:
+        """Replay eagerly."""
+
+    def graph(
+        self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
+    ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
+        """Run in ONE static graph."""
+
+
+def blame(
+    reference: Adapter,
+    target: Target,
+    program: Program,
+    differences: Sequence[Difference],
+    rules: Rules,
+    *,
+    graph: bool,
+) -> list[Divergence]:
+    """The divergences behind `differences`: one per call that diverges alone.
+
+    A difference that already names its call keeps it. What no call shows alone is blamed on the Program as a whole, once per phase.
+    """
+    settled = [Divergence(d, program, d.call) for d in differences if d.call is not None]
+    open_ = [d for d in differences if d.call is None]
+    if not open_:
+        return _distinct(settled)
+    only = only_call(program)
+    if only is not None:
+        return _distinct([*settled, *(Divergence(d, program, only) for d in open_)])
+    found = list(_alone(reference, target, program, rules, graph=graph))
+    phases = {d.phase for d in open_}
+    shown = [d for d in found if d.difference.phase in phases or not program.cotangents]
+    if shown:
+        return _distinct([*settled, *found])
+    if settled:
+        return _distinct(settled)
+    return _distinct([Divergence(d, program, None) for d in open_])
+
+
+def only_call(program: Program) -> int | None:
+    """The index of the one call that computes, None where there are more."""
+    computing = [
+        index
+        for index, call in enumerate(program.calls)
+        if call.kind not in ("module", "get", "set", "enter", "exit") and (call.results() or call.out is None)
+    ]
+    return computing[0] if len(computing) == 1 else None
+
+
+def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
+    """One divergence per phase, kind and call: the first says the most."""
+    seen: dict[tuple[str, str, int | None], Divergence] = {}
+    for divergence in divergences:
+        difference = divergence.difference
+        seen.setdefault((difference.phase, difference.kind, divergence.call), divergence)
+    return list(seen.values())
+
+
+def _alone(
+    reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool
+) -> Iterator[Divergence]:
+    names = Names(program)
+    isolated = list(isolate(reference, program))
+    if graph:
+        answers: list[Observation | GraphRefusal | GraphFailure | Death] = []
+        for _, alone, expected in isolated:
+            keys = [key for key, gradient in expected.gradients.items() if gradient is not None]
+            answer = target.graph([alone], [keys] if keys and alone.cotangents else None)
+            answers.append(answer[0] if isinstance(answer, list) else answer)
+    else:
+        answers = list(target.eager([alone for _, alone, _ in isolated]))
+    for (index, alone, expected), answer in zip(isolated, answers, strict=True):
+        if isinstance(answer, Observation):
+            for difference in compare(alone, expected, answer, rules, graph=graph, names=names):
+                difference.call = None
+                yield Divergence(difference, program, index)

@@ -1,0 +1,140 @@
+"""A case: one draw of a test, run on the reference and recorded. Its key alone brings it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autotest.errors import UsageError
+from autotest.options import TestOptions
+from dual_object.errors import ArgumentError
+from dual_object.observation import Observation
+from dual_object.program import Program
+from dual_object.recording import Recording, current_recording
+from dual_object.replay import Replay
+from dual_object.values import Array
+from generators import Nothing, PhiloxSource, drawing, dtype_name, fill_values
+from generators.source import Source, case_key
+
+if TYPE_CHECKING:
+    from dual_object.adapters.torch import Adapter as Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A recorded case: its place among the test's draws, its Program, and what the reference showed."""
+
+    index: int
+    key: str
+    program: Program
+    reference: Observation
+
+    def gradient_keys(self) -> list[str]:
+        """The leaves that have a gradient on the reference."""
+        return [key for key, gradient in self.reference.gradients.items() if gradient is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A draw that the reference refused: the Program up to the refused call, and the reference's words."""
+
+    index: int
+    key: str
+    program: Program
+    reason: str
+
+
+@dataclass(slots=True)
+class Drawer:
+    """Draws the cases of one test. `raised` is the exception that its body raised by itself, told apart from a fault of ours."""
+
+    reference: Reference
+    test: str
+    seed: int
+    target: str
+    options: TestOptions
+    body: Callable[[], Any]
+    raised: Exception | None = None
+
+    def draw(self, index: int, stepper: Replay | None = None) -> Case | Rejection:
+        """Run the body once on the reference and record it; `stepper` replays each call at once, inline.
+
+        Raises what the body raises, unless it is the reference's own refusal; UsageError for a body that returns what cannot be compared.
+        """
+        source = PhiloxSource(case_key(self.seed, self.test, index))
+        key = f"{self.test}#{index}"
+        with drawing(source):
+            recording = Recording(
+                self.reference,
+                draw_state=_StateDraw(source),
+                omitted=Nothing,
+                target=self.target,
+                stepper=stepper,
+            )
+            token = current_recording.set(recording)
+            try:
+                returned = self.body()
+            except Exception as error:
+                if recording.refused is error:
+                    return Rejection(
+                        index, key, recording.program, f"{type(error).__name__}: {_first_line(error)}"
+                    )
+                self.raised = error
+                raise
+            finally:
+                current_recording.reset(token)
+            program = recording.program
+            if returned is None and self.options.auto_backward:
+                raise UsageError(
+                    f"{self.test} returned None, but should return the result to compare: "
+                    "return it, or pass auto_backward=False to @autotest"
+                )
+            try:
+                program.outputs = recording.returned(returned)
+            except ArgumentError as error:
+                raise UsageError(f"{self.test}: {error}") from None
+            if self.options.auto_backward:
+                program.cotangents = self._cotangents(recording, source)
+        seen = recording.finish()
+        if seen.backward_failure is not None:
+            failure = seen.backward_failure
+            return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
+        return Case(index, key, program, seen)
+
+    def _cotangents(self, recording: Recording, source: Source) -> dict[int, Array]:
+        found: dict[int, Array] = {}
+        for id_ in recording.differentiable():
+            dtype, shape, _, _ = recording.reference.describe(recording.values.by_id[id_])
+            seed = source.integer(0, 1 << 32)
+            if self.options.check_grad_use_random_data:
+                found[id_] = fill_values("uniform", seed, shape, dtype, -1, 1)
+            else:
+                found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
+        return found
+
+
+class _StateDraw:
+    """Values for a new module's parameters and buffers, of the size that the layers' own initialisation has."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def __call__(self, name: str, data: Array) -> Array:
+        if data.dtype.kind != "f":
+            return np.array(data)
+        low, high = -1.0, 1.0
+        if data.ndim >= 2:
+            high = float(np.prod(data.shape[1:])) ** -0.5 if data.size else 1.0
+            low = -high
+        elif name.endswith(("running_var", "weight")):  # a variance, a scale: kept away from zero
+            low, high = 0.5, 1.5
+        seed = self._source.integer(0, 1 << 32)
+        return fill_values("uniform", seed, data.shape, dtype_name(data.dtype), low, high)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else ""

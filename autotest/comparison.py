@@ -1,0 +1,343 @@
+"""Comparison of two observations. Failures are data before they are text: `compare` returns Differences, the verdict words them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from autotest.tolerance import Tolerance, tolerance
+from dual_object.observation import Failure, Observation, Seen
+from dual_object.program import Program
+from dual_object.values import Array, Device, Name, Tree
+
+Phase = Literal[
+    "eager_forward", "eager_backward", "eager_second", "graph_forward", "graph_backward", "graph_state"
+]
+
+#: How many of the worst elements a difference keeps.
+WORST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element that differs."""
+
+    index: tuple[int, ...]
+    reference: Any
+    actual: Any
+
+
+@dataclass(slots=True)
+class Difference:
+    """One way in which the target differs: where, what kind, and the sentence `actual, but should be expected`.
+
+    `call` is the call that shows it, where that is known; `key` the value number or leaf key compared.
+    """
+
+    phase: Phase
+    kind: str
+    where: str
+    message: str
+    call: int | None = None
+    key: str = ""
+    dtype: str = ""
+    worst: list[Element] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a test wants compared, and how closely."""
+
+    rtol: float | None = None
+    atol: float | None = None
+    check_allclose: bool = True
+    check_dtype: bool = True
+
+
+class Names:
+    """Value numbers and leaf keys as the printed Program names them."""
+
+    def __init__(self, program: Program) -> None:
+        from dual_object.printing import names
+
+        self._names = names(program)
+
+    def value(self, id_: int) -> str:
+        """`x`, `t0`, `m1`."""
+        return self._names.get(id_, f"v{id_}")
+
+    def leaf(self, key: str) -> str:
+        """`x`, `m0.weight`."""
+        id_, _, attribute = key.partition(".")
+        name = self.value(int(id_))
+        return f"{name}.{attribute}" if attribute else name
+
+
+def compare(
+    program: Program,
+    expected: Observation,
+    actual: Observation,
+    rules: Rules,
+    *,
+    graph: bool = False,
+    names: Names | None = None,
+) -> list[Difference]:
+    """All differences of `actual` from `expected`, in the order in which a reader wants them: forward, backward, state."""
+    forward: Phase = "graph_forward" if graph else "eager_forward"
+    backward: Phase = "graph_backward" if graph else "eager_backward"
+    state: Phase = "graph_state" if graph else "eager_forward"
+    found = list(_failures(program, actual, forward))
+    if actual.ended:
+        return found
+    for id_, reference in expected.outputs.items():
+        shown = actual.outputs.get(id_)
+        if shown is None:
+            names = names or Names(program)
+            message = f"{names.value(id_)} is no tensor, but should be a {reference.dtype} tensor"
+            found.append(Difference(forward, "structure", names.value(id_), message, key=str(id_)))
+        elif not same(reference, shown, rules):
+            names = names or Names(program)
+            found.append(_tensor(forward, names.value(id_), str(id_), reference, shown, rules))
+    if not graph:
+        for call, value in actual.hosts.items():
+            difference = _host(program, call, value, rules)
+            if difference is not None:
+                found.append(difference)
+        found += _inputs(program, expected, actual, rules)
+        if actual.backward_failure is not None:
+            failure = actual.backward_failure
+            words = f"backward raised {failure.classes[0]}: {failure.message}"
+            found.append(Difference(backward, failure.kind, "backward", words))
+            return found
+    # A graph gives the gradients that it was asked for, and no more.
+    keys = actual.gradients if graph else {**expected.gradients, **actual.gradients}
+    for key in keys:
+        gradient, wanted = actual.gradients.get(key), expected.gradients.get(key)
+        if wanted is None and gradient is None:
+            continue
+        if wanted is not None and gradient is not None and same(wanted, gradient, rules):
+            continue
+        names = names or Names(program)
+        where = f"gradient of {names.leaf(key)}"
+        if gradient is None:
+            message = f"{where} is missing, but should be a {wanted.dtype} tensor" if wanted else ""
+            found.append(Difference(backward, "grad_missing", where, message, key=key))
+        elif wanted is None:
+            message = f"{where} is a {gradient.dtype} tensor, but there should be none"
+            found.append(Difference(backward, "grad_extra", where, message, key=key))
+        else:
+            found.append(_tensor(backward, where, key, wanted, gradient, rules))
+    for key, reference in expected.buffers.items():
+        buffer = actual.buffers.get(key)
+        if buffer is None or not same(reference, buffer, rules):
+            names = names or Names(program)
+            where = f"buffer {names.leaf(key)}"
+            if buffer is None:
+                found.append(Difference(state, "structure", where, f"{where} is missing", key=key))
+            else:
+                found.append(_tensor(state, where, key, reference, buffer, rules))
+    return found
+
+
+def same(expected: Seen, actual: Seen, rules: Rules) -> bool:
+    """Whether two tensors agree; the fast path, which nearly every comparison takes."""
+    if (
+        (rules.check_dtype and expected.dtype != actual.dtype)
+        or expected.shape != actual.shape
+        or expected.device != actual.device
+    ):
+        return False
+    if not rules.check_allclose:
+        return True
+    return close(
+        expected.data, actual.data, tolerance(expected.dtype, expected.device, rules.rtol, rules.atol)
+    )
+
+
+def close(expected: Array, actual: Array, allowed: Tolerance) -> bool:
+    """Whether values agree: NaN where NaN, the same infinity where infinite, else within tolerance."""
+    if expected.dtype == actual.dtype and expected.tobytes() == actual.tobytes():
+        return True
+    return bool(agreeing(expected, actual, allowed).all())
+
+
+def agreeing(expected: Array, actual: Array, allowed: Tolerance) -> Array:
+    """Elementwise agreement of two arrays of one shape."""
+    if expected.dtype.kind in "bui" and actual.dtype.kind in "bui":
+        exact: Array = np.asarray(expected == actual)
+        return exact
+    left, right = _wide(expected), _wide(actual)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(right - left) <= allowed.atol + allowed.rtol * np.abs(left)
+        near &= np.isfinite(left)
+        agree: Array = np.asarray(near | (left == right) | (np.isnan(left) & np.isnan(right)))
+    return agree
+
+
+def _wide(array: Array) -> Array:
+    return array if array.dtype.kind == "c" else array.astype(np.float64)
+
+
+def _failures(program: Program, actual: Observation, phase: Phase) -> Iterator[Difference]:
+    for failure in actual.failures:
+        yield failure_difference(program, failure, phase)
+
+
+def failure_difference(program: Program, failure: Failure, phase: Phase) -> Difference:
+    """A call that ended otherwise than on the reference, as a Difference."""
+    where = "the program"
+    if failure.call is not None:
+        call = program.calls[failure.call]
+        where = call.op
+        if failure.kind == "exception_class":
+            message = (
+                f"{where} raised {failure.classes[0]}: {failure.message}; but should raise {call.raises[0]}"
+            )
+            return Difference(phase, failure.kind, where, message, call=failure.call)
+    if failure.kind in ("accepts_invalid", "structure"):
+        message = f"{where} {failure.message}"
+    else:
+        message = f"{where} raised {failure.classes[0]}: {failure.message}"
+    return Difference(phase, failure.kind, where, message, call=failure.call)
+
+
+def _inputs(
+    program: Program, expected: Observation, actual: Observation, rules: Rules
+) -> Iterator[Difference]:
+    originals = {x.id: x for x in program.inputs}
+    for id_ in expected.inputs.keys() | actual.inputs.keys():
+        x = originals[id_]
+        name = Names(program).value(id_)
+        before = expected.inputs.get(id_, x.data)
+        after = actual.inputs.get(id_, x.data)
+        allowed = tolerance(x.dtype, "cpu", rules.rtol, rules.atol)
+        if close(before, after, allowed):
+            continue
+        if id_ not in expected.inputs or id_ not in actual.inputs:
+            was, should = (
+                ("was changed", "keep its values")
+                if id_ in actual.inputs
+                else ("kept its values", "be changed")
+            )
+            yield Difference(
+                "eager_forward",
+                "mutation",
+                f"input {name}",
+                f"input {name} {was}, but should {should}",
+                key=str(id_),
+                dtype=x.dtype,
+            )
+            continue
+        reference = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, before)
+        shown = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, after)
+        yield _tensor("eager_forward", f"input {name} after the body", str(id_), reference, shown, rules)
+
+
+def _tensor(phase: Phase, where: str, key: str, expected: Seen, actual: Seen, rules: Rules) -> Difference:
+    """The difference of two tensors that are not the same."""
+    for kind, left, right in (
+        ("dtype", expected.dtype, actual.dtype),
+        ("shape", expected.shape, actual.shape),
+        ("device", expected.device, actual.device),
+    ):
+        if left != right and (kind != "dtype" or rules.check_dtype):
+            message = f"{where} has {kind} {right}, but should have {left}"
+            return Difference(phase, kind, where, message, key=key, dtype=expected.dtype)
+    allowed = tolerance(expected.dtype, expected.device, rules.rtol, rules.atol)
+    kind, words, worst = value_difference(expected.data, actual.data, allowed)
+    return Difference(phase, kind, where, f"{where} {words}", key=key, dtype=expected.dtype, worst=worst)
+
+
+def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tuple[str, str, list[Element]]:
+    """Kind, words and worst elements of two arrays of one shape that do not agree."""
+    wrong = ~np.atleast_1d(agreeing(expected, actual, allowed))
+    left, right = np.atleast_1d(_wide(expected)), np.atleast_1d(_wide(actual))
+    finite = np.isfinite(left) & np.isfinite(right)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.where(finite, np.abs(right - left), np.inf)
+        nan_or_finite = wrong & (
+            (np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right))
+        )
+        excess = np.where(
+            wrong, error / (allowed.atol + allowed.rtol * np.abs(np.where(finite, left, 0)) + 1e-300), -1.0
+        )
+    if nan_or_finite.any():
+        kind = "nonfinite"
+    elif not finite[wrong].all():
+        kind = "sign"
+    else:
+        kind = "value"
+    order = np.argsort(-excess, axis=None, kind="stable")[: min(WORST, int(wrong.sum()))]
+    worst = [_element(flat, expected, actual) for flat in order]
+    first = worst[0]
+    at = f"[{', '.join(map(str, first.index))}]" if first.index else ""
+    plural = "element" if left.size == 1 else "elements"
+    words = (
+        f"differs in {int(wrong.sum())} of {left.size} {plural}: {at or 'it'} is {first.actual!r}, "
+        f"but should be {first.reference!r}"
+    )
+    if kind == "value" and left.dtype.kind != "c" and expected.dtype.kind in "fc":
+        words += f" (rtol={allowed.rtol:g}, atol={allowed.atol:g})"
+    return kind, words, worst
+
+
+def _element(flat: int, expected: Array, actual: Array) -> Element:
+    index = tuple(int(i) for i in np.unravel_index(flat, expected.shape)) if expected.ndim else ()
+    return Element(index, _short(expected[index]), _short(actual[index]))
+
+
+def _short(value: Any) -> Any:
+    """A NumPy scalar as the Python number with the fewest digits that still means it."""
+    return float(str(value)) if isinstance(value, np.floating) else value.item()
+
+
+def _host(program: Program, index: int, value: Tree, rules: Rules) -> Difference | None:
+    """The difference of a host read from the recorded one; None where floats agree within tolerance."""
+    from dual_object.printing import show
+
+    call = program.calls[index]
+    expected = call.out
+    if type(expected) is type(value) is float:
+        if close(np.array(expected), np.array(value), tolerance("float32", "cpu", rules.rtol, rules.atol)):
+            return None
+        kind = "value"
+    elif isinstance(expected, np.ndarray) and isinstance(value, np.ndarray) and expected.shape == value.shape:
+        allowed = tolerance(str(expected.dtype), "cpu", rules.rtol, rules.atol)
+        if close(expected, value, allowed):
+            return None
+        kind, words, worst = value_difference(expected, value, allowed)
+        return Difference("eager_forward", kind, call.op, f"{call.op} {words}", call=index, worst=worst)
+    else:
+        if _close_trees(expected, value, rules):
+            return None
+        kind = _host_kind(call.op, expected, value)
+    message = f"{call.op} gives {show(value)}, but should give {show(expected)}"
+    return Difference("eager_forward", kind, call.op, message, call=index)
+
+
+def _close_trees(expected: Tree, actual: Tree, rules: Rules) -> bool:
+    """Whether nested lists or tuples of numbers (`tolist()`) agree within tolerance."""
+    if type(expected) is not type(actual):
+        return False
+    if isinstance(expected, (list, tuple)) and not hasattr(expected, "_fields"):
+        return len(expected) == len(actual) and all(
+            _close_trees(left, right, rules) for left, right in zip(expected, actual, strict=True)
+        )
+    if isinstance(expected, float):
+        return close(
+            np.array(expected), np.array(actual), tolerance("float32", "cpu", rules.rtol, rules.atol)
+        )
+    return bool(expected == actual)
+
+
+def _host_kind(op: str, expected: Tree, actual: Tree) -> str:
+    if isinstance(expected, Name) and isinstance(actual, Name):
+        return "dtype" if op == "dtype" else "layout"
+    if isinstance(expected, Device) and isinstance(actual, Device):
+        return "device"
+    if op in ("shape", "size", "dim", "ndim", "len", "numel", "nelement"):
+        return "shape"
+    return "value" if type(expected) is type(actual) else "structure"

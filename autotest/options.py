@@ -1,0 +1,85 @@
+"""What a test asks of the harness (`TestOptions`) and what a run is asked for (`RunOptions`); both frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from autotest.comparison import Rules
+from autotest.errors import UsageError
+from autotest.tolerance import check_pair
+
+GraphBackward = Literal["share", "all", "none"]
+Isolate = Literal["auto", "always", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class TestOptions:
+    """The arguments of `@autotest`. Raises UsageError, naming the argument, for what cannot mean anything."""
+
+    __test__ = False  # pytest: no test class
+
+    n: int = 20
+    auto_backward: bool = True
+    rtol: float | None = None
+    atol: float | None = None
+    check_graph: bool = True
+    check_allclose: bool = True
+    check_dtype: bool = True
+    check_grad_use_random_data: bool = True
+    graph_backward: GraphBackward = "share"
+
+    def __post_init__(self) -> None:
+        """Check every argument."""
+        where = "@autotest(...)"
+        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
+            raise UsageError(f"n={self.n!r}, but should be a whole number of cases, at least 1 [{where}]")
+        for name in (
+            "auto_backward",
+            "check_graph",
+            "check_allclose",
+            "check_dtype",
+            "check_grad_use_random_data",
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise UsageError(f"{name}={value!r}, but should be True or False [{where}]")
+        if self.graph_backward not in get_args(GraphBackward):
+            known = ", ".join(map(repr, get_args(GraphBackward)))
+            raise UsageError(
+                f"graph_backward={self.graph_backward!r}, but should be one of {known} [{where}]"
+            )
+        check_pair(self.rtol, self.atol, where)
+
+    @property
+    def rules(self) -> Rules:
+        """What is compared, and how closely."""
+        return Rules(self.rtol, self.atol, self.check_allclose, self.check_dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run is asked for, on the command line or by pytest's options.
+
+    `cases` overrides every test's n; `case_timeout` is in seconds, None without a deadline. `folder` is the run's folder in `report`.
+    """
+
+    target: str = "oneflow"
+    seed: int = 0
+    cases: int | None = None
+    case_timeout: float | None = 60.0
+    isolate: Isolate = "auto"
+    report: Path = Path("autotest-report")
+    folder: Path | None = None
+    worker: str = "main"
+    command: str = ""
+
+    def validate(self) -> None:
+        """Refuse a target whose name cannot be one; raises UsageError."""
+        from dual_object.adapter import BUILT_IN
+
+        if self.target not in BUILT_IN and ":" not in self.target:
+            raise UsageError(
+                f"target={self.target!r}, but should be one of {', '.join(BUILT_IN)}, or package.module:Class [--autotest-target]"
+            )

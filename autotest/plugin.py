@@ -1,0 +1,230 @@
+"""The pytest plugin: thin and import-light. A session without an `@autotest` test imports no framework, prints and writes nothing."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from autotest.options import RunOptions
+    from autotest.session import Session
+
+_STATE: pytest.StashKey[_State] = pytest.StashKey()
+_GROUNDS = ("autotest", "dual_object", "generators", "reports")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options; `autotest run` offers the same without the prefix."""
+    group = parser.getgroup("autotest", "op alignment against PyTorch")
+    group.addoption(
+        "--autotest-target",
+        default="oneflow",
+        metavar="NAME",
+        help="target framework: oneflow, torch, or package.module:Class (default: oneflow)",
+    )
+    group.addoption(
+        "--autotest-seed",
+        default="0",
+        metavar="S",
+        help="seed of all draws, or 'random' to explore (default: 0)",
+    )
+    group.addoption(
+        "--autotest-cases", default=None, metavar="N", help="cases per test, instead of each test's own n"
+    )
+    group.addoption(
+        "--autotest-case-timeout",
+        default="60",
+        metavar="SECONDS",
+        help="a case that takes longer is ended as timed out (default: 60; 0: no deadline)",
+    )
+    group.addoption(
+        "--autotest-isolate",
+        default="auto",
+        metavar="MODE",
+        help="always: target in its own process; never: in pytest's; auto: its own unless a body touches raw target objects (default: auto)",
+    )
+    group.addoption(
+        "--autotest-report",
+        default="autotest-report",
+        metavar="DIR",
+        help="folder for records and summary.json (default: autotest-report)",
+    )
+
+
+class _State:
+    """What the plugin keeps in `config.stash`."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        self.started = False
+        self.text = ""
+        self._session: Session | None = None
+        self._options: RunOptions | None = None
+
+    @property
+    def options(self) -> RunOptions:
+        """The run's options; raises UsageError for values that mean nothing."""
+        if self._options is None:
+            from autotest.command import run_options
+
+            self._options = run_options(self.config, self.worker)
+        return self._options
+
+    def session(self) -> Session:
+        """The session of this process, made when the first @autotest test runs."""
+        if self._session is None:
+            from autotest.session import Session, current_session
+
+            _check_shadows()
+            self._session = Session(self.options)
+            current_session.set(self._session)
+        return self._session
+
+    def close(self) -> None:
+        """End the session's worker and records."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+def _check_shadows() -> None:
+    """`generators`, `dual_object` and `reports` are plain words: refuse to run on somebody else's modules of that name."""
+    from autotest.errors import UsageError
+
+    home = Path(__file__).resolve().parent.parent
+    for name in _GROUNDS:
+        module = sys.modules.get(name)
+        found = getattr(module, "__file__", None) if module is not None else None
+        if found is not None and Path(found).resolve().parent.parent != home:
+            raise UsageError(
+                f"the import {name!r} resolved to {found}, but should resolve to op-autotest's own package in {home}: "
+                "rename that file, or run from another folder"
+            )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the state; check the options at once where this process was started by a person."""
+    state = _State(config)
+    config.stash[_STATE] = state
+    if _asked(config):
+        from autotest.errors import UsageError
+
+        try:
+            state.options.validate()
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+def _asked(config: pytest.Config) -> bool:
+    """Whether any of our options was given: only then is there something to check before a test runs."""
+    return any("--autotest-" in str(arg) for arg in config.invocation_params.args)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give every xdist worker the run's folder and seed."""
+    options = node.config.stash[_STATE].options
+    node.workerinput["autotest_folder"] = str(options.folder)
+    node.workerinput["autotest_seed"] = options.seed
+    node.workerinput["autotest_command"] = options.command
+
+
+def _is_autotest(item: pytest.Item) -> bool:
+    return getattr(getattr(item, "function", None), "autotest_options", None) is not None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Run an @autotest test inside this process's session, and end the run where the surroundings cannot carry it."""
+    if not _is_autotest(item):
+        return (yield)
+    from autotest.errors import EnvironmentFault
+    from reports import RecordError
+
+    state = item.config.stash[_STATE]
+    state.started = True
+    started = time.perf_counter()
+    outcome = "failed"
+    try:
+        session = state.session()
+        session.nodeid = item.nodeid
+        session.counts.clear()
+        yield
+        outcome = "passed"
+    except pytest.skip.Exception:
+        outcome = "skipped"
+        raise
+    except (EnvironmentFault, RecordError) as error:
+        item.session.shouldstop = str(error)
+        raise
+    finally:
+        _close_test(item, state, time.perf_counter() - started, outcome)
+
+
+def _close_test(item: pytest.Item, state: _State, seconds: float, outcome: str) -> None:
+    session = state._session
+    if session is None or item.session.shouldstop:
+        return
+    from reports import RecordError, junit_property
+
+    try:
+        session.record_test(item.nodeid, seconds, outcome)
+    except RecordError as error:
+        item.session.shouldstop = str(error)
+        return
+    item.user_properties.append(junit_property(dict(session.counts)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show the sentence of our own errors instead of a traceback through our internals."""
+    report = yield
+    if call.excinfo is not None and _is_autotest(item) and call.when == "call":
+        from autotest.errors import is_sentence
+
+        if is_sentence(call.excinfo.value):
+            report.longrepr = call.excinfo.getrepr(style="value")
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Close this process's session; where the whole run ends, sum it up."""
+    state = session.config.stash.get(_STATE, None)
+    if state is None:
+        return
+    state.close()
+    if state.worker is not None or not (state.started or session.config.pluginmanager.hasplugin("dsession")):
+        return
+    folder = state.options.folder
+    if folder is None or not folder.is_dir():
+        return
+    from autotest.command import sum_up
+    from autotest.exits import HARNESS_FAULT
+
+    state.text, faulty = sum_up(folder, session.config)
+    if faulty:
+        session.exitstatus = HARNESS_FAULT
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the summary of the run."""
+    state = terminalreporter.config.stash[_STATE]
+    if state.text:
+        terminalreporter.section("autotest")
+        terminalreporter.write_line(state.text)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close whatever an interrupted session left open."""
+    state = config.stash.get(_STATE, None)
+    if state is not None:
+        state.close()

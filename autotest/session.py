@@ -1,0 +1,121 @@
+"""The run of one pytest process: its options, its reference, its target, its records."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections import Counter
+from contextvars import ContextVar
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autotest.errors import EnvironmentFault
+from autotest.options import RunOptions
+from autotest.worker import Supervisor
+
+if TYPE_CHECKING:
+    from autotest.inline import InlineTarget
+    from dual_object.adapters.torch import Adapter as Reference
+    from reports import RecordWriter
+
+current_session: ContextVar[Session] = ContextVar("current_session")
+
+
+class Session:
+    """Everything that the tests of one process share. Frameworks are imported, workers spawned and files opened at first use."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self.options = options
+        self.supervisor = Supervisor(options.target, options.case_timeout)
+        self.nodeid: str | None = None
+        self.counts: Counter[str] = Counter()
+        self.inline_tests: dict[str, str] = {}
+        self._target_recorded = False
+
+    @cached_property
+    def reference(self) -> Reference:
+        """PyTorch, with one thread unless OMP_NUM_THREADS says otherwise: more threads cost more than they give on small tensors."""
+        import torch
+
+        from dual_object.adapters.torch import Adapter
+        from dual_object.server import schedule_in_batches
+
+        if "OMP_NUM_THREADS" not in os.environ:
+            torch.set_num_threads(1)
+        schedule_in_batches()
+        return Adapter()
+
+    @cached_property
+    def writer(self) -> RecordWriter | None:
+        """The record file of this process, None where the run keeps no records (outside pytest)."""
+        from reports import RecordWriter
+
+        folder = self.options.folder
+        if folder is None:
+            return None
+        return RecordWriter(
+            folder,
+            self.options.worker,
+            seed=self.options.seed,
+            target=self.options.target,
+            environment=self.environment(),
+            command=self.options.command,
+        )
+
+    @cached_property
+    def inline(self) -> InlineTarget:
+        """The target in this process, for bodies that touch raw target objects."""
+        from autotest.inline import InlineTarget
+
+        return InlineTarget(self.options.target)
+
+    @property
+    def programs(self) -> Path | None:
+        """Where the Programs of divergent cases are kept."""
+        return None if self.options.folder is None else self.options.folder / "programs"
+
+    def environment(self) -> dict[str, str]:
+        """What the reference runs on."""
+        import numpy
+
+        return {
+            "python": platform.python_version(),
+            "torch": self.reference.info().environment["torch"],
+            "numpy": numpy.__version__,
+            "platform": f"{sys.platform} {platform.machine()}",
+        }
+
+    def record_target(self) -> None:
+        """Note the target's versions once they are known; raises EnvironmentFault where it cannot start."""
+        if not self._target_recorded:
+            info = self.supervisor.info()
+            self._target_recorded = True
+            if self.writer is not None:
+                self.writer.target(info.environment)
+
+    def record_test(self, nodeid: str, seconds: float, outcome: str) -> None:
+        """Note that a test has ended."""
+        if self.writer is not None:
+            self.writer.test(nodeid, seconds, outcome)
+
+    def close(self) -> None:
+        """End the worker and close the records."""
+        self.supervisor.close()
+        writer = self.__dict__.get("writer")
+        if writer is not None:
+            writer.close()
+
+
+def session_for(test: str) -> Session:
+    """The running session; outside pytest one with default options, that keeps no records."""
+    try:
+        return current_session.get()
+    except LookupError:
+        session = Session(RunOptions())
+        current_session.set(session)
+        return session
+
+
+__all__ = ["EnvironmentFault", "Session", "current_session", "session_for"]

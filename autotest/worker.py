@@ -1,0 +1,329 @@
+"""The supervisor of target workers: it spawns them, keeps their deadlines, hears their last words and replaces them."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autotest.errors import EnvironmentFault
+from dual_object import observation, wire
+from dual_object.adapter import GraphRefusal, TargetInfo
+from dual_object.observation import Observation
+from dual_object.program import Program
+from dual_object.server import PROGRESS
+from dual_object.values import Array
+
+#: A worker is replaced after so many graph compilations (OneFlow aborts after about 1,365) ...
+MAX_GRAPHS = 600
+#: ... or when it holds so many bytes (compilations leak 0.5 to 7 MB each).
+MAX_RSS = 2 << 30
+#: Seconds in which a target must be imported.
+START_TIMEOUT = 120.0
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A worker ended, or was ended, while it ran something: how, at which case and call of the request, and its last words."""
+
+    timed_out: bool
+    how: str
+    case: int
+    call: int | None
+    last_words: str
+
+    def sentence(self) -> str:
+        """One sentence for people."""
+        return f"{self.how}: {self.last_words}" if self.last_words else self.how
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFailure:
+    """A graph failed as a whole, the worker lives on or was retired."""
+
+    classes: tuple[str, ...]
+    message: str
+
+
+class _Gone(Exception):  # noqa: N818 - control flow inside this module
+    """The worker's pipe closed, or its deadline passed."""
+
+    def __init__(self, timed_out: bool) -> None:
+        super().__init__()
+        self.timed_out = timed_out
+
+
+class Worker:
+    """One worker process."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self.graphs = 0
+        self.rss = 0
+        self._stderr: deque[bytes] = deque(maxlen=200)
+        descriptor, path = tempfile.mkstemp(prefix="autotest-progress-")
+        self._progress_path = Path(path)
+        os.write(descriptor, PROGRESS.pack(0, -1))
+        self._progress = mmap.mmap(descriptor, PROGRESS.size)
+        os.close(descriptor)
+        environment = dict(os.environ)
+        environment.setdefault("OMP_NUM_THREADS", "1")
+        command = [sys.executable, "-m", "dual_object.server", target]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            # Ctrl-C is for us; the worker then goes with its pipe or its parent.
+            start_new_session=True,
+        )
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._stdin = self._process.stdin
+        self._out = self._process.stdout.fileno()
+        os.set_blocking(self._out, False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._out, selectors.EVENT_READ)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        self._send({"path": sys.path, "target": target, "progress": path}, [])
+
+    def _listen(self) -> None:
+        assert self._process.stderr
+        for line in iter(self._process.stderr.readline, b""):
+            self._stderr.append(line)
+
+    def _send(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        try:
+            self._stdin.write(wire.pack(message, arrays))
+            self._stdin.flush()
+        except (BrokenPipeError, OSError):
+            raise _Gone(timed_out=False) from None
+
+    def _receive(self, deadline: float | None) -> tuple[dict[str, Any], list[Array]]:
+        def exactly(count: int) -> bytearray:
+            buffer = bytearray(count)
+            view = memoryview(buffer)
+            while view:
+                try:
+                    got = os.readv(self._out, [view])
+                except BlockingIOError:
+                    left = None if deadline is None else deadline - time.monotonic()
+                    if left is not None and left <= 0 or not self._selector.select(left):
+                        raise _Gone(timed_out=True) from None
+                    continue
+                if not got:
+                    raise _Gone(timed_out=False)
+                view = view[got:]
+            return buffer
+
+        return wire.read(exactly)
+
+    def handshake(self) -> TargetInfo:
+        """Wait until the target is imported; raises EnvironmentFault in one sentence where that fails."""
+        try:
+            message, _ = self._receive(time.monotonic() + START_TIMEOUT)
+        except _Gone as gone:
+            how = f"did not start in {START_TIMEOUT:.0f} s" if gone.timed_out else self._how_it_ended()
+            raise EnvironmentFault(
+                f"target {self.target!r} died at import: {how}; its last words: {self.last_words() or 'none'}"
+            ) from None
+        if "refused" in message:
+            raise EnvironmentFault(message["refused"])
+        return TargetInfo(
+            message["name"], message["environment"], tuple(message["devices"]), tuple(message["dtypes"])
+        )
+
+    def request(
+        self, message: dict[str, Any], arrays: list[Array], timeout: float | None
+    ) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        """Send a request and give its frames, each within `timeout` seconds of the one before; raises _Gone."""
+        self._send(message, arrays)
+        while True:
+            frame, found = self._receive(None if timeout is None else time.monotonic() + timeout)
+            if "done" in frame:
+                self.graphs, self.rss = frame["graphs"], frame["rss"]
+                return
+            yield frame, found
+
+    def death(self, timed_out: bool, seconds: float | None) -> Death:
+        """Put an end to the process and say how it ended."""
+        case, call = PROGRESS.unpack_from(self._progress, 0)
+        if timed_out:
+            self.close()
+            how = f"did not answer within {seconds:g} s and was killed"
+            return Death(True, how, case, call if call >= 0 else None, self.last_words())
+        how = self._how_it_ended()
+        last_words = self.last_words()
+        self.close()
+        return Death(False, how, case, call if call >= 0 else None, last_words)
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return "closed its pipe"
+        self._listener.join(timeout=5)
+        if code < 0:
+            return f"killed by {signal.Signals(-code).name}"
+        return f"exited with status {code}"
+
+    def last_words(self) -> str:
+        """What the worker said last: glog's `Check failed` line if there is one, an exception, else the last line."""
+        lines = [_ANSI.sub("", line.decode(errors="replace")).strip() for line in list(self._stderr)]
+        lines = [line for line in lines if line]
+        for line in reversed(lines):
+            if "Check failed" in line:
+                return line[:400]
+        spoken = [
+            line for line in lines if not line.startswith(("@", "***", "Extension modules", "libibverbs"))
+        ]
+        fatal = [
+            line
+            for line in spoken
+            if re.match(r"F\d{8} |Fatal Python error|[A-Za-z.]+(Error|Exception)\b", line)
+        ]
+        chosen = fatal or spoken
+        return chosen[-1][:400] if chosen else ""
+
+    def close(self) -> None:
+        """Kill the process and free what it held."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._listener.join(timeout=5)
+        self._selector.close()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                try:
+                    stream.close()
+                except BrokenPipeError:  # what was still buffered for a dead worker
+                    continue
+        self._progress.close()
+        self._progress_path.unlink(missing_ok=True)
+
+
+class Supervisor:
+    """A warm worker for one target, replaced when it dies, hangs, is poisoned or has grown.
+
+    `timeout` is the seconds one case may take (None: no deadline, under a debugger).
+    """
+
+    def __init__(self, target: str, timeout: float | None) -> None:
+        self.target = target
+        self.timeout = timeout
+        self.spawned = 0
+        self._worker: Worker | None = None
+        self._info: TargetInfo | None = None
+
+    def start(self) -> None:
+        """Spawn the worker; its import goes on while the first bodies are recorded."""
+        if self._worker is None:
+            self.spawned += 1
+            self._worker = Worker(self.target)
+
+    def info(self) -> TargetInfo:
+        """What the target says of itself; waits for its import the first time."""
+        self._ready()
+        assert self._info is not None
+        return self._info
+
+    def _ready(self) -> Worker:
+        worker = self._worker
+        if worker is not None and (worker.graphs >= MAX_GRAPHS or worker.rss >= MAX_RSS):
+            self.close()
+            worker = None
+        if worker is None or self._info is None:
+            self.start()
+            worker = self._worker
+            assert worker is not None
+            try:
+                self._info = worker.handshake()
+            except EnvironmentFault:
+                self.close()
+                raise
+        return worker
+
+    def eager(self, programs: Sequence[Program]) -> Iterator[Observation | Death]:
+        """Replay programs one after the other; a death costs its own case only."""
+        remaining = list(programs)
+        while remaining:
+            worker = self._ready()
+            arrays: list[Array] = []
+            message = {"do": "eager", "programs": [program.to_json(arrays) for program in remaining]}
+            answered = 0
+            try:
+                for frame, found in worker.request(message, arrays, self.timeout):
+                    answered += 1
+                    yield observation.from_json(frame["seen"], found)
+            except _Gone as gone:
+                death = worker.death(gone.timed_out, self.timeout)
+                self._forget()
+                answered += 1
+                yield death
+            remaining = remaining[answered:]
+
+    def graph(
+        self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
+    ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
+        """Run programs in ONE static graph."""
+        worker = self._ready()
+        arrays: list[Array] = []
+        message = {
+            "do": "graph",
+            "programs": [program.to_json(arrays) for program in programs],
+            "gradients": gradients,
+        }
+        result: list[Observation | GraphRefusal] | GraphFailure | None = None
+        poisoned = False
+        try:
+            for frame, found in worker.request(message, arrays, self.timeout):
+                if "error" in frame:
+                    classes, text = frame["error"]
+                    result = GraphFailure(tuple(classes), text)
+                    poisoned = frame["poisoned"]
+                else:
+                    result = [_graph_result(item, found) for item in frame["results"]]
+        except _Gone as gone:
+            death = worker.death(gone.timed_out, self.timeout)
+            self._forget()
+            return death
+        if poisoned:
+            self.close()
+        assert result is not None
+        return result
+
+    def _forget(self) -> None:
+        self._worker = None
+        self._info = None
+
+    def close(self) -> None:
+        """End the worker, if there is one."""
+        if self._worker is not None:
+            self._worker.close()
+        self._forget()
+
+
+def _graph_result(item: dict[str, Any], arrays: list[Array]) -> Observation | GraphRefusal:
+    if "refusal" in item:
+        skipped, call, classes, message = item["refusal"]
+        return GraphRefusal(skipped, call, tuple(classes), message)
+    return observation.from_json(item["seen"], arrays)
+
+
+__all__ = ["Death", "GraphFailure", "Supervisor", "Worker"]

@@ -1,0 +1,3 @@
+"""Shared by `tests/` and `suites/`."""
+
+pytest_plugins = ["pytester"]

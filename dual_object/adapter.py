@@ -1,0 +1,126 @@
+"""The small Protocol between a Program and a framework; one adapter module per framework implements it.
+
+A new target is one module `dual_object/adapters/<name>.py` with a class `Adapter`, or any installed class named as
+`package.module:Class` where a target is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dual_object.errors import TargetError
+from dual_object.values import Array, Tree
+
+if TYPE_CHECKING:
+    from dual_object.observation import Observation
+    from dual_object.program import Program
+
+BUILT_IN = ("oneflow", "torch")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetInfo:
+    """What a target says of itself once it is imported."""
+
+    name: str
+    environment: dict[str, str]
+    devices: tuple[str, ...]
+    dtypes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRequest:
+    """Programs to run in one static graph. `gradients` lists, per program, the leaf keys whose gradients to return; None runs forward only."""
+
+    programs: Sequence[Program]
+    gradients: Sequence[Sequence[str]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRefusal:
+    """One program of a batch that the static graph refused: at which call (None: as a whole), why, and whether it was never tried."""
+
+    skipped: bool
+    call: int | None
+    classes: tuple[str, ...]
+    message: str
+
+
+class Adapter(Protocol):
+    """One framework. Arrays are NumPy; dtypes are neutral names such as `float32`; devices are spelled `cpu`, `cuda`, `cuda:1`."""
+
+    name: str
+    tensor_type: type
+    module_type: type
+
+    def info(self) -> TargetInfo:
+        """Name, versions, devices and dtypes."""
+
+    def resolve(self, path: str) -> Any:
+        """The public object at `path` below the framework's root; raises MissingOp."""
+
+    def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
+        """A tensor of these values and strides that requires no gradient, and whether it shares memory with `data`."""
+
+    def device(self, spec: str) -> Any:
+        """What the framework's functions take as this device."""
+
+    def encode(self, value: Any) -> Tree:
+        """The neutral form of a framework's plain object (dtype, device, size ...); the value itself where it has none."""
+
+    def describe(self, tensor: Any) -> tuple[str, tuple[int, ...], str, bool]:
+        """dtype, shape, device and requires_grad of a tensor."""
+
+    def read(self, tensors: Sequence[Any]) -> list[Array]:
+        """The values of `tensors`, detached, on the host."""
+
+    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array]) -> None:
+        """Accumulate gradients from `outputs` into their leaves."""
+
+    def load_state(self, module: Any, state: dict[str, Array]) -> None:
+        """Set a module's parameters and buffers; raises KeyError where the names differ."""
+
+    def parameters(self, module: Any) -> dict[str, Any]:
+        """Parameters by name, those of submodules included."""
+
+    def buffers(self, module: Any) -> dict[str, Any]:
+        """Buffers by name, those of submodules included."""
+
+    def synchronize(self) -> None:
+        """Wait until everything asked for has run, so that an asynchronous failure is blamed on its own case."""
+
+    def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
+        """Run all programs in ONE static graph. Raises GraphError when the graph as a whole cannot be compiled or run."""
+
+
+class GraphError(Exception):
+    """A static graph failed as a whole; after `poisoned` the process must not build another one."""
+
+    def __init__(self, classes: tuple[str, ...], message: str, *, poisoned: bool) -> None:
+        super().__init__(message)
+        self.classes = classes
+        self.message = message
+        self.poisoned = poisoned
+
+
+def load(name: str) -> Adapter:
+    """Import the framework behind `name` and give its adapter; raises TargetError in one sentence when that fails."""
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        if name not in BUILT_IN:
+            known = ", ".join(BUILT_IN)
+            raise TargetError(
+                f"target={name!r}, but should be one of {known}, or package.module:Class [--target]"
+            )
+        module, attribute = f"dual_object.adapters.{name}", "Adapter"
+    try:
+        adapter: Adapter = getattr(importlib.import_module(module), attribute)()
+    except TargetError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300]
+        raise TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}") from error
+    return adapter

@@ -1,0 +1,1 @@
+"""One adapter module per framework; a framework is imported here and nowhere else."""

@@ -1,0 +1,203 @@
+"""OneFlow's static graph: many independent Programs in ONE nn.Graph, for each compilation costs 6-8 ms and leaks.
+
+With gradients: ONE backward per graph, from a scalar that depends on a parameter of an added optimizer (a dummy one with lr 0);
+`requires_grad_()` inside `build`. The scalar is `sum(outputs * cotangents)`, concatenated per dtype: 17 ms against 13 ms for 20 cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dual_object.adapter import GraphError, GraphRefusal, GraphRequest
+from dual_object.observation import Observation, class_names, first_words, see
+from dual_object.program import Program
+from dual_object.replay import Replay
+from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, traced_calls
+from dual_object.values import Array
+
+if TYPE_CHECKING:
+    from dual_object.adapters.oneflow import Adapter
+
+
+class _Member:
+    """One Program of a batch: its replay, its modules made eagerly, its tensors as the graph takes and gives them."""
+
+    def __init__(self, adapter: Adapter, program: Program, keys: Sequence[str]) -> None:
+        self.program = program
+        self.keys = keys
+        self.replay = Replay(adapter, program)
+        self.returned: list[int] = []
+        for x in program.inputs:
+            self.replay.place(x)
+        for index, call in enumerate(program.calls):
+            if call.kind == "module":
+                self.replay.step(index, call)
+                if self.replay.seen.ended:
+                    raise TraceRefused(self.replay.seen.failures[-1])
+
+    def inputs(self) -> list[Any]:
+        # Detached: an input that requires a gradient outside gets none inside.
+        return [self.replay.values.by_id[x.id].detach() for x in self.program.inputs]
+
+    def trace(self, tensors: Sequence[Any], blocks: dict[int, Any]) -> None:
+        """Run the calls on the graph's tensors; modules are called through the graph's own blocks."""
+        by_id = self.replay.values.by_id
+        by_id.update(blocks)
+        for x, tensor in zip(self.program.inputs, tensors, strict=True):
+            by_id[x.id] = tensor.requires_grad_() if x.requires_grad and self.keys else tensor
+        for index in traced_calls(self.program):
+            self.replay.step(index, self.program.calls[index])
+            if self.replay.seen.ended:
+                raise TraceRefused(self.replay.seen.failures[-1])
+        self.returned = returned_tensors(self.replay)
+
+
+def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefusal]:
+    """Run the programs of `request` in one graph; whoever refuses to be traced is left out and the rest is built again."""
+    results: dict[int, Observation | GraphRefusal] = {}
+    gradients = request.gradients or [()] * len(request.programs)
+    members: dict[int, _Member] = {}
+    while True:
+        members = {}
+        for index, (program, keys) in enumerate(zip(request.programs, gradients, strict=True)):
+            if index in results:
+                continue
+            reason = obstacle(program) or _obstacle(program)
+            if reason is not None:
+                results[index] = GraphRefusal(True, None, (), reason)
+                continue
+            try:
+                members[index] = _Member(adapter, program, keys)
+            except TraceRefused as refused:
+                results[index] = refused.as_refusal()
+        if not members:
+            break
+        refused_index = _run_members(adapter, members, results)
+        if refused_index is None:
+            break
+    return [results[index] for index in range(len(request.programs))]
+
+
+def _obstacle(program: Program) -> str | None:
+    for x in program.inputs:
+        if x.data.ndim and x.data.shape[0] == 0:
+            return "OneFlow's nn.Graph aborts on an input of size 0"
+    return None
+
+
+def _run_members(
+    adapter: Adapter, members: dict[int, _Member], results: dict[int, Observation | GraphRefusal]
+) -> int | None:
+    """Build and run one graph; returns the member that refused to be traced, or None when all have a result."""
+    flow = adapter.flow
+    tracing: list[int] = []
+    backward = any(member.keys for member in members.values())
+
+    class Dummy(flow.nn.Module):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.p = flow.nn.Parameter(flow.zeros(1))
+
+        def forward(self) -> Any:
+            return self.p.sum() * 0
+
+    class Batch(flow.nn.Graph):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            for index, member in members.items():
+                for id_, module in member.replay.values.modules.items():
+                    setattr(self, f"m{index}_{id_}", module)
+            if backward:
+                self.dummy = Dummy()
+                self.add_optimizer(flow.optim.SGD(self.dummy.parameters(), lr=0.0))
+
+        def build(self, *tensors: Any) -> Any:
+            offset = 0
+            outputs: list[Any] = []
+            for index, member in members.items():
+                tracing[:] = [index]
+                count = len(member.program.inputs)
+                modules = member.replay.values.modules
+                blocks = {id_: getattr(self, f"m{index}_{id_}") for id_ in modules}
+                member.trace(tensors[offset : offset + count], blocks)
+                offset += count
+                by_id = member.replay.values.by_id
+                outputs += [by_id[id_] for id_ in member.returned]
+            tracing.clear()
+            if backward:
+                outputs += self.gradients(tensors[offset:])
+            return tuple(outputs)
+
+        def gradients(self, cotangents: Sequence[Any]) -> list[Any]:
+            products: dict[Any, tuple[list[Any], list[Any]]] = {}
+            starts = iter(cotangents)
+            for member in members.values():
+                for id_ in _starts(member):
+                    output = member.replay.values.by_id[id_]
+                    ys, dys = products.setdefault(output.dtype, ([], []))
+                    ys.append(output.reshape(-1))
+                    dys.append(next(starts))
+            loss = self.dummy()
+            for dtype, (ys, dys) in products.items():
+                y, dy = (ys[0], dys[0]) if len(ys) == 1 else (flow.cat(ys), flow.cat(dys))
+                product = (y * dy).sum()
+                loss = loss + (product if dtype == flow.float32 else product.to(flow.float32))
+            loss.backward()
+            found: list[Any] = []
+            for member in members.values():
+                found += [leaf(member.replay, key).grad for key in member.keys]
+            return found
+
+    arguments = [tensor for member in members.values() for tensor in member.inputs()]
+    if backward:
+        for member in members.values():
+            arguments += [_cotangent(adapter, member.program.cotangents[id_]) for id_ in _starts(member)]
+    graph = Batch()
+    try:
+        fetched = graph(*arguments)
+        adapter.synchronize()
+    except TraceRefused as refused:
+        results[tracing[0]] = refused.as_refusal()
+        return tracing[0]
+    except Exception as error:
+        # Building the plan registers state that aborts the next compilation of this process.
+        message = first_words(error)
+        raise GraphError(class_names(error), message, poisoned=True) from error
+    _collect(adapter, members, list(fetched), results)
+    return None
+
+
+def _starts(member: _Member) -> list[int]:
+    return list(member.program.cotangents) if member.keys else []
+
+
+def _cotangent(adapter: Adapter, cotangent: Array) -> Any:
+    return adapter.flow.from_numpy(cotangent.reshape(-1).copy())
+
+
+def _collect(
+    adapter: Adapter,
+    members: dict[int, _Member],
+    fetched: list[Any],
+    results: dict[int, Observation | GraphRefusal],
+) -> None:
+    buffers = {
+        (index, f"{id_}.{name}"): buffer
+        for index, member in members.items()
+        for id_, module in member.replay.values.modules.items()
+        for name, buffer in adapter.buffers(module).items()
+    }
+    shown = iter(see(adapter, [*fetched, *buffers.values()]))
+    seen = {index: member.replay.seen for index, member in members.items()}
+    for index, member in members.items():
+        seen[index].outputs = {id_: next(shown) for id_ in member.returned}
+    for index, member in members.items():
+        seen[index].gradients = {key: next(shown) for key in member.keys}
+    for index, key in buffers:
+        seen[index].buffers[key] = next(shown)
+    for index, member in members.items():
+        for module in member.replay.values.modules.values():
+            for parameter in adapter.parameters(module).values():
+                parameter.grad = None
+        results[index] = seen[index]

@@ -1,0 +1,241 @@
+"""PyTorch: the reference of every case, and a target to prove the harness with (the reference against itself).
+
+`AUTOTEST_FAULT=module:function` plants faults: a worker calls that function with its adapter before the first case, and the
+function may change anything, PyTorch itself included. `adapter.phase` tells it what is being replayed.
+"""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from dual_object.adapter import GraphRefusal, GraphRequest, TargetInfo
+from dual_object.errors import MissingOp
+from dual_object.observation import Observation, class_names, first_words, see
+from dual_object.program import Program
+from dual_object.replay import Replay
+from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, traced_calls
+from dual_object.values import Array, Device, Name, Named, Tree
+
+_DTYPES = (
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "int8",
+    "uint8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+    "complex64",
+    "complex128",
+)
+_PLAIN_OBJECTS = (torch.dtype, torch.memory_format, torch.layout)
+
+
+class Adapter:
+    """PyTorch behind the adapter Protocol."""
+
+    name = "torch"
+    tensor_type = torch.Tensor
+    module_type = torch.nn.Module
+
+    def __init__(self) -> None:
+        self.phase: Literal["eager", "graph"] = "eager"
+        self._resolved: dict[str, Any] = {}
+        self._dtype_names = {getattr(torch, name): name for name in _DTYPES}
+        self._devices: dict[torch.device, str] = {}
+
+    def info(self) -> TargetInfo:
+        """Versions and what this build can do."""
+        devices = ("cpu", *(("cuda",) if torch.cuda.is_available() else ()))
+        environment = {"torch": torch.__version__, "python": platform.python_version()}
+        return TargetInfo("torch", environment, devices, _DTYPES)
+
+    def resolve(self, path: str) -> Any:
+        """The public object at `path` below `torch`."""
+        found = self._resolved.get(path)
+        if found is None:
+            found = torch
+            for part in path.split("."):
+                found = getattr(found, part, None)
+                if found is None:
+                    raise MissingOp(f"torch has no {path!r}")
+            self._resolved[path] = found
+        return found
+
+    def tensor(self, data: Array, dtype: str) -> tuple[torch.Tensor, bool]:
+        """A tensor that shares memory with `data`, but for dtypes that NumPy lacks."""
+        tensor = torch.from_numpy(data)
+        if dtype == "bfloat16":
+            return tensor.to(torch.bfloat16), False
+        return tensor, True
+
+    def device(self, spec: str) -> torch.device:
+        """A `torch.device`."""
+        return torch.device(spec)
+
+    def encode(self, value: Any) -> Tree:
+        """dtypes, layouts and memory formats by name; sizes as tuples; structseqs as Named."""
+        if isinstance(value, torch.Size):
+            return tuple(value)
+        if isinstance(value, _PLAIN_OBJECTS):
+            return Name(str(value).removeprefix("torch."))
+        if isinstance(value, torch.device):
+            return Device(self._device_name(value))
+        if isinstance(value, tuple):
+            items = tuple(self.encode(item) for item in value)
+            fields = self.fields(value)
+            return Named(fields, items) if fields else items
+        if isinstance(value, list):
+            return [self.encode(item) for item in value]
+        if isinstance(value, np.generic):
+            return value.item()
+        return value
+
+    def fields(self, value: Any) -> tuple[str, ...]:
+        """Field names of a named tuple or of a `torch.return_types` result; empty for any other tuple."""
+        named: tuple[str, ...] = getattr(value, "_fields", None) or getattr(value, "__match_args__", ())
+        return named
+
+    def _device_name(self, device: torch.device) -> str:
+        name = self._devices.get(device)
+        if name is None:
+            name = f"{device.type}:{device.index}" if device.index else device.type
+            self._devices[device] = name
+        return name
+
+    def describe(self, tensor: torch.Tensor) -> tuple[str, tuple[int, ...], str, bool]:
+        """dtype, shape, device, requires_grad."""
+        dtype = self._dtype_names.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch.")
+        return dtype, tuple(tensor.shape), self._device_name(tensor.device), tensor.requires_grad
+
+    def read(self, tensors: Sequence[torch.Tensor]) -> list[Array]:
+        """Detached values; bfloat16 as float32, which holds it exactly."""
+        return [self._read(tensor) for tensor in tensors]
+
+    def _read(self, tensor: torch.Tensor) -> Array:
+        plain = tensor.detach()
+        if plain.layout != torch.strided:
+            plain = plain.to_dense()
+        if plain.dtype == torch.bfloat16:
+            plain = plain.float()
+        if plain.device.type != "cpu":
+            plain = plain.cpu()
+        return plain.resolve_conj().resolve_neg().numpy()
+
+    def backward(self, outputs: Sequence[torch.Tensor], cotangents: Sequence[Array]) -> None:
+        """`torch.autograd.backward` from all outputs at once."""
+        torch.autograd.backward(
+            outputs, [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)]
+        )
+
+    def _like(self, cotangent: Array, output: torch.Tensor) -> torch.Tensor:
+        return torch.from_numpy(cotangent).to(device=output.device, dtype=output.dtype)
+
+    def load_state(self, module: torch.nn.Module, state: dict[str, Array]) -> None:
+        """Replace the data of every parameter and buffer."""
+        tensors = {**self.parameters(module), **self.buffers(module)}
+        if set(tensors) != set(state):
+            raise KeyError(f"state has {sorted(state)}, but the module has {sorted(tensors)}")
+        for name, tensor in tensors.items():
+            tensor.data = torch.from_numpy(state[name].copy()).to(device=tensor.device, dtype=tensor.dtype)
+
+    def parameters(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
+        """Parameters by name."""
+        return dict(module.named_parameters())
+
+    def buffers(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
+        """Buffers by name."""
+        return dict(module.named_buffers())
+
+    def synchronize(self) -> None:
+        """Wait for the GPU; the CPU is synchronous."""
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+
+    def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
+        """Trace each Program, its backward included, into one ATen graph and run that graph.
+
+        The trace is `torch.fx.experimental.proxy_tensor.make_fx`: it sees what a compiler would be given.
+        """
+        self.phase = "graph"
+        try:
+            wanted = request.gradients or [None] * len(request.programs)
+            return [
+                self._graph_one(program, keys) for program, keys in zip(request.programs, wanted, strict=True)
+            ]
+        finally:
+            self.phase = "eager"
+
+    def _graph_one(self, program: Program, keys: Sequence[str] | None) -> Observation | GraphRefusal:
+        replay = Replay(self, program)
+        reason = obstacle(program)
+        if reason is not None:
+            return GraphRefusal(True, None, (), reason)
+        try:
+            return _trace(self, replay, keys)
+        except TraceRefused as refused:
+            return refused.as_refusal()
+        except Exception as error:
+            return GraphRefusal(False, None, class_names(error), first_words(error))
+
+
+def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str] | None) -> Observation:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    program, values = replay.program, replay.values
+    for x in program.inputs:
+        replay.place(x)
+    for index, call in enumerate(program.calls):
+        if call.kind == "module":
+            replay.step(index, call)
+            if replay.seen.ended:
+                raise TraceRefused(replay.seen.failures[-1])
+    inputs = [values.by_id[x.id].detach().clone() for x in program.inputs]
+    returned: list[int] = []
+
+    def body(*tensors: torch.Tensor) -> list[torch.Tensor]:
+        for x, tensor in zip(program.inputs, tensors, strict=True):
+            values.by_id[x.id] = tensor.detach().requires_grad_() if x.requires_grad else tensor
+        for index in traced_calls(program):
+            replay.step(index, program.calls[index])
+            if replay.seen.ended:
+                raise TraceRefused(replay.seen.failures[-1])
+        returned[:] = returned_tensors(replay)
+        results = [values.by_id[id_] for id_ in returned]
+        if keys:
+            starts = [id_ for id_ in program.cotangents if values.by_id[id_].requires_grad]
+            results += torch.autograd.grad(
+                [values.by_id[id_] for id_ in starts],
+                [leaf(replay, key) for key in keys],
+                [adapter._like(program.cotangents[id_], values.by_id[id_]) for id_ in starts],
+                materialize_grads=True,
+            )
+        return results
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the tracer warns of its own internals
+        traced: Callable[..., list[torch.Tensor]] = make_fx(body)(*[tensor.clone() for tensor in inputs])
+    state = {
+        id_: next(call.state for call in program.modules() if call.out.id == id_) for id_ in values.modules
+    }
+    for id_, module in values.modules.items():  # tracing ran the modules once
+        for name, buffer in adapter.buffers(module).items():
+            buffer.copy_(torch.from_numpy(state[id_][name]))
+    results = traced(*inputs)
+    seen = replay.seen
+    shown = iter(see(adapter, list(results)))
+    seen.outputs = {id_: next(shown) for id_ in returned}
+    seen.gradients = {key: next(shown) for key in keys or ()}
+    for id_, module in values.modules.items():
+        buffers = adapter.buffers(module)
+        named = zip(buffers, see(adapter, list(buffers.values())), strict=True)
+        seen.buffers.update({f"{id_}.{name}": tensor for name, tensor in named})
+    return seen

@@ -1,0 +1,35 @@
+"""Errors of the dual object; every one is a sentence for the person who wrote the test."""
+
+from __future__ import annotations
+
+
+class DualError(Exception):
+    """Root of every error that this package raises on purpose."""
+
+
+class OutsideCaseError(DualError, RuntimeError):
+    """A dual call was made where no case is running."""
+
+
+class ArgumentError(DualError, TypeError):
+    """An argument of a dual call cannot be recorded."""
+
+
+class SignatureError(DualError, TypeError):
+    """A generator stands for a parameter whose type cannot be found."""
+
+
+class ProgramError(DualError, ValueError):
+    """A stored Program is damaged or of another version."""
+
+
+class TargetError(DualError, RuntimeError):
+    """A target cannot be loaded: it is unknown, not installed, or dies at import."""
+
+
+class MissingOp(DualError, AttributeError):  # noqa: N818 - a fact about the target, reported as a divergence, not an error of the user
+    """The target has no op of this name."""
+
+
+class RawTargetNeeded(BaseException):  # noqa: N818 - control flow, like GeneratorExit: `except Exception` in a body must not catch it
+    """A body reached for the target's own object, which lives in another process: the test must run inline."""

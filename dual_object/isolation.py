@@ -1,0 +1,109 @@
+"""Isolation: each call of a Program as a Program of its own, on the values it had on the reference.
+
+A divergence is blamed on the calls that diverge alone; what only echoes an earlier one does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dual_object.adapter import Adapter
+from dual_object.observation import Observation
+from dual_object.printing import names
+from dual_object.program import Call, Input, Program
+from dual_object.replay import Replay
+from dual_object.values import Array, Ref, Tree, map_leaves, refs
+
+_ISOLATED = ("function", "method", "operator", "call", "custom")
+
+
+def isolate(reference: Adapter, program: Program) -> Iterator[tuple[int, Program, Observation]]:
+    """Each call that computes something, by its index: its own Program and what the reference shows for it."""
+    replay = Replay(reference, program, side="reference")
+    spelled = names(program)
+    for x in program.inputs:
+        replay.place(x)
+    for index, call in enumerate(program.calls):
+        alone = _alone(replay, call, spelled, bool(program.cotangents))
+        replay.step(index, call)
+        if alone is not None:
+            seen = Replay(reference, alone, side="reference").run()
+            if not seen.ended and seen.backward_failure is None:
+                yield index, alone, seen
+        if replay.seen.ended:
+            return
+
+
+def _alone(replay: Replay, call: Call, spelled: dict[int, str], backward: bool) -> Program | None:
+    """The call as a Program, from the values of `replay` before it; None where it cannot stand alone."""
+    adapter, values = replay.adapter, replay.values
+    if call.kind not in _ISOLATED or call.raises or not (call.results() or call.out is None):
+        return None
+    alone = Program()
+    operands = list(dict.fromkeys(call.operands()))
+    written = [id_ for id_ in operands if id_ in call.results()] or (operands[:1] if call.out is None else [])
+    clones: dict[int, int] = {}
+    fresh = max([*replay.values.by_id, *call.results(), *operands], default=0) + 1
+    for id_ in operands:
+        value = values.by_id[id_]
+        if isinstance(value, adapter.tensor_type):
+            alone.inputs.append(_input(adapter, id_, spelled.get(id_, ""), value, backward))
+            if id_ in written:
+                clones[id_] = fresh
+                alone.calls.append(Call("method", "clone", (Ref(id_),), {}, out=Ref(fresh)))
+                fresh += 1
+        elif id_ in values.modules:
+            alone.calls += _module(replay, id_)
+        else:
+            return None
+
+    def renamed(leaf: Any) -> Any:
+        return Ref(clones[leaf.id]) if type(leaf) is Ref and leaf.id in clones else leaf
+
+    def rename(tree: Tree) -> Tree:
+        return map_leaves(tree, renamed)
+
+    args = tuple(rename(arg) for arg in call.args)
+    kwargs = {key: rename(arg) for key, arg in call.kwargs.items()}
+    alone.calls.append(Call(call.kind, call.op, args, kwargs, rename(call.out), call.state, (), call.custom))
+    alone.outputs = rename(call.out) if call.out is not None else tuple(Ref(clones[id_]) for id_ in written)
+    if backward:
+        alone.cotangents = _cotangents(adapter, alone)
+    return alone
+
+
+def _input(adapter: Adapter, id_: int, name: str, value: Any, backward: bool) -> Input:
+    dtype, _, _, requires_grad = adapter.describe(value)
+    [data] = adapter.read([value])
+    return Input(id_, name, np.array(data, order="C"), dtype, requires_grad and backward)
+
+
+def _module(replay: Replay, id_: int) -> list[Call]:
+    """The construction of a module with the state and mode that it has now."""
+    module = replay.values.modules[id_]
+    adapter = replay.adapter
+    made = next(call for call in replay.program.calls if call.out == Ref(id_))
+    tensors = {**adapter.parameters(module), **adapter.buffers(module)}
+    state = {
+        name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)
+    }
+    construct = Call(made.kind, made.op, made.args, made.kwargs, made.out, state, (), made.custom)
+    return [construct, Call("method", "train", (Ref(id_), module.training), {}, out=Ref(id_))]
+
+
+def _cotangents(adapter: Adapter, alone: Program) -> dict[int, Array]:
+    """A fixed wave for each returned tensor that a backward can start from."""
+    forward = Replay(adapter, alone, side="reference")
+    forward.run()
+    found: dict[int, Array] = {}
+    for id_ in dict.fromkeys(refs(alone.outputs)):
+        value = forward.values.by_id.get(id_)
+        if isinstance(value, adapter.tensor_type) and value.requires_grad:
+            dtype, shape, _, _ = adapter.describe(value)
+            count = int(np.prod(shape))
+            wave = np.cos(np.arange(count, dtype=np.float64)).reshape(shape)
+            found[id_] = wave.astype("float32" if dtype == "bfloat16" else dtype)
+    return found

@@ -1,0 +1,252 @@
+"""What one side shows after running a Program: outputs, gradients, buffers, mutated inputs, and what went wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dual_object.adapter import Adapter
+from dual_object.errors import MissingOp
+from dual_object.program import Program
+from dual_object.values import Array, Ref, Tree, refs
+
+FailureKind = Literal[
+    "exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"
+]
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_REFUSAL = re.compile(
+    r"not supported|not support|unsupported|not implemented|unimplemented|no kernel|unexpected keyword argument"
+    r"|can not find|cannot find the kernel",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Seen:
+    """One tensor as a side shows it."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    device: str
+    requires_grad: bool
+    data: Array
+
+
+@dataclass(slots=True)
+class Failure:
+    """One call that ended otherwise than on the reference: by an exception, or by none where the reference raised."""
+
+    call: int | None
+    kind: FailureKind
+    classes: tuple[str, ...]
+    message: str
+
+
+@dataclass(slots=True)
+class Observation:
+    """All that is compared.
+
+    `outputs`: by value number, for each tensor the body returned. `returned`: the output tree with host values. `hosts`: by call
+    index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed. `gradients`: by leaf key
+    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `buffers`: by `"5.running_mean"`.
+    `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant to raise.
+    """
+
+    outputs: dict[int, Seen] = field(default_factory=dict)
+    hosts: dict[int, Tree] = field(default_factory=dict)
+    inputs: dict[int, Array] = field(default_factory=dict)
+    gradients: dict[str, Seen | None] = field(default_factory=dict)
+    buffers: dict[str, Seen] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    ended: bool = False
+    backward_failure: Failure | None = None
+
+
+def class_names(error: BaseException) -> tuple[str, ...]:
+    """The class names of an exception, most derived first, without those that every exception has."""
+    shared = {"Exception", "BaseException", "object"}
+    names = tuple(cls.__name__ for cls in type(error).__mro__ if cls.__name__ not in shared)
+    return names or (type(error).__name__,)
+
+
+def first_words(error: BaseException) -> str:
+    """The first line of an exception's message that says something, without colours."""
+    for line in _ANSI.sub("", str(error)).splitlines():
+        said = line.strip()
+        if said and said != "Error:":
+            return said[:400]
+    return type(error).__name__
+
+
+def failure_of(error: Exception, call: int | None) -> Failure:
+    """The failure that an exception of a target's call amounts to."""
+    names, words = class_names(error), first_words(error)
+    kind: FailureKind = "missing" if isinstance(error, MissingOp) else failure_kind(names, str(error))
+    return Failure(call, kind, names, words)
+
+
+def failure_kind(classes: tuple[str, ...], message: str) -> FailureKind:
+    """Whether an exception says that the target does not do this at all (`unsupported`) or is one in passing (`exception`)."""
+    return "unsupported" if "NotImplementedError" in classes or _REFUSAL.search(message) else "exception"
+
+
+class Values:
+    """The values of one run by number, the buffers its inputs live in, and its modules."""
+
+    __slots__ = ("buffers", "by_id", "modules")
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, Any] = {}
+        self.buffers: dict[int, Array] = {}
+        self.modules: dict[int, Any] = {}
+
+
+def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str, Any]:
+    """Every tensor that may receive a gradient, by leaf key: the inputs, the leaves made by the body, the modules' parameters."""
+    found: dict[str, Any] = {}
+    for x in program.inputs:
+        tensor = values.by_id[x.id]
+        if tensor.is_leaf:
+            found[str(x.id)] = tensor
+    for id_ in program.leaves:
+        found[str(id_)] = values.by_id[id_]
+    for id_, module in values.modules.items():
+        for name, parameter in adapter.parameters(module).items():
+            found[f"{id_}.{name}"] = parameter
+    return found
+
+
+def observe(adapter: Adapter, program: Program, values: Values, seen: Observation) -> Observation:
+    """Run the backward of `program` from its cotangents and read everything that is compared into `seen`."""
+    by_id = values.by_id
+    ids = [
+        id_ for id_ in dict.fromkeys(refs(program.outputs)) if isinstance(by_id.get(id_), adapter.tensor_type)
+    ]
+    if program.cotangents:
+        starts = [id_ for id_ in program.cotangents if id_ in by_id and by_id[id_].requires_grad]
+        if starts:
+            try:
+                adapter.backward([by_id[id_] for id_ in starts], [program.cotangents[id_] for id_ in starts])
+            except Exception as error:
+                seen.backward_failure = failure_of(error, None)
+    adapter.synchronize()
+    gradients = {key: leaf.grad for key, leaf in leaf_tensors(adapter, program, values).items()}
+    buffers = {
+        f"{id_}.{name}": buffer
+        for id_, module in values.modules.items()
+        for name, buffer in adapter.buffers(module).items()
+    }
+    present = {key: gradient for key, gradient in gradients.items() if gradient is not None}
+    tensors = [*(by_id[id_] for id_ in ids), *present.values(), *buffers.values()]
+    shown = iter(see(adapter, tensors))
+    seen.outputs = {id_: next(shown) for id_ in ids}
+    seen.gradients = dict.fromkeys(gradients)
+    for key in present:
+        seen.gradients[key] = next(shown)
+    seen.buffers = {key: next(shown) for key in buffers}
+    seen.inputs = mutated(adapter, program, values)
+    return seen
+
+
+def see(adapter: Adapter, tensors: list[Any]) -> list[Seen]:
+    """Describe and read `tensors`."""
+    return [
+        Seen(*adapter.describe(tensor), data)
+        for tensor, data in zip(tensors, adapter.read(tensors), strict=True)
+    ]
+
+
+def mutated(adapter: Adapter, program: Program, values: Values) -> dict[int, Array]:
+    """The inputs whose values are no longer those they were drawn with."""
+    changed: dict[int, Array] = {}
+    for x in program.inputs:
+        now = values.buffers.get(x.id)
+        if now is None:
+            [now] = adapter.read([values.by_id[x.id]])
+        if now.tobytes() != x.data.tobytes():
+            changed[x.id] = now
+    return changed
+
+
+def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
+    """`seen` as JSON data; its arrays are appended to `arrays`."""
+    from dual_object.values import to_json as tree_json
+
+    def show(tensor: Seen | None) -> Any:
+        if tensor is None:
+            return None
+        arrays.append(tensor.data)
+        return [tensor.dtype, tensor.shape, tensor.device, tensor.requires_grad, len(arrays) - 1]
+
+    def fail(failure: Failure | None) -> Any:
+        return None if failure is None else [failure.call, failure.kind, failure.classes, failure.message]
+
+    data: dict[str, Any] = {"outputs": [[id_, show(tensor)] for id_, tensor in seen.outputs.items()]}
+    if seen.hosts:
+        data["hosts"] = [[call, tree_json(tree, arrays)] for call, tree in seen.hosts.items()]
+    if seen.inputs:
+        data["inputs"] = [[id_, tree_json(array, arrays)] for id_, array in seen.inputs.items()]
+    if seen.gradients:
+        data["gradients"] = {key: show(tensor) for key, tensor in seen.gradients.items()}
+    if seen.buffers:
+        data["buffers"] = {key: show(tensor) for key, tensor in seen.buffers.items()}
+    if seen.failures:
+        data["failures"] = [fail(failure) for failure in seen.failures]
+        data["ended"] = seen.ended
+    if seen.backward_failure is not None:
+        data["backward_failure"] = fail(seen.backward_failure)
+    return data
+
+
+def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
+    """Rebuild what `to_json` gave."""
+    from dual_object.values import from_json as tree_from_json
+
+    def shown(item: Any) -> Seen | None:
+        if item is None:
+            return None
+        dtype, shape, device, requires_grad, position = item
+        return Seen(dtype, tuple(shape), device, requires_grad, arrays[position])
+
+    def seen(item: Any) -> Seen:
+        tensor = shown(item)
+        assert tensor is not None
+        return tensor
+
+    def failure(item: Any) -> Failure:
+        call, kind, classes, message = item
+        return Failure(call, kind, tuple(classes), message)
+
+    ended_backward = data.get("backward_failure")
+    return Observation(
+        outputs={id_: seen(item) for id_, item in data["outputs"]},
+        hosts={call: tree_from_json(tree, arrays) for call, tree in data.get("hosts", ())},
+        inputs={id_: tree_from_json(array, arrays) for id_, array in data.get("inputs", ())},
+        gradients={key: shown(item) for key, item in data.get("gradients", {}).items()},
+        buffers={key: seen(item) for key, item in data.get("buffers", {}).items()},
+        failures=[failure(item) for item in data.get("failures", ())],
+        ended=data.get("ended", False),
+        backward_failure=None if ended_backward is None else failure(ended_backward),
+    )
+
+
+__all__ = [
+    "Failure",
+    "Observation",
+    "Ref",
+    "Seen",
+    "Values",
+    "class_names",
+    "failure_kind",
+    "failure_of",
+    "first_words",
+    "from_json",
+    "leaf_tensors",
+    "mutated",
+    "observe",
+    "see",
+    "to_json",
+]

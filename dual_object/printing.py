@@ -1,0 +1,228 @@
+"""A Program as the Python function that people read in the terminal, in the report and in a repro."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dual_object.program import Call, Program
+from dual_object.values import Device, Name, Named, Opaque, Ref, Tree
+
+_INPUT_NAMES = ("x", "y", "z", "w", "u", "v")
+
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "matmul": "@",
+    "and_": "&",
+    "or_": "|",
+    "xor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+}
+_INPLACE = {
+    f"i{name.rstrip('_')}": symbol + "="
+    for name, symbol in _INFIX.items()
+    if symbol not in ("==", "!=", "<", "<=", ">", ">=")
+}
+_PREFIX = {"neg": "-", "pos": "+", "invert": "~"}
+
+
+class Line(NamedTuple):
+    """One printed line and the index of the call that it shows (None for the frame around the calls)."""
+
+    text: str
+    call: int | None
+
+
+def text(program: Program) -> str:
+    """The Program as source text of `def program(torch, ...)`."""
+    return "\n".join(line.text for line in lines(program))
+
+
+def lines(program: Program) -> list[Line]:
+    """The printed Program line by line."""
+    return _Printer(program).lines()
+
+
+class _Printer:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.names: dict[int, str] = {}
+        self.contexts: dict[int, str] = {}
+        self.entered = {call.args[0].id for call in program.calls if call.kind == "enter"}
+        self.tensors = self.modules = 0
+
+    def lines(self) -> list[Line]:
+        inputs = [self._name_input(x.id, x.name) for x in self.program.inputs]
+        found = [Line(f"def program({', '.join(['torch', *inputs])}):", None)]
+        depth = 1
+        for index, call in enumerate(self.program.calls):
+            if call.kind == "exit":
+                depth -= 1
+                continue
+            for line in self._statement(call):
+                found.append(Line("    " * depth + line, index))
+            if call.kind == "enter":
+                depth += 1
+        if self.program.outputs is not None:
+            found.append(Line(f"    return {self.value(self.program.outputs)}", None))
+        elif len(found) == 1:
+            found.append(Line("    pass", None))
+        return found
+
+    def _name_input(self, id_: int, given: str) -> str:
+        name = given
+        if not name:
+            taken = len(self.names)
+            name = _INPUT_NAMES[taken] if taken < len(_INPUT_NAMES) else f"x{taken}"
+        self.names[id_] = name
+        return name
+
+    def _statement(self, call: Call) -> list[str]:
+        expression = self._expression(call)
+        if call.raises:
+            return [f"{expression}  # raises {call.raises[0]}"]
+        if call.kind == "enter":
+            return [f"with {self.contexts[call.args[0].id]}:"]
+        if type(call.out) is Ref and call.out.id in self.entered:
+            self.contexts[call.out.id] = expression
+            return []
+        if call.kind == "set" or call.op == "setitem" or call.op in _INPLACE:
+            return [expression]
+        if type(call.out) is Ref and call.out.id in self.names:
+            return [expression]
+        pattern = self._pattern(call.out, module=call.kind == "module")
+        if pattern is None:
+            comment = "" if call.out is None else f"  # {self.value(call.out)}"
+            return [expression + comment]
+        return [f"{pattern} = {expression}{'.values()' if type(call.out) is dict else ''}"]
+
+    def _pattern(self, out: Tree, module: bool = False) -> str | None:
+        """The assignment target that binds every value in `out`; None where there is none to bind."""
+        kind = type(out)
+        if kind is Ref:
+            if out.id not in self.names:
+                if module:
+                    self.names[out.id] = f"m{self.modules}"
+                    self.modules += 1
+                else:
+                    self.names[out.id] = f"t{self.tensors}"
+                    self.tensors += 1
+            return self.names[out.id]
+        items = {tuple: out, list: out, Named: getattr(out, "items", ())}.get(kind)
+        if kind is dict:
+            items = tuple(out.values())
+        if items is None:
+            return None
+        parts = [self._pattern(item) for item in items]
+        if all(part is None for part in parts):
+            return None
+        shown = [part if part is not None else "_" for part in parts]
+        nested = [f"({part})" if ", " in part and not part.startswith("(") else part for part in shown]
+        return f"({nested[0]},)" if len(nested) == 1 else ", ".join(nested)
+
+    def _expression(self, call: Call) -> str:
+        if call.kind in ("function", "module", "custom"):
+            owner = "" if call.kind == "custom" else "torch."
+            return f"{owner}{call.op}({self._arguments(call.args, call.kwargs)})"
+        if call.kind == "operator":
+            return self._operator(call)
+        receiver = self._operand(call.args[0])
+        if call.kind == "get":
+            return f"{receiver}.{call.op}"
+        if call.kind == "set":
+            return f"{receiver}.{call.op} = {self.value(call.args[1])}"
+        arguments = self._arguments(call.args[1:], call.kwargs)
+        return f"{receiver}({arguments})" if call.kind == "call" else f"{receiver}.{call.op}({arguments})"
+
+    def _operator(self, call: Call) -> str:
+        name, args = call.op, call.args
+        if name == "getitem":
+            return f"{self._operand(args[0])}[{self._index(args[1])}]"
+        if name == "setitem":
+            return f"{self._operand(args[0])}[{self._index(args[1])}] = {self.value(args[2])}"
+        if name in _INPLACE:
+            return f"{self._operand(args[0])} {_INPLACE[name]} {self._operand(args[1])}"
+        if name in _INFIX:
+            return f"{self._operand(args[0])} {_INFIX[name]} {self._operand(args[1])}"
+        if name in _PREFIX:
+            return _PREFIX[name] + self._operand(args[0])
+        return f"{name}({self._arguments(args, call.kwargs)})"
+
+    def _index(self, index: Tree) -> str:
+        if type(index) is tuple and index:
+            shown = [self._index_part(part) for part in index]
+            return f"{shown[0]}," if len(shown) == 1 else ", ".join(shown)
+        return self._index_part(index)
+
+    def _index_part(self, part: Tree) -> str:
+        if type(part) is slice:
+            ends = ["" if end is None else self.value(end) for end in (part.start, part.stop)]
+            step = "" if part.step is None else f":{self.value(part.step)}"
+            return f"{ends[0]}:{ends[1]}{step}"
+        return self.value(part)
+
+    def _arguments(self, args: tuple[Tree, ...], kwargs: dict[str, Tree]) -> str:
+        shown = [self.value(arg) for arg in args]
+        shown += [f"{key}={self.value(arg)}" for key, arg in kwargs.items()]
+        return ", ".join(shown)
+
+    def _operand(self, tree: Tree) -> str:
+        shown = self.value(tree)
+        return f"({shown})" if shown.startswith("-") else shown
+
+    def value(self, tree: Tree) -> str:
+        """`tree` as a Python expression."""
+        kind = type(tree)
+        if kind is Ref:
+            return self.names.get(tree.id, f"v{tree.id}")
+        if kind is Name:
+            return f"torch.{tree.path}"
+        if kind is Device:
+            return f'torch.device("{tree.spec}")'
+        if kind is tuple or kind is Named:
+            items = tree if kind is tuple else tree.items
+            shown = ", ".join(self.value(item) for item in items)
+            return f"({shown},)" if len(items) == 1 else f"({shown})"
+        if kind is list:
+            return f"[{', '.join(self.value(item) for item in tree)}]"
+        if kind is dict:
+            return f"{{{', '.join(f'{key!r}: {self.value(item)}' for key, item in tree.items())}}}"
+        if kind is str:
+            return '"' + tree.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+        if kind is float and tree != tree:
+            return 'float("nan")'
+        if kind is float and tree in (float("inf"), float("-inf")):
+            return f'float("{tree}")'
+        if tree is Ellipsis:
+            return "..."
+        if isinstance(tree, np.ndarray):
+            return f"array(shape={tree.shape}, dtype={tree.dtype})"
+        if kind is Opaque:
+            return f"<{type(tree.value).__name__}>"
+        return repr(tree)
+
+
+def names(program: Program) -> dict[int, str]:
+    """The name of every value, as the printed Program spells it."""
+    printer = _Printer(program)
+    printer.lines()
+    return printer.names
+
+
+def show(tree: Tree) -> str:
+    """A value without Refs as a Python expression."""
+    return _Printer(Program()).value(tree)

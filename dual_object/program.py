@@ -1,0 +1,217 @@
+"""The Program: what a test body did, recorded once on the reference, to be replayed anywhere.
+
+It is in static single assignment form: every tensor, module or other framework object that a body meets is a numbered value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from dual_object.errors import ProgramError
+from dual_object.values import Array, Ref, Tree, from_json, refs, to_json
+
+VERSION = 1
+
+CallKind = Literal[
+    "function", "method", "operator", "get", "set", "module", "call", "enter", "exit", "custom"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A tensor that the test drew or built.
+
+    `data` holds its values, contiguous; `strides` (in elements) is None where the tensor is contiguous. `dtype` is the tensor's own
+    dtype, which NumPy may lack: bfloat16 values are held as float32. `fill` and `seed` say how the values were drawn, for people.
+    """
+
+    id: int
+    name: str
+    data: Array
+    dtype: str
+    requires_grad: bool = False
+    strides: tuple[int, ...] | None = None
+    fill: str | None = None
+    seed: int | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """One step of a body.
+
+    `op` is a path below the framework's root (function, module, custom), a method or attribute name, or a name of the operator
+    module. `args` starts with the receiver for everything that has one. `out` is the tree of what the reference returned: a Ref
+    for each framework object, the plain value for each host read. `state` is what a constructed module starts with. `raises` names
+    the classes (most derived first) of the reference's exception where the body caught one.
+    """
+
+    kind: CallKind
+    op: str
+    args: tuple[Tree, ...]
+    kwargs: dict[str, Tree]
+    out: Tree = None
+    state: dict[str, Array] = field(default_factory=dict)
+    raises: tuple[str, ...] = ()
+    custom: tuple[Any, Any] | None = None
+
+    def operands(self) -> list[int]:
+        """Numbers of the values this call reads."""
+        return refs(self.args) + refs(self.kwargs)
+
+    def results(self) -> list[int]:
+        """Numbers of the values this call returns."""
+        return refs(self.out)
+
+
+@dataclass(slots=True)
+class Program:
+    """Inputs, calls in order, what the body returned, and the cotangents of the returned tensors.
+
+    `cotangents` maps the number of a returned differentiable tensor to the array its backward starts from; empty means
+    no backward. `leaves` numbers the leaf tensors, inputs apart, that the body made. `inline` says why only an inline replay can
+    run this Program, if so.
+    """
+
+    inputs: list[Input] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    outputs: Tree = None
+    cotangents: dict[int, Array] = field(default_factory=dict)
+    leaves: list[int] = field(default_factory=list)
+    inline: str | None = None
+
+    def modules(self) -> Iterator[Call]:
+        """The calls that construct a module."""
+        return (call for call in self.calls if call.kind == "module")
+
+    def ops(self) -> list[str]:
+        """Names of the ops called, as `op_name` gives them, in order, without host reads of attributes."""
+        return [op_name(call) for call in self.calls if call.kind not in ("get", "set", "enter", "exit")]
+
+    def __str__(self) -> str:
+        from dual_object.printing import text
+
+        return text(self)
+
+    def to_json(self, arrays: list[Array]) -> dict[str, Any]:
+        """The Program as JSON data; its arrays are appended to `arrays`."""
+        return {
+            "inputs": [
+                [x.id, x.name, to_json(x.data, arrays), x.dtype, x.requires_grad, x.strides, x.fill, x.seed]
+                for x in self.inputs
+            ],
+            "calls": [
+                [
+                    call.kind,
+                    call.op,
+                    [to_json(arg, arrays) for arg in call.args],
+                    {key: to_json(arg, arrays) for key, arg in call.kwargs.items()},
+                    to_json(call.out, arrays),
+                    {key: to_json(value, arrays) for key, value in call.state.items()},
+                    call.raises,
+                    call.custom,
+                ]
+                for call in self.calls
+            ],
+            "outputs": to_json(self.outputs, arrays),
+            "cotangents": [[key, to_json(value, arrays)] for key, value in self.cotangents.items()],
+            "leaves": self.leaves,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], arrays: list[Array]) -> Program:
+        """Rebuild what `to_json` gave; raises ProgramError where it is not that."""
+        try:
+            return cls(
+                inputs=[
+                    Input(
+                        id_,
+                        name,
+                        from_json(values, arrays),
+                        dtype,
+                        requires_grad,
+                        None if strides is None else tuple(strides),
+                        fill,
+                        seed,
+                    )
+                    for id_, name, values, dtype, requires_grad, strides, fill, seed in data["inputs"]
+                ],
+                calls=[
+                    Call(
+                        kind,
+                        op,
+                        tuple([from_json(arg, arrays) for arg in args]),
+                        {key: from_json(arg, arrays) for key, arg in kwargs.items()},
+                        from_json(out, arrays),
+                        {key: from_json(value, arrays) for key, value in state.items()},
+                        tuple(raises),
+                        None if custom is None else tuple(custom),
+                    )
+                    for kind, op, args, kwargs, out, state, raises, custom in data["calls"]
+                ],
+                outputs=from_json(data["outputs"], arrays),
+                cotangents={key: from_json(value, arrays) for key, value in data["cotangents"]},
+                leaves=data["leaves"],
+            )
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise ProgramError(f"the stored Program is damaged: {error!r}") from error
+
+    def save(self, path: Path) -> None:
+        """Write `path` (.json) and, beside it, its arrays (.npz)."""
+        arrays: list[Array] = []
+        data = {"version": VERSION, "text": str(self), **self.to_json(arrays)}
+        path.write_text(json.dumps(data, indent=1))
+        np.savez(path.with_suffix(".npz"), *arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Program:
+        """Read what `save` wrote; raises ProgramError naming the file when that fails."""
+        try:
+            data = json.loads(path.read_text())
+            with np.load(path.with_suffix(".npz"), allow_pickle=False) as stored:
+                arrays = [stored[f"arr_{i}"] for i in range(len(stored.files))]
+        except (OSError, ValueError, KeyError) as error:
+            raise ProgramError(f"{path} cannot be read as a stored Program: {error}") from error
+        if not isinstance(data, dict) or data.get("version") != VERSION:
+            found = data.get("version") if isinstance(data, dict) else None
+            raise ProgramError(f"{path} has version={found!r}, but should have {VERSION}: record it again")
+        return cls.from_json(data, arrays)
+
+
+def op_name(call: Call) -> str:
+    """The op's name as people type it: `relu` for `nn.functional.relu`, `Conv2d` for a call of a Conv2d module's constructor."""
+    if call.kind == "operator":
+        return OPERATOR_OPS.get(call.op, call.op)
+    return call.op.rpartition(".")[2]
+
+
+#: Operators whose op has another name than the operator module's function.
+OPERATOR_OPS = {
+    "iadd": "add_",
+    "isub": "sub_",
+    "imul": "mul_",
+    "itruediv": "div_",
+    "truediv": "div",
+    "ifloordiv": "floor_divide_",
+    "floordiv": "floor_divide",
+    "imod": "remainder_",
+    "mod": "remainder",
+    "ipow": "pow_",
+    "imatmul": "matmul",
+    "and_": "bitwise_and",
+    "or_": "bitwise_or",
+    "xor": "bitwise_xor",
+    "iand": "bitwise_and_",
+    "ior": "bitwise_or_",
+    "ixor": "bitwise_xor_",
+    "invert": "bitwise_not",
+    "getitem": "getitem",
+    "setitem": "setitem",
+}
+
+__all__ = ["Call", "CallKind", "Input", "Program", "Ref", "op_name"]

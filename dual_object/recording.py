@@ -1,0 +1,357 @@
+"""Recording: a test body runs on the reference, call by call, and leaves a Program behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from dual_object.annotations import draw
+from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
+from dual_object.observation import Observation, Values, class_names, observe
+from dual_object.program import Call, CallKind, Input, Program
+from dual_object.replay import Replay
+from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Ref, Tree, map_leaves
+
+if TYPE_CHECKING:
+    from dual_object.adapters.torch import Adapter as Reference
+    from dual_object.dual import DualObject
+
+current_recording: ContextVar[Recording] = ContextVar("current_recording")
+
+
+@runtime_checkable
+class Drawable(Protocol):
+    """What the recording needs of an argument generator."""
+
+    def to(self, annotation: Any) -> Any:
+        """Tell the generator the type of the parameter it stands for."""
+
+    def value(self) -> Any:
+        """The drawn value."""
+
+
+def recording(what: str) -> Recording:
+    """The recording of the case that is running; raises OutsideCaseError."""
+    try:
+        return current_recording.get()
+    except LookupError:
+        raise OutsideCaseError(
+            f"{what} is used outside a case; dual calls have a meaning only while an @autotest body runs"
+        ) from None
+
+
+class Recording:
+    """One case in the making.
+
+    `draw_state(name, data)` gives the values of a new module's parameter or buffer. `omitted` is the class whose instances, drawn by a
+    generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each call at once on the raw target.
+    `target` names the target, for `x.oneflow`.
+    """
+
+    def __init__(
+        self,
+        reference: Reference,
+        *,
+        draw_state: Callable[[str, Array], Array],
+        omitted: type,
+        target: str = "target",
+        stepper: Replay | None = None,
+    ) -> None:
+        from dual_object.dual import DualObject
+
+        self.reference = reference
+        self.target = target
+        self.program = stepper.program if stepper is not None else Program()
+        self.stepper = stepper
+        self.refused: BaseException | None = None
+        self.values = Values()
+        self._draw_state = draw_state
+        self._omitted = omitted
+        self._dual_type = DualObject
+        self._known: dict[int, DualObject] = {}
+        self._keep: list[Any] = []
+        self._next = 0
+
+    def input(
+        self,
+        data: Array,
+        dtype: str,
+        *,
+        requires_grad: bool = False,
+        name: str = "",
+        fill: str | None = None,
+        seed: int | None = None,
+        strides: tuple[int, ...] | None = None,
+    ) -> DualObject:
+        """Add an input tensor; both sides get their own copy of `data` (contiguous; `strides` in elements say how it lies in memory)."""
+        x = Input(self._number(), name, data, dtype, requires_grad, strides, fill, seed)
+        from dual_object.replay import materialise
+
+        buffer = materialise(x)
+        tensor, shares = self.reference.tensor(buffer, dtype)
+        if requires_grad:
+            tensor.requires_grad = True
+        if shares:
+            self.values.buffers[x.id] = buffer
+        self.program.inputs.append(x)
+        if self.stepper is not None:
+            self.stepper.place(x)
+        return self._remember(x.id, tensor)
+
+    def adopt(self, name: str, reference: Any, target: Any) -> DualObject:
+        """Take a pair of existing objects in as one value; raises RawTargetNeeded where the target lives in another process."""
+        reason = f"GetDualObject({name!r}) holds a raw target object"
+        if self.stepper is None:
+            raise RawTargetNeeded(reason)
+        self.program.inline = reason
+        dual = self._remember(self._number(), reference)
+        self.stepper.values.by_id[dual._ref.id] = target
+        if isinstance(reference, self.reference.module_type):
+            self.values.modules[dual._ref.id] = reference
+            self.stepper.values.modules[dual._ref.id] = target
+        return dual
+
+    def call(
+        self,
+        kind: CallKind,
+        op: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        receiver: DualObject | None = None,
+        custom: tuple[Any, Any] | None = None,
+        annotated: Any = None,
+    ) -> Any:
+        """Run one call on the reference and record it.
+
+        `function` takes the reference's own objects, without the receiver. Generators among the arguments draw their values first, from
+        the parameter types of `annotated` (default: `function`). The reference's own exception propagates unchanged.
+        """
+        raw_args: list[Any] = []
+        neutral: list[Tree] = []
+        if receiver is not None:
+            neutral.append(receiver._ref)
+        for position, arg in enumerate(args):
+            kind_of = type(arg)
+            if kind_of is self._dual_type:
+                raw_args.append(self._own(arg, op))
+                neutral.append(arg._ref)
+            elif kind_of in PLAIN:
+                raw_args.append(arg)
+                neutral.append(arg)
+            else:
+                if isinstance(arg, Drawable) and not isinstance(arg, self.reference.tensor_type):
+                    arg = draw(arg, annotated or function, op, position, args, kwargs)
+                    if isinstance(arg, self._omitted):
+                        continue
+                raw, tree = self._argument(arg, op)
+                raw_args.append(raw)
+                neutral.append(tree)
+        raw_kwargs: dict[str, Any] = {}
+        neutral_kwargs: dict[str, Tree] = {}
+        for key, arg in kwargs.items():
+            if isinstance(arg, Drawable) and type(arg) is not self._dual_type:
+                arg = draw(arg, annotated or function, op, key, args, kwargs)
+                if isinstance(arg, self._omitted):
+                    continue
+            raw_kwargs[key], neutral_kwargs[key] = self._argument(arg, op)
+        record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
+        try:
+            result = function(*raw_args, **raw_kwargs)
+        except Exception as error:
+            self.refused = error
+            record.raises = class_names(error)
+            self._append(record)
+            raise
+        if isinstance(result, Iterator) and kind != "function":
+            result = list(result)
+        returned, record.out = self._result(result, record)
+        self._append(record)
+        return returned
+
+    def _append(self, call: Call) -> None:
+        calls = self.program.calls
+        calls.append(call)
+        if self.stepper is not None:
+            self.stepper.step(len(calls) - 1, call)
+
+    def _number(self) -> int:
+        self._next += 1
+        return self._next - 1
+
+    def _remember(self, id_: int, value: Any) -> DualObject:
+        dual = self._dual_type(self, Ref(id_), value)
+        self.values.by_id[id_] = value
+        self._known[id(value)] = dual
+        return dual
+
+    def _own(self, dual: DualObject, op: str) -> Any:
+        if dual._recording is not self:
+            raise ArgumentError(
+                f"{op} was given a dual object of another case; draw it inside the body, once per case"
+            )
+        return dual._value
+
+    def _argument(self, arg: Any, op: str) -> tuple[Any, Tree]:
+        """The reference's object and the neutral form of one argument."""
+        kind = type(arg)
+        if kind in PLAIN:
+            return arg, arg
+        if kind is self._dual_type:
+            return self._own(arg, op), arg._ref
+        if kind is tuple or kind is list:
+            pairs = [self._argument(self._item(item), op) for item in arg]
+            return kind(raw for raw, _ in pairs), kind(tree for _, tree in pairs)
+        if kind is dict:
+            both = {key: self._argument(self._item(item), op) for key, item in arg.items()}
+            return {key: raw for key, (raw, _) in both.items()}, {
+                key: tree for key, (_, tree) in both.items()
+            }
+        if kind is slice:
+            parts = [self._argument(self._item(part), op) for part in (arg.start, arg.stop, arg.step)]
+            return slice(*(raw for raw, _ in parts)), slice(*(tree for _, tree in parts))
+        if kind is complex or arg is Ellipsis:
+            return arg, arg
+        path = getattr(arg, "_dual_path", None)
+        if path is not None:
+            return self.reference.resolve(path), Name(path)
+        if isinstance(arg, np.ndarray):
+            return arg, np.ascontiguousarray(arg).copy()
+        if isinstance(arg, np.generic):
+            return arg.item(), arg.item()
+        return self._framework_object(arg, op)
+
+    def _item(self, item: Any) -> Any:
+        if isinstance(item, Drawable) and not isinstance(item, (self._dual_type, self.reference.tensor_type)):
+            return item.value()
+        return item
+
+    def _framework_object(self, arg: Any, op: str) -> tuple[Any, Tree]:
+        known = self._known.get(id(arg))
+        if (
+            known is not None and known._value is arg
+        ):  # `m.training_step(m.weight.pytorch)`: a raw object that has a number
+            return arg, known._ref
+        if isinstance(arg, (self.reference.tensor_type, self.reference.module_type)):
+            raise ArgumentError(
+                f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
+                'draw it with random_tensor, or wrap it in GetDualObject("x", pytorch, oneflow)'
+            )
+        tree = self.reference.encode(arg)
+        if tree is not arg or isinstance(tree, (Name, Device)):
+            if type(tree) is tuple:
+                return arg, tree
+            if isinstance(tree, (Name, Device)):
+                return arg, tree
+        if type(arg).__module__.partition(".")[0] == self.target:
+            raise ArgumentError(
+                f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
+                'wrap it in GetDualObject("x", pytorch, oneflow)'
+            )
+        if self.stepper is None:
+            raise RawTargetNeeded(
+                f"{op} was given a {type(arg).__name__}, which only an inline run can pass on"
+            )
+        self.program.inline = f"{op} was given a {type(arg).__name__}, which cannot be stored"
+        return arg, Opaque(arg)
+
+    def _result(self, result: Any, call: Call) -> tuple[Any, Tree]:
+        """What the body gets for a call's result, and its neutral form."""
+        kind = type(result)
+        if kind in PLAIN:
+            return result, result
+        if isinstance(result, self.reference.tensor_type):
+            known = self._known.get(id(result))
+            if known is None:
+                known = self._remember(self._number(), result)
+            return known, known._ref
+        if kind is tuple or kind is list:
+            pairs = [self._result(item, call) for item in result]
+            return kind(returned for returned, _ in pairs), kind(tree for _, tree in pairs)
+        if kind is dict:
+            both = {key: self._result(item, call) for key, item in result.items()}
+            return {key: made for key, (made, _) in both.items()}, {
+                key: tree for key, (_, tree) in both.items()
+            }
+        if isinstance(result, tuple):
+            fields = self.reference.fields(result)
+            if fields:
+                pairs = [self._result(item, call) for item in result]
+                made = [returned for returned, _ in pairs]
+                return _rebuild(result, made), Named(fields, tuple(tree for _, tree in pairs))
+        if isinstance(result, (np.ndarray, np.generic)):
+            return result, np.array(result) if isinstance(result, np.ndarray) else result.item()
+        tree = self.reference.encode(result)
+        if isinstance(tree, (Name, Device, tuple)) or kind is complex:
+            return result, tree
+        known = self._known.get(id(result))
+        if known is None or known._value is not result:
+            known = self._remember(self._number(), result)
+            if isinstance(result, self.reference.module_type) and call.kind in ("module", "custom"):
+                self._start_state(known, result, call)
+        return known, known._ref
+
+    def _start_state(self, dual: DualObject, module: Any, call: Call) -> None:
+        """Give a new module parameters and buffers of the case's own, so that they are the same on every torch version."""
+        tensors = {**self.reference.parameters(module), **self.reference.buffers(module)}
+        call.state = {
+            name: self._draw_state(name, self.reference.read([tensor])[0]) for name, tensor in tensors.items()
+        }
+        if call.state:
+            self.reference.load_state(module, call.state)
+        self.values.modules[dual._ref.id] = module
+
+    def returned(self, value: Any) -> Tree:
+        """The neutral form of what the body returned; raises ArgumentError for anything but dual objects, containers and plain values."""
+
+        def leaf(item: Any) -> Any:
+            if type(item) is self._dual_type:
+                self._own(item, "return")
+                return item._ref
+            if isinstance(item, (bool, int, float, complex, str, type(None), np.ndarray)):
+                return item
+            if isinstance(item, tuple):
+                return tuple(map_leaves(part, leaf) for part in item)
+            tree = self.reference.encode(item)
+            if isinstance(tree, (Name, Device, tuple)):
+                return tree
+            raise ArgumentError(
+                f"the body returned a {type(item).__module__}.{type(item).__name__}, but should return dual objects: "
+                "return what dual calls gave you, or pass auto_backward=False and return None"
+            )
+
+        return map_leaves(value, leaf)
+
+    def differentiable(self) -> list[int]:
+        """Numbers of the returned tensors that a backward can start from, each once."""
+        from dual_object.values import refs
+
+        values = self.values.by_id
+        return [
+            id_
+            for id_ in dict.fromkeys(refs(self.program.outputs))
+            if isinstance(values[id_], self.reference.tensor_type) and values[id_].requires_grad
+        ]
+
+    def finish(self) -> Observation:
+        """Run the reference's backward and tell what the reference shows. `program.outputs` and `.cotangents` must be set."""
+        inputs = {x.id for x in self.program.inputs}
+        self.program.leaves = [
+            id_
+            for id_, value in self.values.by_id.items()
+            if isinstance(value, self.reference.tensor_type)
+            and id_ not in inputs
+            and value.is_leaf
+            and value.requires_grad
+        ]
+        return observe(self.reference, self.program, self.values, Observation())
+
+
+def _rebuild(named: Any, items: list[Any]) -> Any:
+    """A named tuple of the same type holding dual objects."""
+    make = getattr(type(named), "_make", type(named))
+    return make(items)

@@ -1,0 +1,274 @@
+"""Replay: a Program run through an adapter, whole or step by step, eagerly or while a static graph is traced."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import importlib
+import math
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from dual_object.adapter import Adapter
+from dual_object.errors import MissingOp, ProgramError
+from dual_object.observation import (
+    Failure,
+    Observation,
+    Values,
+    class_names,
+    failure_of,
+    first_words,
+    observe,
+)
+from dual_object.program import Call, Input, Program
+from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Ref, Tree, map_leaves
+
+
+def _iterate(value: Any) -> list[Any]:
+    return list(value)
+
+
+#: What an operator call applies: the operator module's functions, and the builtins that Python asks a tensor for.
+OPERATORS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(operator, name) for name in operator.__all__},
+    **{
+        name: getattr(builtins, name)
+        for name in ("bool", "complex", "divmod", "float", "int", "len", "round")
+    },
+    "iter": _iterate,
+    "reversed": reversed,
+    "trunc": math.trunc,
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+}
+
+
+class StructureMismatch(TypeError):
+    """A call returned another structure than on the reference."""
+
+
+def materialise(x: Input) -> Array:
+    """A fresh buffer with the values and strides of an input."""
+    if x.strides is None:
+        return x.data.copy()
+    extent = 1 + sum(
+        (size - 1) * stride for size, stride in zip(x.data.shape, x.strides, strict=True) if size
+    )
+    flat = np.zeros(extent, x.data.dtype)
+    bytes_ = tuple(stride * x.data.itemsize for stride in x.strides)
+    view: Array = np.lib.stride_tricks.as_strided(flat, x.data.shape, bytes_)
+    view[...] = x.data
+    return view
+
+
+class Replay:
+    """One run of a Program. `step` runs one call; a failure that is not the reference's own ends the run (`seen.ended`).
+
+    `side` says which of a custom dual op's two functions is meant.
+    """
+
+    def __init__(
+        self, adapter: Adapter, program: Program, side: Literal["reference", "target"] = "target"
+    ) -> None:
+        self.adapter = adapter
+        self._side = 0 if side == "reference" else 1
+        self.program = program
+        self.values = Values()
+        self.seen = Observation()
+
+    def run(self, before: Callable[[int], None] | None = None) -> Observation:
+        """Run everything; `before(index)` is told of each call before it starts."""
+        for x in self.program.inputs:
+            self.place(x)
+        for index, call in enumerate(self.program.calls):
+            if before is not None:
+                before(index)
+            self.step(index, call)
+            if self.seen.ended:
+                self.adapter.synchronize()
+                return self.seen
+        return observe(self.adapter, self.program, self.values, self.seen)
+
+    def place(self, x: Input) -> None:
+        """Create an input tensor."""
+        data = materialise(x)
+        tensor, shares = self.adapter.tensor(data, x.dtype)
+        if x.requires_grad:
+            tensor.requires_grad = True
+        self.values.by_id[x.id] = tensor
+        if shares:
+            self.values.buffers[x.id] = data
+
+    def step(self, index: int, call: Call) -> None:
+        """Run one call and bind what it returns; failures are noted, never raised."""
+        if self.seen.ended:
+            return
+        try:
+            result = self.apply(call)
+            if call.raises:
+                message = f"accepted what the reference refuses with {call.raises[0]}"
+                self.seen.failures.append(Failure(index, "accepts_invalid", (), message))
+                return
+            if call.kind not in ("enter", "exit", "set"):  # what those return says nothing of an op
+                self.bind(index, call, result)
+        except Exception as error:
+            if call.raises and not isinstance(error, MissingOp):
+                names = class_names(error)
+                if not set(names) & set(call.raises):
+                    self.seen.failures.append(Failure(index, "exception_class", names, first_words(error)))
+                return
+            failure = failure_of(error, index)
+            if isinstance(error, StructureMismatch):
+                failure.kind = "structure"
+            self.seen.failures.append(failure)
+            self.seen.ended = True
+
+    def apply(self, call: Call) -> Any:
+        """Evaluate one call on this side's values."""
+        args = [self.value(arg) for arg in call.args]
+        kwargs = {key: self.value(arg) for key, arg in call.kwargs.items()} if call.kwargs else {}
+        kind = call.kind
+        if kind == "function" or kind == "module":
+            return self.adapter.resolve(call.op)(*args, **kwargs)
+        if kind == "method":
+            return self._attribute(args[0], call.op)(*args[1:], **kwargs)
+        if kind == "operator":
+            return OPERATORS[call.op](*args, **kwargs)
+        if kind == "call":
+            return args[0](*args[1:], **kwargs)
+        if kind == "get":
+            return self._attribute(args[0], call.op)
+        if kind == "set":
+            return setattr(args[0], call.op, args[1])
+        if kind == "enter":
+            return args[0].__enter__()
+        if kind == "exit":
+            # The region's object dies here: OneFlow's no_grad ends in its destructor, not in `__exit__`.
+            del self.values.by_id[call.args[0].id]
+            return args.pop().__exit__(None, None, None)
+        if kind == "custom":
+            assert call.custom is not None
+            side = call.custom[self._side]
+            return (import_function(side) if isinstance(side, str) else side)(*args, **kwargs)
+        raise ProgramError(f"call kind {kind!r} is unknown")
+
+    def _attribute(self, receiver: Any, name: str) -> Any:
+        try:
+            return getattr(receiver, name)
+        except AttributeError as error:
+            if hasattr(type(receiver), name):  # it exists, and its own code failed
+                raise
+            raise MissingOp(f"{type(receiver).__name__} has no attribute {name!r}") from error
+
+    def value(self, tree: Tree) -> Any:
+        """This side's object for an argument of a call."""
+        kind = type(tree)
+        if kind is Ref:
+            return self.values.by_id[tree.id]
+        if kind in PLAIN:
+            return tree
+        return map_leaves(tree, self._leaf)
+
+    def _leaf(self, leaf: Any) -> Any:
+        kind = type(leaf)
+        if kind is Ref:
+            return self.values.by_id[leaf.id]
+        if kind is Name:
+            return self.adapter.resolve(leaf.path)
+        if kind is Device:
+            return self.adapter.device(leaf.spec)
+        if kind is Opaque:
+            return leaf.value
+        if isinstance(leaf, np.ndarray):
+            return leaf.copy()
+        return leaf
+
+    def bind(self, index: int, call: Call, result: Any) -> None:
+        """Store what a call returned under the numbers that the reference's results have; host values that differ are noted."""
+        out = call.out
+        if type(out) is Ref and isinstance(result, self.adapter.tensor_type):
+            self.values.by_id[out.id] = result
+            return
+        if isinstance(result, Iterator) and not isinstance(result, self.adapter.tensor_type):
+            result = list(result)
+        if call.state and type(out) is Ref:
+            self.adapter.load_state(result, call.state)
+        if (
+            type(out) is Ref
+            and isinstance(result, self.adapter.module_type)
+            and call.kind in ("module", "custom")
+        ):
+            self.values.modules[out.id] = result
+        actual = self._match(out, result)
+        if actual is not _SAME:
+            self.seen.hosts[index] = actual
+
+    def _match(self, out: Tree, result: Any) -> Any:
+        """Bind `result` along `out`; `_SAME`, or the neutral form of the result where a host value differs."""
+        kind = type(out)
+        if kind is Ref:
+            if result is None or isinstance(result, (tuple, list, dict, bool, int, float)):
+                raise StructureMismatch(f"returned {_structure(result)}, but should return one object")
+            self.values.by_id[out.id] = result
+            return _SAME
+        if kind is tuple or kind is list or kind is Named:
+            items = out.items if kind is Named else out
+            if not isinstance(result, (tuple, list)) and not hasattr(result, "numel"):
+                raise StructureMismatch(
+                    f"returned {_structure(result)}, but should return {_structure(items)}"
+                )
+            found = list(result)
+            if len(found) != len(items):
+                if any(type(item) is Ref for item in items):
+                    raise StructureMismatch(f"returned {len(found)} values, but should return {len(items)}")
+                return tuple(self.adapter.encode(item) for item in found)
+            matched = [self._match(item, value) for item, value in zip(items, found, strict=True)]
+            if all(match is _SAME for match in matched):
+                return _SAME
+            return tuple(
+                item if match is _SAME else match for item, match in zip(items, matched, strict=True)
+            )
+        if kind is dict:
+            if not isinstance(result, dict) or set(result) != set(out):
+                raise StructureMismatch(f"returned {_structure(result)}, but should return {_structure(out)}")
+            return self._match(list(out.values()), [result[key] for key in out])
+        actual = self.adapter.encode(result)
+        return _SAME if same_host(out, actual) else actual
+
+
+_SAME: Any = object()
+
+
+def same_host(expected: Tree, actual: Tree) -> bool:
+    """Whether two host values are the same: type, value, NaN equal to itself."""
+    if isinstance(expected, np.ndarray) or isinstance(actual, np.ndarray):
+        return (
+            isinstance(expected, np.ndarray)
+            and isinstance(actual, np.ndarray)
+            and expected.dtype == actual.dtype
+            and expected.shape == actual.shape
+            and expected.tobytes() == actual.tobytes()
+        )
+    if type(expected) is not type(actual):
+        return False
+    return bool(expected == actual) or (expected != expected and actual != actual)
+
+
+def _structure(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        return f"a dict with keys {sorted(map(str, value))}"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def import_function(path: str) -> Any:
+    """The object at `module:qualname`."""
+    module, _, qualname = path.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found

@@ -1,0 +1,183 @@
+"""The target worker: `python -m dual_object.server TARGET`, spawned by the supervisor, one per pytest worker.
+
+It reads requests from its standard input and answers on what was its standard output; everything that the target prints goes to
+standard error, which the supervisor keeps for a crash's last words. Before each call it notes case and call in a small shared file, so that
+a death is blamed on its call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import signal
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from dual_object.values import Array
+
+PROGRESS = struct.Struct("<ii")
+AFTER_CALLS = -1
+
+
+class Channel:
+    """Frames in, frames out; the process's own standard streams are taken away from the target."""
+
+    def __init__(self) -> None:
+        self._requests = os.dup(0)
+        self._responses = os.dup(1)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(2, 1)  # OneFlow prints at import, partly on stdout
+
+    def requests(self) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        """Requests until the supervisor closes the pipe."""
+        from dual_object import wire
+
+        while True:
+            try:
+                yield wire.read(self._receive)
+            except EOFError:
+                return
+
+    def _receive(self, count: int) -> bytearray:
+        buffer = bytearray(count)
+        view = memoryview(buffer)
+        while view:
+            got = os.readv(self._requests, [view])
+            if not got:
+                raise EOFError
+            view = view[got:]
+        return buffer
+
+    def send(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        """Answer with one frame."""
+        from dual_object import wire
+
+        view = memoryview(wire.pack(message, arrays))
+        while view:
+            view = view[os.write(self._responses, view) :]
+
+
+def die_with_parent() -> None:
+    """Ask Linux to kill this process when its parent dies: a target that hangs in C++ never sees its pipe close."""
+    if sys.platform != "linux":
+        return
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def schedule_in_batches() -> None:
+    """Use the batch scheduling policy: OneFlow's main thread busy-waits, and costs 13 times more under the default one."""
+    if hasattr(os, "sched_setscheduler") and os.environ.get("AUTOTEST_SCHEDULER") != "default":
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
+def main() -> None:
+    """Serve until the supervisor goes away."""
+    die_with_parent()
+    channel = Channel()
+    requests = channel.requests()
+    try:
+        setup, _ = next(requests)
+    except StopIteration:
+        return
+    sys.path[:] = setup["path"]
+    from dual_object import adapter as adapters
+    from dual_object.errors import TargetError
+    from dual_object.replay import import_function
+
+    try:
+        adapter = adapters.load(setup["target"])
+        fault = os.environ.get("AUTOTEST_FAULT")
+        if fault:
+            import_function(fault)(adapter)
+        info = adapter.info()
+    except TargetError as error:
+        channel.send({"refused": str(error)}, [])
+        return
+    schedule_in_batches()
+    channel.send(
+        {"name": info.name, "environment": info.environment, "devices": info.devices, "dtypes": info.dtypes},
+        [],
+    )
+    with Path(setup["progress"]).open("r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
+        server = Server(adapter, channel, progress)
+        for message, arrays in requests:
+            server.answer(message, arrays)
+
+
+class Server:
+    """Answers requests with one adapter."""
+
+    def __init__(self, adapter: Any, channel: Channel, progress: mmap.mmap) -> None:
+        self.adapter = adapter
+        self.channel = channel
+        self.progress = progress
+        self.graphs = 0
+
+    def answer(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        """Run one request: `eager` streams one frame per case, `graph` gives one frame; `done` ends both."""
+        from dual_object.program import Program
+
+        programs = [Program.from_json(data, arrays) for data in message["programs"]]
+        if message["do"] == "eager":
+            self.eager(programs)
+        else:
+            self.graph(programs, message["gradients"])
+        import psutil
+
+        self.channel.send(
+            {"done": True, "graphs": self.graphs, "rss": psutil.Process().memory_info().rss}, []
+        )
+
+    def eager(self, programs: list[Any]) -> None:
+        """Replay each Program and wait for it, so that an asynchronous abort is blamed on its own case."""
+        from dual_object import observation
+        from dual_object.replay import Replay
+
+        for index, program in enumerate(programs):
+            seen = Replay(self.adapter, program).run(self._noting(index))
+            found: list[Array] = []
+            data = observation.to_json(seen, found)
+            self.channel.send({"seen": data}, found)
+
+    def _noting(self, case: int) -> Callable[[int], None]:
+        progress, note = self.progress, PROGRESS.pack_into
+
+        def before(call: int) -> None:
+            note(progress, 0, case, call)
+
+        note(progress, 0, case, AFTER_CALLS)
+        return before
+
+    def graph(self, programs: list[Any], gradients: list[list[str]] | None) -> None:
+        """Run all programs in one static graph."""
+        from dual_object import observation
+        from dual_object.adapter import GraphError, GraphRefusal, GraphRequest
+
+        PROGRESS.pack_into(self.progress, 0, 0, AFTER_CALLS)
+        self.graphs += 1
+        try:
+            results = self.adapter.graph(GraphRequest(programs, gradients))
+        except GraphError as error:
+            self.channel.send({"error": [error.classes, error.message], "poisoned": error.poisoned}, [])
+            return
+        arrays: list[Array] = []
+        told = []
+        for result in results:
+            if isinstance(result, GraphRefusal):
+                told.append({"refusal": [result.skipped, result.call, result.classes, result.message]})
+            else:
+                told.append({"seen": observation.to_json(result, arrays)})
+        self.channel.send({"results": told}, arrays)
+
+
+if __name__ == "__main__":
+    main()

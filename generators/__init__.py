@@ -1,0 +1,59 @@
+"""Lazily evaluated argument generators over one seeded source.
+
+A generator describes an argument; inside `with drawing(source)` it has a value, the same however often it is
+used, and in the next drawing a fresh one. Every decision is one recorded `Choice` of the source, so a case is
+its key, and a shrinker can play the choices back smaller. Nothing here knows a framework: arrays are NumPy's,
+dtypes are names.
+"""
+
+from generators.alternatives import Nothing, nothing, oneof, random_or_nothing, tuple
+from generators.arrays import DrawnArray, array
+from generators.drawing import Drawing, current_drawing, drawing
+from generators.dtypes import DTYPES, Dtype, dtype_name, round_to_bfloat16
+from generators.errors import (
+    AnnotationError,
+    ChoiceError,
+    DtypeError,
+    GeneratorError,
+    OutsideCaseError,
+    RangeError,
+)
+from generators.fills import FILLS, fill_values
+from generators.generator import Generator, constant, pack
+from generators.scalars import random, random_bool
+from generators.source import Choice, PhiloxSource, Source, case_key, words
+
+__all__ = [
+    "DTYPES",
+    "FILLS",
+    "AnnotationError",
+    "Choice",
+    "ChoiceError",
+    "Drawing",
+    "DrawnArray",
+    "Dtype",
+    "DtypeError",
+    "Generator",
+    "GeneratorError",
+    "Nothing",
+    "OutsideCaseError",
+    "PhiloxSource",
+    "RangeError",
+    "Source",
+    "array",
+    "case_key",
+    "constant",
+    "current_drawing",
+    "drawing",
+    "dtype_name",
+    "fill_values",
+    "nothing",
+    "oneof",
+    "pack",
+    "random",
+    "random_bool",
+    "random_or_nothing",
+    "round_to_bfloat16",
+    "tuple",
+    "words",
+]

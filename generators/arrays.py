@@ -1,0 +1,149 @@
+"""Arrays as arguments: a random shape, filled from two choices."""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from numpy.typing import NDArray
+
+from generators import checks
+from generators.alternatives import tuple as tuple_of
+from generators.dtypes import dtype_name
+from generators.errors import RangeError
+from generators.fills import FILLS, fill_values
+from generators.generator import Generator
+from generators.source import Source
+
+# Uniform values always, for now: the other fills are reached by shrinking.
+DEFAULT_FILLS: Final = (0.0, 0.0, 0.0, 1.0, 0.0)
+DIMS: Final = ("dim0", "dim1", "dim2", "dim3", "dim4")
+SEEDS: Final = 1 << 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnArray:
+    """What an array generator becomes in a case.
+
+    `data` is C-contiguous and owns its memory; every user of the generator in this case gets this one object,
+    so whoever writes to it copies first. `fill_values(fill, seed, data.shape, dtype, low, high)` makes it
+    again.
+    """
+
+    data: NDArray[Any]
+    dtype: str
+    fill: str
+    seed: int
+    low: float = 0
+    high: float = 1
+
+
+class ArrayGenerator(Generator):
+    """A `DrawnArray` of a random or a given shape; what it is annotated with changes nothing."""
+
+    __slots__ = ("_dims", "_dtype", "_fills", "_high", "_knobs", "_low", "_ndim", "_shape")
+
+    def __init__(self, knobs: dict[str, Any]) -> None:
+        """Takes the arguments of `array` by name; RangeError or ChoiceError if they exclude each other."""
+        super().__init__()
+        self._knobs = knobs
+        shape, fills = knobs["shape"], knobs["fills"]
+        if shape is not None and knobs["ndim"] is not None:
+            raise RangeError(f"ndim={knobs['ndim']!r}, but should be left out when a shape is given [{self}]")
+        if isinstance(shape, Generator):
+            shape.to(tuple[int, ...])
+        elif shape is not None:
+            shape = tuple_of(*shape).to(int)
+        self._shape: Generator | None = shape
+        self._ndim = _typed(knobs["ndim"], int)
+        self._dims = tuple([_typed(knobs[name], int) for name in DIMS])
+        self._low = _typed(knobs["low"], float)
+        self._high = _typed(knobs["high"], float)
+        self._dtype = knobs["dtype"]
+        self._fills = fills if fills is DEFAULT_FILLS else checks.weights(fills, len(FILLS), "fills", self)
+
+    def draw(self, source: Source) -> DrawnArray:
+        """The shape's choices, then those of the bounds and the dtype, then a fill and a seed.
+
+        RangeError if a size or rank is not allowed or the range is empty, DtypeError if the dtype is unknown.
+        """
+        shape = self._drawn_sizes(source) if self._shape is None else self._given_sizes(self._shape)
+        low = checks.number(_plain(self._low), "low", self)
+        high = checks.number(_plain(self._high), "high", self)
+        dtype = dtype_name(_plain(self._dtype))
+        fill = FILLS[source.index(len(FILLS), self._fills)]
+        seed = source.integer(0, SEEDS)
+        return DrawnArray(
+            fill_values(fill, seed, shape, dtype, low, high, self), dtype, fill, seed, low, high
+        )
+
+    def _drawn_sizes(self, source: Source) -> list[int]:
+        # What nobody asked for is drawn as random(1, 6) and random(1, 8) would be, without building them.
+        if self._ndim is None:
+            ndim = source.integer(1, 6)
+        else:
+            ndim = checks.integer(_plain(self._ndim), "ndim", self, 0, len(DIMS))
+        sizes = []
+        for name, size in zip(DIMS[:ndim], self._dims, strict=False):
+            sizes.append(
+                source.integer(1, 8) if size is None else checks.integer(_plain(size), name, self, 0)
+            )
+        return sizes
+
+    def _given_sizes(self, shape: Generator) -> list[int]:
+        return [checks.integer(size, f"shape[{axis}]", self, 0) for axis, size in enumerate(shape.value())]
+
+    def __repr__(self) -> str:
+        """The call that made it."""
+        shown = [
+            f"{name}={self._knobs[name]!r}"
+            for name, parameter in inspect.signature(array).parameters.items()
+            if repr(self._knobs[name]) != repr(parameter.default)
+        ]
+        return f"array({', '.join(shown)})"
+
+
+def array(
+    ndim: object = None,
+    dim0: object = 1,
+    dim1: object = None,
+    dim2: object = None,
+    dim3: object = None,
+    dim4: object = None,
+    low: object = 0,
+    high: object = 1,
+    dtype: object = "float32",
+    shape: object = None,
+    fills: Sequence[float] = DEFAULT_FILLS,
+) -> ArrayGenerator:
+    """An array with values of [low, high); every argument may be a generator, except `fills`.
+
+    `ndim` is 0 to 5, None for random(1, 6); a size that is None is random(1, 8); `shape` (a sequence of
+    sizes, or a generator of one, of any rank) replaces both. `fills` are the probabilities of zeros, ones,
+    small_integers, uniform and edge values, in that order; see `fill_values` for what they are.
+    """
+    return ArrayGenerator(
+        {
+            "ndim": ndim,
+            "dim0": dim0,
+            "dim1": dim1,
+            "dim2": dim2,
+            "dim3": dim3,
+            "dim4": dim4,
+            "low": low,
+            "high": high,
+            "dtype": dtype,
+            "shape": shape,
+            "fills": fills,
+        }
+    )
+
+
+def _typed(value: object, annotation: type) -> object:
+    """`value`, annotated if it is a generator. Plain values are not packed: that would double the time."""
+    return value.to(annotation) if isinstance(value, Generator) else value
+
+
+def _plain(value: object) -> Any:
+    """The value of a generator, or the plain value."""
+    return value.value() if isinstance(value, Generator) else value

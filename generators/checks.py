@@ -1,0 +1,61 @@
+"""All checks of arguments: each takes `(value, name)` and the call that it belongs to.
+
+`where` is the call that the sentence should name: its text, or a generator, which is rendered only when a
+check fails.
+"""
+
+import math
+import numbers
+from collections.abc import Sequence
+
+from generators.errors import ChoiceError, RangeError
+
+
+def empty_range(low: float, high: float, where: object) -> RangeError:
+    """The error for a range without a value in it."""
+    return RangeError(f"{where}: the range [{low}, {high}) is empty, but low should be less than high")
+
+
+def number(value: object, name: str, where: object) -> int | float:
+    """`value` as a finite plain Python number (NumPy scalars are converted); RangeError if it is not one."""
+    # Exact types first: asking an abstract class costs a microsecond, and a case asks some ten times.
+    if type(value) is int or (type(value) is not float and isinstance(value, numbers.Integral)):
+        return int(value)
+    if type(value) is float or isinstance(value, numbers.Real):
+        return finite(float(value), name, where)
+    raise RangeError(f"{name}={value!r}, but should be a number [{where}]")
+
+
+def finite(value: float, name: str, where: object) -> float:
+    """`value` itself; RangeError if it is infinite or not a number."""
+    if not math.isfinite(value):
+        raise RangeError(f"{name}={value}, but should be finite [{where}]")
+    return value
+
+
+def integer(value: object, name: str, where: object, low: int, high: int | None = None) -> int:
+    """`value` as a plain int of at least `low` and at most `high`; RangeError if it is not one."""
+    plain = int(value) if type(value) is int or isinstance(value, numbers.Integral) else None
+    if plain is None or plain < low or (high is not None and plain > high):
+        wanted = f"an int of at least {low}" if high is None else f"an int from {low} to {high}"
+        raise RangeError(f"{name}={value!r}, but should be {wanted} [{where}]")
+    return plain
+
+
+def ordered(low: float, high: float, where: object) -> None:
+    """RangeError unless `low < high`."""
+    if not low < high:
+        raise RangeError(f"low={low}, but should be less than high={high} [{where}]")
+
+
+def weights(values: Sequence[float], count: int, name: str, where: object) -> tuple[float, ...]:
+    """`values` as a tuple of `count` non-negative numbers that sum to 1 within 1e-6; else ChoiceError."""
+    found = tuple(values)
+    if len(found) != count:
+        raise ChoiceError(f"{name}={found!r}, but should have {count} entries [{where}]")
+    if not all(weight >= 0 for weight in found):
+        raise ChoiceError(f"{name}={found!r}, but should have no negative entry [{where}]")
+    total = sum(found)
+    if not abs(total - 1) <= 1e-6:
+        raise ChoiceError(f"{name}={found!r}, but should sum to 1, not {total:.6g} [{where}]")
+    return found

@@ -1,0 +1,56 @@
+"""One case's draw: the source it draws from and what its generators have become."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, Protocol
+
+from generators.source import Source
+
+
+class Drawable(Protocol):
+    """What a `Drawing` can give a value to; it is remembered by identity."""
+
+    def draw(self, source: Source) -> Any:
+        """A fresh value, every decision taken from `source`."""
+        ...
+
+
+class Drawing:
+    """The draw of one case: a generator has one value in it, and another in the next.
+
+    The memos keep their generators alive, so that the identity of one that is gone is never met again in this
+    case. `annotations` holds the types that generators were given during the case: a generator built at
+    module level must not carry what one case said about it into the next, or a case would depend on which
+    ones ran before.
+    """
+
+    __slots__ = ("annotations", "source", "values")
+
+    def __init__(self, source: Source) -> None:
+        """Starts with nothing drawn."""
+        self.source: Final = source
+        self.values: Final[dict[Drawable, Any]] = {}
+        self.annotations: Final[dict[Drawable, object]] = {}
+
+    def value_of(self, generator: Drawable) -> Any:
+        """The value of `generator` in this case, drawn when first asked for."""
+        found = self.values.get(generator, _MISSING)
+        if found is _MISSING:
+            found = self.values[generator] = generator.draw(self.source)
+        return found
+
+
+_MISSING: Final = object()
+
+current_drawing: Final[ContextVar[Drawing]] = ContextVar("current_drawing")
+
+
+@contextmanager
+def drawing(source: Source) -> Iterator[Drawing]:
+    """Gives generators values from `source` inside the block; an enclosing drawing returns after it."""
+    token = current_drawing.set(Drawing(source))
+    try:
+        yield current_drawing.get()
+    finally:
+        current_drawing.reset(token)

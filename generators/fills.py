@@ -1,0 +1,245 @@
+"""Tensor values as two choices: how they are filled, and a seed.
+
+`FILLS` runs from simple to wild, so that shrinking a case also calms its values. Every fill but "edge" stays
+in [low, high) where the dtype has values there.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generators import checks
+from generators.dtypes import DTYPES, Dtype, dtype_name, round_to_bfloat16
+from generators.errors import RangeError
+from generators.source import UNIT, words
+
+Words = NDArray[np.uint64]
+Flat = NDArray[Any]
+
+# Half the width of the small integers around the one nearest to 0.
+SMALL: Final = 4
+LOW_HALF: Final = np.uint64(0xFFFFFFFF)
+HALF: Final = np.uint64(32)
+# A word less these bits has 53, as many as a float64 holds.
+MANTISSA: Final = np.uint64(11)
+
+
+class Limits(NamedTuple):
+    """The values of a dtype in a range: `first` is the least and `last` the greatest; both belong to it."""
+
+    first: int | float
+    last: int | float
+
+    def nearest(self, value: int) -> int | float:
+        """The value of the range that lies nearest to `value`."""
+        return min(max(value, self.first), self.last)
+
+
+def fill_values(
+    fill: str,
+    seed: int,
+    shape: Sequence[int],
+    dtype: object,
+    low: float = 0,
+    high: float = 1,
+    where: object = None,
+) -> NDArray[Any]:
+    """An array of `shape`, C-contiguous and in its own memory, that depends on nothing but the arguments.
+
+    zeros, ones: the value of [low, high) nearest to 0 or 1. small_integers: up to nine integers around the
+    one nearest to 0, or the zeros if the range has no integer. uniform: [low, high), after rounding to the
+    dtype too. edge: NaN, infinities, -0.0, subnormals, huge values, an integer's extremes, whatever the
+    range. The parts of a complex value are filled each for itself ("ones" has imaginary parts nearest to 0);
+    bool ignores the range.
+
+    `seed` is in [0, 2**128). RangeError if the fill is unknown or the range holds no value of the dtype;
+    `where` is the call that the sentence names.
+    """
+    kind = DTYPES[dtype_name(dtype)]
+    where = f"fill_values({fill!r}, dtype={kind.name!r})" if where is None else where
+    if fill not in _FILLERS:
+        raise RangeError(f"fill={fill!r}, but should be one of {', '.join(FILLS)} [{where}]")
+    low, high = checks.number(low, "low", where), checks.number(high, "high", where)
+    checks.ordered(low, high, where)
+    limits = _limits(kind.name, low, high)
+    if limits is None:
+        raise RangeError(f"low={low}, but should leave a value of {kind.name} below high={high} [{where}]")
+    out: NDArray[Any] = np.empty(shape, kind.storage)
+    parts = out.reshape(-1)
+    if kind.category == "complex":
+        parts = parts.view(_part(kind))
+    # Filling the flat view in place converts, and the result still owns its memory.
+    parts[...] = _FILLERS[fill](_Task(kind, limits, seed, parts.size))
+    return out
+
+
+class _Task(NamedTuple):
+    """What a filler needs to know: `amount` real numbers (two for each complex value)."""
+
+    dtype: Dtype
+    limits: Limits
+    seed: int
+    amount: int
+
+    def below(self, span: int) -> Words:
+        """Integers of [0, span)."""
+        return scale_words(words(self.seed, self.amount), span)
+
+
+def scale_words(raw: Words, span: int) -> Words:
+    """Raw words as integers of [0, span), span at most 2**64: the upper 64 bits of `word * span`.
+
+    No word is rejected, so the bias is span / 2**64; nobody sees it in a tensor.
+    """
+    if span == 1 << 64:
+        return raw
+    upper, lower = raw >> HALF, raw & LOW_HALF
+    if span <= 1 << 32:
+        narrow = np.uint64(span)
+        scaled: Words = (upper * narrow + ((lower * narrow) >> HALF)) >> HALF
+        return scaled
+    # Schoolbook multiplication by halves; no partial sum exceeds 64 bits.
+    span_upper, span_lower = np.uint64(span >> 32), np.uint64(span & 0xFFFFFFFF)
+    left, right = upper * span_lower, lower * span_upper
+    carry = ((lower * span_lower) >> HALF) + (left & LOW_HALF) + (right & LOW_HALF)
+    product: Words = upper * span_upper + (left >> HALF) + (right >> HALF) + (carry >> HALF)
+    return product
+
+
+def edge_values(dtype: Dtype) -> Flat:
+    """The values at which kernels of this dtype go wrong, real parts alone for a complex dtype."""
+    part = _part(dtype)
+    if dtype.category == "bool":
+        return np.array([False, True])
+    if dtype.category == "integer":
+        info = np.iinfo(part)
+        values = {info.min, info.min + 1, -1, 0, 1, info.max - 1, info.max}
+        return np.array(sorted(value for value in values if value >= info.min), dtype=part)
+    tiny, subnormal, huge = _float_facts(dtype)
+    signed = [0.0, subnormal, tiny, 1.0, math.sqrt(huge), huge, math.inf]
+    return _rounded(np.array([math.nan, *signed, *(-value for value in signed)]), dtype)
+
+
+def _zeros(task: _Task) -> Any:
+    return task.limits.nearest(0)
+
+
+def _ones(task: _Task) -> Any:
+    if task.dtype.category != "complex":
+        return task.limits.nearest(1)
+    parts = np.empty(task.amount)
+    parts[0::2] = task.limits.nearest(1)
+    parts[1::2] = task.limits.nearest(0)
+    return parts
+
+
+def _small_integers(task: _Task) -> Any:
+    least, greatest = math.ceil(task.limits.first), math.floor(task.limits.last)
+    if least > greatest:
+        return _zeros(task)
+    centre = min(max(0, least), greatest)
+    start, stop = max(least, centre - SMALL), min(greatest, centre + SMALL)
+    return _integers(task, start, stop)
+
+
+def _uniform(task: _Task) -> Any:
+    first, last = task.limits.first, task.limits.last
+    if task.dtype.category in ("integer", "bool"):
+        return _integers(task, int(first), int(last))
+    values: NDArray[np.float64] = (words(task.seed, task.amount) >> MANTISSA) * UNIT
+    width = last - first
+    # No sum rounds past `last`: the greatest factor is 1 - 2**-53, so the product is at least one float64
+    # below the rounded width, and with that not above the exact one.
+    if width < math.inf:
+        values *= width
+        if first:
+            values += first
+    else:  # the width overflows; the weighted mean does not
+        values = first * (1.0 - values) + last * values
+    return _rounded(values, task.dtype)
+
+
+def _edge(task: _Task) -> Any:
+    edges = edge_values(task.dtype)
+    return edges[task.below(len(edges)).astype(np.intp)]
+
+
+def _integers(task: _Task, start: int, stop: int) -> Flat:
+    """Integers of [start, stop], both included, as floats if the dtype holds floats."""
+    offsets = task.below(stop - start + 1)
+    if task.dtype.category in ("integer", "bool"):
+        # Two's complement: adding modulo 2**64 and reading the bits as signed is exact for every range.
+        return (offsets + np.uint64(start % (1 << 64))).view(np.int64)
+    return _rounded(offsets.astype(np.float64) + float(start), task.dtype)
+
+
+_FILLERS: Final = MappingProxyType[str, Callable[[_Task], Any]](
+    {"zeros": _zeros, "ones": _ones, "small_integers": _small_integers, "uniform": _uniform, "edge": _edge}
+)
+FILLS: Final = tuple(_FILLERS)
+
+
+@lru_cache(maxsize=256)
+def _limits(name: str, low: float, high: float) -> Limits | None:
+    """The values of the dtype in [low, high), None without any; cached, as it costs as much as a fill."""
+    dtype = DTYPES[name]
+    if dtype.category == "bool":
+        return Limits(0, 1)
+    if dtype.category == "integer":
+        info = np.iinfo(dtype.storage)
+        first: int | float = max(math.ceil(low), int(info.min))
+        last: int | float = min(math.ceil(high) - 1, int(info.max))
+    else:
+        huge = _float_facts(dtype)[2]
+        if low > huge or high <= -huge:
+            return None
+        first = -huge if low < -huge else _onto(dtype, float(low), up=True)
+        last = huge if high > huge else _onto(dtype, math.nextafter(float(high), -math.inf), up=False)
+    return Limits(first, last) if first <= last else None
+
+
+def _onto(dtype: Dtype, value: float, up: bool) -> float:
+    """The value of a floating dtype next to `value`, at most its largest: not below it, or not above."""
+    rounded = float(_rounded(np.array([value]), dtype)[0])
+    if (rounded < value) if up else (rounded > value):
+        target = math.inf if up else -math.inf
+        if dtype.name == "bfloat16":
+            return _next_bfloat16(rounded, target)
+        part = _part(dtype).type
+        return float(np.nextafter(part(rounded), part(target)))
+    return rounded
+
+
+def _next_bfloat16(value: float, target: float) -> float:
+    if value == 0:
+        return math.copysign(2.0**-133, target)
+    bits = int(np.float32(value).view(np.uint32))
+    bits += 0x10000 if (value > 0) == (target > 0) else -0x10000
+    return float(np.uint32(bits).view(np.float32))
+
+
+def _rounded(values: NDArray[np.float64], dtype: Dtype) -> Flat:
+    """float64 values rounded to the parts of the dtype."""
+    if dtype.name == "bfloat16":
+        return round_to_bfloat16(values.astype(np.float32))
+    return values.astype(_part(dtype), copy=False)
+
+
+def _part(dtype: Dtype) -> np.dtype[Any]:
+    """The NumPy dtype of one real number of the dtype."""
+    if dtype.category == "complex":
+        return np.dtype(np.float32 if dtype.name == "complex64" else np.float64)
+    return dtype.storage
+
+
+def _float_facts(dtype: Dtype) -> tuple[float, float, float]:
+    """The least normal, the least subnormal and the greatest finite value."""
+    if dtype.name == "bfloat16":
+        return 2.0**-126, 2.0**-133, (2 - 2.0**-7) * 2.0**127
+    info = np.finfo(_part(dtype))
+    return float(info.tiny), float(info.smallest_subnormal), float(info.max)

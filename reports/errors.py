@@ -1,0 +1,27 @@
+"""The errors of reports: one root class, so that a caller can catch them all at once."""
+
+from __future__ import annotations
+
+
+class ReportError(Exception):
+    """A report could not be written or read; the message says which file, why, and what to do."""
+
+
+class RecordError(ReportError, OSError):
+    """A record file could not be written or read; `errno` is the operating system's."""
+
+
+class FolderError(ReportError, FileNotFoundError):
+    """A folder given as a report or a run is not one."""
+
+
+class VersionError(ReportError, ValueError):
+    """A record file was written in another version of the format."""
+
+
+class PlainError(ReportError, TypeError):
+    """A value handed to a record is not plain data (None, bool, int, finite float, str, list, dict)."""
+
+
+class PartError(ReportError, ValueError):
+    """A seed, a worker name or a number of runs to keep is not one that folders can have."""

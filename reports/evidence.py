@@ -1,0 +1,78 @@
+"""The evidence of a divergence as tables: its program and its worst elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from reports.literals import literal, literal_lines
+
+MOST_LINES = 40
+LINES_BEFORE = 25
+MOST_ELEMENTS = 5
+
+
+def program_table(program: str, blamed_line: int | None, encoding: str = "utf-8") -> Table:
+    """Return the program with its first diverging line, counted from 1, marked by `>`.
+
+    A program of more than 40 lines is cut to those around the marked one, and says so.
+    """
+    lines = literal_lines(program.rstrip("\n"), encoding)
+    start = 0
+    if blamed_line is not None and len(lines) > MOST_LINES:
+        start = max(0, min(blamed_line - LINES_BEFORE, len(lines) - MOST_LINES))
+    shown = lines[start : start + MOST_LINES]
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True, width=1)
+    table.add_column(overflow="fold")
+    if start:
+        table.add_row("", f"... {start} lines above")
+    for number, line in enumerate(shown, start + 1):
+        blamed = number == blamed_line
+        style = "bold red" if blamed else ""
+        table.add_row(Text(">" if blamed else "", style=style), Text(line, style=style))
+    below = len(lines) - start - len(shown)
+    if below:
+        table.add_row("", f"... {below} lines below")
+    return table
+
+
+def worst_table(worst: Sequence[Mapping[str, object]], target: str, encoding: str = "utf-8") -> Table:
+    """Return the worst elements, at most five: where they are, both values, and how far these are apart."""
+    table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False, header_style="bold")
+    table.add_column("index", overflow="fold")
+    for name in ("reference", literal(target, encoding), "absolute", "relative"):
+        table.add_column(Text(name), justify="right", overflow="fold")
+    for element in worst[:MOST_ELEMENTS]:
+        reference, actual = _pair(element.get("reference"), element.get("actual"))
+        cells = (
+            _index(element.get("index")),
+            reference,
+            actual,
+            _number(element.get("absolute"), 3),
+            _number(element.get("relative"), 3),
+        )
+        table.add_row(*(Text(literal(cell, encoding)) for cell in cells))
+    return table
+
+
+def _pair(reference: object, actual: object) -> tuple[str, str]:
+    """Return both values with nine digits, or with all where nine do not tell them apart."""
+    short = _number(reference, 9), _number(actual, 9)
+    if short[0] != short[1] or reference is None or actual is None:
+        return short
+    return str(reference), str(actual)
+
+
+def _number(value: object, digits: int) -> str:
+    if value is None:
+        return "-"
+    return format(value, f".{digits}g") if isinstance(value, float) else str(value)
+
+
+def _index(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(str(part) for part in value)}]"
+    return str(value)

@@ -1,0 +1,52 @@
+"""The text of a failed test: what people read in the terminal where the test is red."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from reports.evidence import program_table, worst_table
+from reports.literals import literal_lines
+from reports.verdict import counted
+
+SHOWN = 3
+
+
+def failure_text(rows: Sequence[Mapping[str, object]], cases: int, width: int = 100) -> str:
+    """Tell a test's divergences: one block per fingerprint with message, program and worst elements.
+
+    `rows` are divergence rows as in the records, in the order of their cases; `cases` is how many cases the test ran.
+    """
+    groups: dict[object, list[Mapping[str, object]]] = {}
+    for row in rows:
+        groups.setdefault(row["fingerprint"], []).append(row)
+    out = io.StringIO()
+    console = Console(file=out, width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    affected = len({row["case_key"] for row in rows})
+    console.print(Text(f"{counted(len(groups), 'divergence')} in {affected} of {counted(cases, 'case')}"))
+    for group in list(groups.values())[:SHOWN]:
+        first = group[0]
+        console.print()
+        console.print(
+            Text(f"{first['fingerprint']}  {counted(len({row['case_key'] for row in group}), 'case')}")
+        )
+        for line in literal_lines(str(first["message"]), "utf-8"):
+            console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
+        blamed = first["blamed_line"]
+        console.print()
+        program = program_table(str(first["program"]), blamed if isinstance(blamed, int) else None)
+        console.print(Padding(program, (0, 0, 0, 2)))
+        worst = first["worst"]
+        if isinstance(worst, Sequence) and worst:
+            console.print()
+            console.print(Padding(worst_table(worst, str(first["target"])), (0, 0, 0, 2)))
+        console.print()
+        console.print(Padding(Text(str(first["replay"])), (0, 0, 0, 2)))
+    if len(groups) > SHOWN:
+        console.print()
+        console.print(Text(f"and {counted(len(groups) - SHOWN, 'more fingerprint')}, see the summary"))
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())

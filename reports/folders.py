@@ -1,0 +1,120 @@
+"""Report folders: where runs lie, which is the latest, and which are old enough to go."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
+
+from reports.errors import FolderError, PartError, RecordError
+from reports.plain import encode
+from reports.summary import Summary
+
+RUN_NAME = re.compile(r"(\d{8}-\d{6})-(\d+)(?:-(\d+))?")
+KEPT_RUNS = 10
+
+
+def plan_run(report_dir: Path, seed: int, now: datetime | None = None, process: int | None = None) -> Path:
+    """Return `runs/<YYYYmmdd-HHMMSS>-<seed>-<process>`, named in UTC so that names sort by time; nothing is created.
+
+    The folder appears with its first record: a session that turns out to have nothing to tell leaves no trace. The process id tells
+    apart runs that start in one second. Raises PartError for a negative seed.
+    """
+    if type(seed) is not int or seed < 0:
+        raise PartError(f"seed={seed!r}, but should be an integer of at least 0 [plan_run]; see --seed")
+    stamp = (now or datetime.now(timezone.utc)).astimezone(timezone.utc).strftime("%Y%m%d-%H%M%S")
+    return report_dir / "runs" / f"{stamp}-{seed}-{os.getpid() if process is None else process}"
+
+
+def runs(report_dir: Path) -> list[Path]:
+    """Return the run folders of a report folder, oldest first; links and other names are not runs."""
+    parent = report_dir / "runs"
+    if not parent.is_dir():
+        return []
+    found = [path for path in parent.iterdir() if RUN_NAME.fullmatch(path.name) and not path.is_symlink()]
+    return sorted((path for path in found if path.is_dir()), key=_order)
+
+
+def latest_run(report_dir: Path) -> Path:
+    """Return the newest run folder; raises FolderError where there is none."""
+    found = runs(report_dir)
+    if not found:
+        raise FolderError(
+            f"folder={str(report_dir)!r}, but should be a report folder with a run under runs/ [latest_run]; "
+            "run the tests first, or name the folder given with --autotest-report"
+        )
+    return found[-1]
+
+
+def resolve_run(folder: Path) -> Path:
+    """Return the run meant by a user's folder: itself where it is a run folder, else its latest run.
+
+    Raises FolderError where it is neither.
+    """
+    if not folder.is_dir():
+        raise FolderError(
+            f"folder={str(folder)!r}, but should be a report folder or one of its run folders [resolve_run]; "
+            "name the folder given with --autotest-report"
+        )
+    is_run = any(folder.glob("records-*.jsonl")) or bool(RUN_NAME.fullmatch(folder.resolve().name))
+    return folder if is_run else latest_run(folder)
+
+
+def prune_runs(report_dir: Path, keep: int = KEPT_RUNS) -> list[Path]:
+    """Remove all but the newest `keep` runs and return those removed.
+
+    Raises RecordError naming a run which cannot be removed; one that another process removed meanwhile is
+    no error.
+    """
+    if keep < 1:
+        raise PartError(f"keep={keep!r}, but should be at least 1 [prune_runs]")
+    old = runs(report_dir)[:-keep]
+    for run in old:
+        try:
+            shutil.rmtree(run)
+        except OSError as error:
+            if run.exists():
+                raise RecordError(f"{run} cannot be removed: {error.strerror}; remove it by hand") from error
+    return old
+
+
+def save_summary(run_folder: Path, summary: Summary) -> Path:
+    """Write summary.json into a run folder and a copy into the report folder around it; return the first.
+
+    Each file is replaced at once, so that no reader sees half of it. Raises RecordError where it cannot be
+    written.
+    """
+    text = encode(summary.to_json(), "summary.json") + "\n"
+    path = run_folder / "summary.json"
+    _replace(path, text)
+    parent = run_folder.resolve().parent
+    if parent.name == "runs":
+        _replace(parent.parent / "summary.json", text)
+    return path
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="ascii")
+        draft.replace(path)
+    except OSError as error:
+        # The first error is the one to tell; a draft may not even be there.
+        with suppress(OSError):
+            draft.unlink()
+        raise _unwritable(path, str(error.strerror)) from error
+
+
+def _unwritable(path: Path, reason: str) -> RecordError:
+    return RecordError(
+        f"{path} cannot be written: {reason}; free the disk or choose another folder with --autotest-report"
+    )
+
+
+def _order(run: Path) -> tuple[str, int]:
+    match = RUN_NAME.fullmatch(run.name)
+    assert match is not None, "only names of runs are ordered"
+    return match[1], int(match[3] or 1)

@@ -1,0 +1,249 @@
+"""Record files: one JSON object per line, written so that a killed run can still be read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn
+
+from reports.errors import FolderError, PartError, RecordError, VersionError
+from reports.plain import encode
+from reports.shape import VERSION, Record, fault_of
+
+
+class RecordWriter:
+    """The records of one pytest worker, appended to `<folder>/records-<worker>.jsonl`.
+
+    Each record is one whole line handed to the operating system at once, so that it survives this process.
+    The first line describes the run and is written here. Every record is stamped with the epoch time in
+    seconds.
+
+    Raises RecordError when the file cannot be opened or written, PlainError for a record that is not plain
+    data and PartError for a worker name which cannot be part of a file name. Close it, or use it as a
+    context manager.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        worker: str,
+        *,
+        seed: int,
+        target: str,
+        environment: Mapping[str, str],
+        command: str,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Create the folder and the file where they are missing, and describe the run."""
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", worker):
+            raise PartError(f"worker={worker!r}, but should be letters, digits, - and _ [RecordWriter]")
+        self.path = folder / f"records-{worker}.jsonl"
+        self._clock = clock
+        self._torn = False
+        self._descriptor: int | None = None
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+            self._descriptor = os.open(self.path, flags, 0o644)
+        except OSError as error:
+            self._refuse(error)
+        try:
+            self.write(
+                {
+                    "type": "run",
+                    "version": VERSION,
+                    "worker": worker,
+                    "seed": seed,
+                    "target": target,
+                    "environment": dict(environment),
+                    "command": command,
+                }
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    def target(self, environment: Mapping[str, str]) -> None:
+        """Record what the target told about itself; it is merged into the run's environment."""
+        self.write({"type": "target", "environment": dict(environment)})
+
+    def start(self, test: str, key: str, index: int) -> None:
+        """Record that a case begins."""
+        self.write({"type": "start", "test": test, "key": key, "index": index})
+
+    def end(
+        self,
+        test: str,
+        key: str,
+        verdict: str,
+        *,
+        reason: str | None = None,
+        ops: Sequence[str] = (),
+        graph: Mapping[str, str] | None = None,
+        seconds: float,
+        divergences: Sequence[Mapping[str, object]] = (),
+    ) -> None:
+        """Record how a case ended; `graph` holds the keys forward and backward."""
+        self.write(
+            {
+                "type": "end",
+                "key": key,
+                "test": test,
+                "verdict": verdict,
+                "reason": reason,
+                "ops": list(ops),
+                "graph": None if graph is None else dict(graph),
+                "seconds": seconds,
+                "divergences": [dict(row) for row in divergences],
+            }
+        )
+
+    def test(self, test: str, seconds: float, outcome: str) -> None:
+        """Record that a test ended: `outcome` is passed, failed or skipped."""
+        self.write({"type": "test", "test": test, "seconds": seconds, "outcome": outcome})
+
+    def fault(self, test: str | None, message: str) -> None:
+        """Record a fault of the harness itself, in a test or outside all of them."""
+        self.write({"type": "fault", "test": test, "message": message})
+
+    def write(self, record: Record) -> None:
+        """Append one record, stamped with the time unless it has one."""
+        line = encode({"time": self._clock(), **record}, self.path.name).encode("ascii") + b"\n"
+        if self._descriptor is None:
+            raise RecordError(f"{self.path} is closed; a record needs an open RecordWriter")
+        # After a line cut short by a full disk, the next one starts on a line of its own.
+        rest = b"\n" + line if self._torn else line
+        try:
+            while rest:
+                written = os.write(self._descriptor, rest)
+                rest = rest[written:]
+                self._torn = bool(rest)
+        except OSError as error:
+            self._refuse(error)
+
+    def close(self) -> None:
+        """Close the file; closing twice is allowed."""
+        if self._descriptor is not None:
+            descriptor, self._descriptor = self._descriptor, None
+            os.close(descriptor)
+
+    def __enter__(self) -> RecordWriter:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    def _refuse(self, error: OSError) -> NoReturn:
+        refusal = RecordError(
+            f"{self.path} cannot be written: {error.strerror}; free the disk or choose another folder "
+            "with --autotest-report"
+        )
+        refusal.errno = error.errno
+        raise refusal from error
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A line which is not a record; str() is its sentence."""
+
+    file: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        """Name the line, why it is not a record, and what became of it."""
+        return f"{self.file}:{self.line} is not a record ({self.reason}); it is left out"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The record files of one run folder, in the order of their workers."""
+
+    folder: Path
+    files: tuple[Path, ...]
+
+    def lines(self) -> Iterator[tuple[Path, Record | Damage]]:
+        """Yield each file's records and damaged lines in order, reading one line at a time.
+
+        Raises RecordError where a file cannot be read and VersionError where it is of another version.
+        """
+        for path in self.files:
+            for line in _lines(path):
+                yield path, line
+
+
+def read_run(folder: Path) -> Run:
+    """Return the run whose records lie in `folder`, having checked the version of each file.
+
+    Raises FolderError for a folder that is missing or holds no records, RecordError and VersionError as
+    Run.lines.
+    """
+    if not folder.is_dir():
+        raise FolderError(f"folder={str(folder)!r}, but should be an existing run folder [read_run]")
+    paths = sorted(folder.glob("records-*.jsonl"), key=lambda path: (len(path.name), path.name))
+    if not paths:
+        raise FolderError(
+            f"folder={str(folder)!r}, but should be a run folder holding records-*.jsonl [read_run]; "
+            "a run writes them under runs/ of the folder given with --autotest-report"
+        )
+    for path in paths:
+        next(_lines(path), None)
+    return Run(folder, tuple(paths))
+
+
+def _lines(path: Path) -> Iterator[Record | Damage]:
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                yield _parse(path, number, raw)
+    except OSError as error:
+        if isinstance(error, RecordError):
+            raise
+        refusal = RecordError(f"{path} cannot be read: {error.strerror}; check its permissions")
+        refusal.errno = error.errno
+        raise refusal from error
+
+
+def _parse(path: Path, number: int, raw: bytes) -> Record | Damage:
+    try:
+        record = _DECODER.decode(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        return Damage(path.name, number, _reason(error, raw))
+    # The version comes before the shape: another version may well have another shape.
+    if isinstance(record, dict) and record.get("type") == "run" and record.get("version") != VERSION:
+        raise VersionError(
+            f"version={record.get('version')!r}, but should be {VERSION} [{path}]; "
+            "read it with the op-autotest that wrote it, or run the tests again"
+        )
+    fault = fault_of(record)
+    if fault is not None:
+        return Damage(path.name, number, fault)
+    parsed: Record = record
+    return parsed
+
+
+def _reason(error: Exception, raw: bytes) -> str:
+    if not raw.endswith(b"\n"):
+        return "the line was cut short"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is not UTF-8"
+    return str(error)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

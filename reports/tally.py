@@ -1,0 +1,206 @@
+"""The tally: one pass over a run's records which ends in its Summary."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from reports.records import Damage, Run
+from reports.shape import ROW_TEXTS, Record
+from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary, severity
+
+# Reasons and faults may hold a case's own numbers: past these, memory would grow with the cases.
+MOST_REASONS = 500
+MOST_SENTENCES = 100
+SLOWEST = 10
+
+
+def summarize(run: Run) -> Summary:
+    """Return the summary of a run, reading each record once.
+
+    Memory grows with the tests and the distinct (fingerprint, test) pairs, not with the cases. The result
+    does not depend on how the tests were shared among workers. Raises what Run.lines raises.
+    """
+    tally = _Tally(run.folder)
+    for path, line in run.lines():
+        if isinstance(line, Damage):
+            tally.damage.add(str(line))
+        else:
+            tally.take(path, line)
+    return tally.summary()
+
+
+class _Reasons:
+    """Counts by reason, of a bounded number of reasons."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, reason: str) -> None:
+        known = reason in self._counts or len(self._counts) < MOST_REASONS
+        self._counts[reason if known else "further reasons"] += 1
+
+    def commonest(self) -> dict[str, int]:
+        return dict(sorted(self._counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+class _Sentences:
+    """The first sentences of their kind, and how many more there were."""
+
+    def __init__(self) -> None:
+        self._first: list[str] = []
+        self.count = 0
+
+    def add(self, sentence: str) -> None:
+        self.count += 1
+        if len(self._first) < MOST_SENTENCES:
+            self._first.append(sentence)
+
+    def all(self) -> tuple[str, ...]:
+        more = self.count - len(self._first)
+        return (*self._first, f"and {more:,} more") if more else tuple(self._first)
+
+
+class _Tally:
+    """The counts so far."""
+
+    def __init__(self, folder: Path) -> None:
+        self.damage = _Sentences()
+        self._folder = folder
+        self._target = ""
+        self._seed: int | None = None
+        self._environment: dict[str, str] = {}
+        self._first: float | None = None
+        self._last = 0.0
+        self._verdicts: Counter[str] = Counter()
+        self._verified = 0
+        self._backward_verified = 0
+        self._graph_off = 0
+        self._graph_skipped = _Reasons()
+        self._skipped = _Reasons()
+        self._rejected = _Reasons()
+        # Keyed by file too: two test files of one name in different folders share their case keys.
+        self._running: dict[tuple[Path, str, str], str] = {}
+        self._tests: dict[str, float | None] = {}
+        self._failed: set[str] = set()
+        self._unexpected: Counter[str] = Counter()
+        self._rows: dict[tuple[str, str, bool], Divergence] = {}
+        self._evidence: dict[str, tuple[str, Evidence]] = {}
+        self._faults = _Sentences()
+
+    def take(self, path: Path, record: Record) -> None:
+        """Count one record."""
+        moment = record.get("time")
+        if moment is not None:
+            self._first = moment if self._first is None else min(self._first, moment)
+            self._last = max(self._last, moment)
+        kind = record["type"]
+        if kind == "start":
+            self._tests.setdefault(record["test"], None)
+            self._running[path, record["test"], record["key"]] = record["key"]
+        elif kind == "end":
+            self._running.pop((path, record["test"], record["key"]), None)
+            self._end(record)
+        elif kind == "test":
+            self._tests[record["test"]] = (self._tests.get(record["test"]) or 0.0) + record["seconds"]
+            if record["outcome"] == "failed":
+                self._failed.add(record["test"])
+        elif kind == "fault":
+            where = "" if record["test"] is None else f"{record['test']}: "
+            self._faults.add(where + record["message"])
+        else:
+            for name, version in record["environment"].items():
+                self._environment.setdefault(name, version)
+            if kind == "run":
+                self._target = self._target or record["target"]
+                self._seed = record["seed"] if self._seed is None else self._seed
+
+    def _end(self, record: Record) -> None:
+        verdict, test = record["verdict"], record["test"]
+        self._verdicts[verdict] += 1
+        self._tests.setdefault(test, None)
+        if verdict == "rejected":
+            self._rejected.add(record.get("reason") or "no reason given")
+            return
+        if verdict == "skipped":
+            self._skipped.add(record.get("reason") or "no reason given")
+        graph = record.get("graph")
+        if graph is not None:
+            self._graph(graph)
+        rows = record["divergences"]
+        for row in rows:
+            self._row(row)
+        # A case all of whose divergences are known is expected; a crash without a row is not.
+        if verdict in ("divergent", "crashed", "timed_out") and not (
+            rows and all(row["level"] == "known" for row in rows)
+        ):
+            self._unexpected[test] += 1
+
+    def _graph(self, graph: Mapping[str, str]) -> None:
+        forward = graph["forward"]
+        if forward == "verified":
+            self._verified += 1
+        elif forward == "off":
+            self._graph_off += 1
+        else:
+            self._graph_skipped.add(forward)
+        self._backward_verified += graph["backward"] == "verified"
+
+    def _row(self, row: Record) -> None:
+        fingerprint, test, known = row["fingerprint"], row["test"], row["level"] == "known"
+        held = self._rows.get((fingerprint, test, known))
+        if held is not None:
+            self._rows[fingerprint, test, known] = replace(held, count=held.count + 1)
+            return
+        self._rows[fingerprint, test, known] = Divergence(**{name: row[name] for name in ROW_TEXTS}, count=1)
+        # One program per fingerprint is enough to show; the alphabetically first test's, whatever the
+        # workers.
+        shown = self._evidence.get(fingerprint)
+        if not known and (shown is None or test < shown[0]):
+            worst = tuple(row.get("worst") or ())
+            evidence = Evidence(row.get("program"), row.get("blamed_line"), worst)
+            self._evidence[fingerprint] = (test, evidence)
+
+    def summary(self) -> Summary:
+        """Return what was counted."""
+        rows = sorted(self._rows.values(), key=lambda row: (severity(row.kind), row.fingerprint, row.test))
+        divergences = tuple(row for row in rows if row.level != "known")
+        known = tuple(row for row in rows if row.level == "known")
+        told = {row.test for row in rows} | set(self._unexpected)
+        bad_tests = {row.test for row in divergences} | set(self._unexpected)
+        timed = [(seconds, test) for test, seconds in self._tests.items() if seconds is not None]
+        slowest = heapq.nsmallest(SLOWEST, timed, key=lambda item: (-item[0], item[1]))
+        return Summary(
+            folder=self._folder,
+            target=self._target or "the target",
+            seed=self._seed,
+            environment=dict(sorted(self._environment.items())),
+            seconds=0.0 if self._first is None else self._last - self._first,
+            tests=len(self._tests),
+            aligned=self._verdicts["aligned"],
+            divergent=self._verdicts["divergent"],
+            rejected=self._verdicts["rejected"],
+            skipped=self._verdicts["skipped"],
+            crashed=self._verdicts["crashed"],
+            timed_out=self._verdicts["timed_out"],
+            graph=Graph(
+                self._verified, self._backward_verified, self._graph_off, self._graph_skipped.commonest()
+            ),
+            skipped_reasons=self._skipped.commonest(),
+            rejected_reasons=self._rejected.commonest(),
+            divergences=divergences,
+            known=known,
+            evidence={fingerprint: evidence for fingerprint, (_, evidence) in self._evidence.items()},
+            unexpected=self._unexpected.total(),
+            unexpected_tests=len(bad_tests),
+            failed=tuple(sorted(self._failed - told)),
+            running=tuple(sorted(self._running.values())),
+            open_tests=tuple(sorted(test for test, seconds in self._tests.items() if seconds is None)),
+            faults=self._faults.all(),
+            fault_count=self._faults.count,
+            damage=self.damage.all(),
+            slowest=tuple(SlowTest(test, seconds) for seconds, test in slowest),
+        )

@@ -1,0 +1,213 @@
+"""The terminal summary: what a person reads when a run ends."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from reports.evidence import program_table, worst_table
+from reports.literals import literal, literal_lines
+from reports.summary import Divergence, Summary, severity
+from reports.verdict import counted, headline
+
+MOST_GROUPS = 10
+MOST_NAMES = 10
+MOST_REASONS = 5
+MOST_MESSAGE_LINES = 12
+SLOWEST = 5
+NARROWEST = 40
+INDENT = 2
+
+
+def render(summary: Summary, width: int = 80, color: bool = False, encoding: str = "utf-8") -> str:
+    """Return the summary in lines of at most `width` columns (at least 40).
+
+    Only the report's path may be longer, since it is there to be copied.
+
+    Text from tests, ops and exceptions is shown literally. Its characters outside `encoding` become
+    escapes, and everything else is ASCII.
+    """
+    file = io.StringIO()
+    # An empty environment: NO_COLOR, COLUMNS or TERM must not overrule the arguments.
+    console = Console(
+        file=file,
+        width=max(width, NARROWEST),
+        color_system="standard" if color else None,
+        force_terminal=color,
+        force_jupyter=False,
+        legacy_windows=False,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        _environ={},
+    )
+    page = _Page(summary, console, encoding)
+    page.print()
+    return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+
+
+class _Page:
+    """One rendering of one summary."""
+
+    def __init__(self, summary: Summary, console: Console, encoding: str) -> None:
+        self._summary = summary
+        self._console = console
+        self._encoding = encoding
+
+    def print(self) -> None:
+        """Print each part that has something to say."""
+        summary = self._summary
+        words = headline(summary)
+        style = {"DIVERGENT": "bold red", "FAILED": "bold red", "aligned": "bold green"}.get(
+            words.split(":")[0], "bold yellow"
+        )
+        self._say(Text(self._literal(words), style=style))
+        self._say(Text())
+        self._counts()
+        self._names("Interrupted while running", summary.running)
+        if not summary.running:
+            self._names("Tests that did not end", summary.open_tests)
+        self._names("Faults of the harness", summary.faults)
+        self._names("Damaged records", summary.damage)
+        self._names("Failed without a divergence", summary.failed)
+        self._divergences()
+        self._slowest()
+        self._say(Text())
+        # Never wrapped: a path is there to be copied.
+        path = Text(f"report: {self._literal(str(summary.folder))}")
+        self._console.print(path, soft_wrap=True)
+
+    def _say(self, what: RenderableType, indent: int = 0) -> None:
+        self._console.print(Padding(what, (0, 0, 0, indent)) if indent else what)
+
+    def _literal(self, text: str) -> str:
+        return literal(text, self._encoding)
+
+    def _text(self, text: str, style: str = "") -> Text:
+        return Text(self._literal(text), style=style, overflow="fold")
+
+    def _heading(self, words: str) -> None:
+        self._say(Text())
+        self._say(Text(words, style="bold", overflow="fold"))
+
+    def _counts(self) -> None:
+        summary = self._summary
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column(no_wrap=True)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(overflow="fold")
+        seed = "" if summary.seed is None else f", seed {summary.seed}"
+        table.add_row("tests", f"{summary.tests:,}", f"in {_duration(summary.seconds)}{seed}")
+        table.add_row("cases", f"{summary.cases:,}", "")
+        self._count(table, "  aligned", summary.aligned, "green")
+        self._count(table, "  divergent", summary.divergent, "red")
+        self._count(table, "  skipped", summary.skipped, "yellow", self._reasons(summary.skipped_reasons))
+        self._count(table, "  crashed", summary.crashed, "red")
+        self._count(table, "  timed out", summary.timed_out, "red")
+        self._count(
+            table, "rejected draws", summary.rejected, "yellow", self._reasons(summary.rejected_reasons)
+        )
+        graph = summary.graph
+        if graph.asked:
+            backward = f"{graph.backward_verified:,} backward too"
+            facts = Text(f"{graph.verified:,} of {counted(graph.asked, 'case')}, {backward}")
+            reasons = self._reasons(graph.skipped)
+            table.add_row(
+                "graph verified",
+                _share(graph.verified, graph.asked),
+                Text("\n").join([facts, reasons]) if reasons else facts,
+            )
+        elif graph.off:
+            table.add_row("graph verified", "off", "")
+        if summary.known:
+            cases = counted(sum(row.count for row in summary.known), "case")
+            noun = "divergence" if len(summary.known) == 1 else "divergences"
+            table.add_row("known", f"{len(summary.known):,}", f"known {noun}, in {cases}")
+        self._say(table)
+
+    def _count(self, table: Table, name: str, count: int, style: str, facts: Text | None = None) -> None:
+        table.add_row(name, Text(f"{count:,}", style=style if count else ""), facts or "")
+
+    def _reasons(self, reasons: Mapping[str, int]) -> Text:
+        lines = [f"{count:,} x {self._literal(reason)}" for reason, count in reasons.items()]
+        if len(lines) > MOST_REASONS:
+            rest = len(lines) - MOST_REASONS
+            lines[MOST_REASONS:] = [f"and {counted(rest, 'more reason')}, see summary.json"]
+        return Text("\n".join(lines), overflow="fold")
+
+    def _names(self, title: str, names: Sequence[str]) -> None:
+        if not names:
+            return
+        self._heading(title)
+        for name in names[:MOST_NAMES]:
+            for line in literal_lines(name, self._encoding)[:MOST_MESSAGE_LINES]:
+                self._say(Text(line, overflow="fold"), INDENT)
+        if len(names) > MOST_NAMES:
+            self._say(Text(f"and {len(names) - MOST_NAMES:,} more, see summary.json"), INDENT)
+
+    def _divergences(self) -> None:
+        groups: dict[str, list[Divergence]] = {}
+        for row in self._summary.divergences:
+            groups.setdefault(row.fingerprint, []).append(row)
+        ranked = sorted(
+            groups.values(), key=lambda rows: (severity(rows[0].kind), -len(rows), rows[0].fingerprint)
+        )
+        for rows in ranked[:MOST_GROUPS]:
+            self._group(rows)
+        if len(ranked) > MOST_GROUPS:
+            self._heading(f"and {counted(len(ranked) - MOST_GROUPS, 'more fingerprint')}, see summary.json")
+
+    def _group(self, rows: list[Divergence]) -> None:
+        first = rows[0]
+        cases = counted(sum(row.count for row in rows), "case")
+        self._say(Text())
+        title = self._text(first.fingerprint, "bold red")
+        title.append(f"  {cases} of {counted(len(rows), 'test')}", style="not bold default")
+        self._say(title)
+        self._say(self._text(first.test, "dim"), INDENT)
+        lines = literal_lines(first.message, self._encoding)
+        for line in lines[:MOST_MESSAGE_LINES]:
+            self._say(Text(line, overflow="fold"), INDENT)
+        if len(lines) > MOST_MESSAGE_LINES:
+            more = counted(len(lines) - MOST_MESSAGE_LINES, "more line")
+            self._say(Text(f"and {more}, see summary.json"), INDENT)
+        evidence = self._summary.evidence[first.fingerprint]
+        if evidence.program:
+            self._say(Text())
+            self._say(program_table(evidence.program, evidence.blamed_line, self._encoding), INDENT)
+        if evidence.worst:
+            self._say(Text())
+            self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)
+        self._say(Text())
+        self._say(self._text(first.replay, "bold"), INDENT)
+
+    def _slowest(self) -> None:
+        slowest = self._summary.slowest[:SLOWEST]
+        if not slowest:
+            return
+        self._heading("Slowest tests")
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(overflow="fold")
+        for slow in slowest:
+            table.add_row(_duration(slow.seconds), self._text(slow.test))
+        self._say(table, INDENT)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.2f} s"
+    minutes = int(seconds) // 60
+    if minutes < 60:
+        return f"{minutes} min {int(seconds) % 60:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _share(part: int, whole: int) -> str:
+    # Rounded down: 100.0 % means all of them.
+    return f"{part * 1000 // whole / 10:.1f} %"

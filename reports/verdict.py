@@ -1,0 +1,90 @@
+"""The headline: the verdict on a run, in one line of words."""
+
+from __future__ import annotations
+
+from reports.summary import Summary
+
+
+def headline(summary: Summary) -> str:
+    """Return the verdict, starting with UNFINISHED, DIVERGENT, FAILED, aligned or nothing compared."""
+    if not summary.complete:
+        return f"UNFINISHED: {_unfinished(summary)}; so far {_so_far(summary)}"
+    if summary.divergences or summary.unexpected:
+        return f"DIVERGENT: {_divergent(summary)}, {frameworks(summary)}"
+    if summary.failed or summary.faults:
+        return f"FAILED: {_failed(summary)}, {frameworks(summary)}"
+    if summary.aligned:
+        return f"aligned: {_aligned(summary)}, {frameworks(summary)}{_known(summary)}"
+    return f"nothing compared: {_nothing(summary)}, {frameworks(summary)}{_known(summary)}"
+
+
+def frameworks(summary: Summary) -> str:
+    """Return the target and the reference with their versions, as far as these are known."""
+    target = f"{summary.target} {summary.environment.get(summary.target, '')}".rstrip()
+    reference = f"torch {summary.environment.get('torch', '')}".rstrip()
+    return f"{target} against {reference}"
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun: 1 case, 2 cases."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def _unfinished(summary: Summary) -> str:
+    parts = []
+    if summary.running:
+        verb = "was" if len(summary.running) == 1 else "were"
+        parts.append(f"{counted(len(summary.running), 'case')} {verb} still running")
+    elif summary.open_tests:
+        parts.append(f"{counted(len(summary.open_tests), 'test')} did not end")
+    if summary.damage:
+        parts.append("some records are damaged")
+    return " and ".join(parts)
+
+
+def _so_far(summary: Summary) -> str:
+    if summary.divergences or summary.unexpected:
+        return _divergent(summary)
+    if summary.failed or summary.faults:
+        return _failed(summary)
+    return f"{counted(summary.aligned, 'case')} of {counted(summary.tests, 'test')} aligned"
+
+
+def _divergent(summary: Summary) -> str:
+    where = f"in {summary.unexpected_tests:,} of {counted(summary.tests, 'test')}"
+    if summary.divergences:
+        return f"{counted(len(summary.divergences), 'divergence')} {where}"
+    ways = {"crashed": summary.crashed, "timed-out": summary.timed_out, "divergent": summary.divergent}
+    kinds = " or ".join(way for way, count in ways.items() if count)
+    return f"{counted(summary.unexpected, f'{kinds} case')} {where}"
+
+
+def _failed(summary: Summary) -> str:
+    parts = []
+    if summary.failed:
+        parts.append(
+            f"{len(summary.failed):,} of {counted(summary.tests, 'test')} failed without a divergence"
+        )
+    if summary.faults:
+        parts.append(counted(summary.fault_count, "fault of the harness", "faults of the harness"))
+    return " and ".join(parts)
+
+
+def _aligned(summary: Summary) -> str:
+    return f"{counted(summary.aligned, 'case')} of {counted(summary.tests, 'test')}"
+
+
+def _known(summary: Summary) -> str:
+    if not summary.known:
+        return ""
+    return f", apart from {counted(len(summary.known), 'known divergence')}"
+
+
+def _nothing(summary: Summary) -> str:
+    if summary.skipped:
+        return f"no case aligned, {summary.skipped:,} of {counted(summary.cases, 'case')} skipped"
+    if summary.cases:
+        return "no case aligned"
+    if summary.rejected:
+        return f"no case ran, {counted(summary.rejected, 'draw')} rejected"
+    return f"no case ran in {counted(summary.tests, 'test')}" if summary.tests else "no test ran"

@@ -1,0 +1,262 @@
+"""Tensor values from a fill and a seed."""
+
+import hashlib
+import math
+
+import numpy as np
+import pytest
+
+from generators import DTYPES, FILLS, RangeError, fill_values, round_to_bfloat16
+from generators.fills import edge_values, scale_words
+
+FLOATS = [name for name, dtype in DTYPES.items() if dtype.category == "floating"]
+INTEGERS = [name for name, dtype in DTYPES.items() if dtype.category == "integer"]
+CALM = [fill for fill in FILLS if fill != "edge"]
+RANGES = [
+    (0, 1),
+    (-2.3, 5),
+    (0.3, 0.31),
+    (100, 200.5),
+    (-7, -3),
+    (1000, 3000),
+    (-1e300, 1e300),
+    (-1.7e308, 1.7e308),
+]
+
+
+# In the order of FILLS.
+GOLDEN_BYTES = {
+    "float16": "094c4931 d0adbcac ea9a93c7 f0c77356 62009bce",
+    "bfloat16": "4fea5e6a fab5e80e c998f7ad 1b02d096 08abc2ea",
+    "float32": "4fea5e6a fab5e80e c998f7ad 6b6d08a4 a73c0797",
+    "float64": "e3c2af35 5493ebe6 c7b2c2c6 c9e7c88e 4eaa54f6",
+    "int8": "c9023258 41122349 23b81a9e bd3fc22e f327a9f7",
+    "uint8": "c9023258 41122349 44b465fb 4bfb8b4e 12374f57",
+    "int16": "094c4931 8596c93f ce3c9adc 281092c4 f482731d",
+    "int32": "4fea5e6a 03bef89b 4aee5d7c 2d0331dc 24472381",
+    "int64": "e3c2af35 7b0f2fad dd07864f a434db40 2a195184",
+    "bool": "c9023258 41122349 bc373fc9 bc373fc9 bc373fc9",
+    "complex64": "e3c2af35 eea83029 bedb08e5 a6ce3fe4 fd5f086f",
+    "complex128": "52a3e080 a4a5dbb0 80aa4781 888ee779 8dd8f2b2",
+}
+
+
+def digest(array: np.ndarray) -> str:
+    """The first eight hexadecimal digits that tell the bytes of an array, little end first."""
+    return hashlib.sha256(array.astype(array.dtype.newbyteorder("<")).tobytes()).hexdigest()[:8]
+
+
+def parts(array: np.ndarray) -> np.ndarray:
+    """The real numbers of an array as float64."""
+    if np.iscomplexobj(array):
+        return np.concatenate([array.real.ravel(), array.imag.ravel()]).astype(np.float64)
+    return array.ravel().astype(np.float64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_bytes_of_every_fill_are_golden(dtype: str) -> None:
+    """The same fill and seed give the same bytes on every machine."""
+    found = " ".join(digest(fill_values(fill, 12345, (3, 7), dtype, -3.5, 9)) for fill in FILLS)
+    assert found == GOLDEN_BYTES[dtype]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("fill", FILLS)
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 0, 3), (2, 3, 4)])
+def test_a_fill_has_the_shape_and_owns_its_memory(fill: str, shape: tuple[int, ...], dtype: str) -> None:
+    """The array is contiguous, writeable, no view of another, and stored as the table of dtypes says."""
+    array = fill_values(fill, 1, shape, dtype)
+    assert type(array) is np.ndarray
+    assert array.shape == shape
+    assert array.dtype == DTYPES[dtype].storage
+    assert array.flags.c_contiguous
+    assert array.flags.owndata
+    assert array.flags.writeable
+
+
+@pytest.mark.parametrize("fill", CALM)
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex64", "complex128"])
+@pytest.mark.parametrize(("low", "high"), RANGES)
+def test_calm_fills_stay_in_the_range(fill: str, dtype: str, low: float, high: float) -> None:
+    """Every value is finite, at least `low`, and below `high` even after rounding to the dtype."""
+    values = parts(fill_values(fill, 3, (400,), dtype, low, high))
+    assert np.isfinite(values).all()
+    assert (values >= low).all()
+    assert (values < high).all()
+
+
+@pytest.mark.parametrize("fill", CALM)
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-2.3, 5), (100, 120.5), (-1e30, 1e30)])
+def test_calm_fills_of_integers_stay_in_the_range(fill: str, dtype: str, low: float, high: float) -> None:
+    """Every value is in the range and not wrapped around."""
+    values = fill_values(fill, 3, (400,), dtype, low, high)
+    assert all(low <= value < high for value in values.tolist())
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 1.02), (-1, 0), (2040, 2080)])
+def test_uniform_values_never_round_up_to_the_end(dtype: str, low: float, high: float) -> None:
+    """Among many values of a coarse dtype some would round to `high`; none does."""
+    values = parts(fill_values("uniform", 5, (20_000,), dtype, low, high))
+    assert values.max() < high
+    assert values.min() >= low
+
+
+def test_unclipped_values_would_round_up_to_the_end() -> None:
+    """The check above can fail: the same draws rounded without care do reach the end."""
+    careless = round_to_bfloat16(fill_values("uniform", 5, (20_000,), "float32", 0, 1))
+    assert careless.max() == 1
+
+
+@pytest.mark.parametrize(
+    ("fill", "low", "high", "expected"),
+    [
+        ("zeros", -1, 1, 0.0),
+        ("zeros", 0.5, 1, 0.5),
+        ("zeros", -3, -2, math.nextafter(-2, -3)),
+        ("ones", -1, 2, 1.0),
+        ("ones", 0, 1, math.nextafter(1, 0)),
+        ("ones", 3, 4, 3.0),
+        ("small_integers", 0.25, 0.75, 0.25),
+    ],
+)
+def test_a_constant_fill_is_the_nearest_value_in_range(fill, low, high, expected) -> None:
+    """Where the range lacks 0, 1 or any integer, its value nearest to it stands in."""
+    assert set(fill_values(fill, 1, (9,), "float64", low, high).tolist()) == {expected}
+
+
+def test_ones_of_a_complex_dtype_are_real() -> None:
+    """The imaginary parts are as near to 0 as the range allows."""
+    assert set(fill_values("ones", 1, (4,), "complex64", -2, 2).tolist()) == {1 + 0j}
+    assert set(fill_values("ones", 1, (4,), "complex64", 0.5, 2).tolist()) == {1 + 0.5j}
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "int32"])
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(-100, 100, range(-4, 5)), (-1, 3, range(-1, 3)), (10, 90, range(10, 15)), (-90, -9.5, range(-14, -9))],
+)
+def test_small_integers_are_those_around_the_one_nearest_to_zero(dtype, low, high, expected) -> None:
+    """All of them come up."""
+    assert set(fill_values("small_integers", 1, (300,), dtype, low, high).tolist()) == set(expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_edge_values_of_floats_hold_all_that_is_dangerous(dtype: str) -> None:
+    """NaN, infinities, both zeros, subnormals and the largest numbers come up, whatever the range."""
+    values = fill_values("edge", 1, (500,), dtype, 0, 1)
+    assert np.isnan(values).any()
+    assert {math.inf, -math.inf} <= set(values.tolist())
+    zeros = values[values == 0]
+    assert np.signbit(zeros).any()
+    assert not np.signbit(zeros).all()
+    huge = {"bfloat16": 255 * 2.0**120}.get(dtype, float(np.finfo(values.dtype).max))
+    assert {huge, -huge} <= set(values.tolist())
+    tiny = {"bfloat16": 2.0**-126}.get(dtype, float(np.finfo(values.dtype).tiny))
+    assert ((np.abs(values.astype(np.float64)) < tiny) & (values != 0)).any()
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_edge_values_of_integers_hold_the_extremes(dtype: str) -> None:
+    """The least and the greatest value come up, and none is wrapped around."""
+    info = np.iinfo(dtype)
+    values = set(fill_values("edge", 1, (500,), dtype, 0, 1).tolist())
+    assert {info.min, info.max, 0, 1} <= values
+    assert values == set(edge_values(DTYPES[dtype]).tolist())
+    assert len(values) == (4 if dtype == "uint8" else 7)
+
+
+@pytest.mark.parametrize("fill", FILLS)
+def test_bfloat16_values_need_no_more_rounding(fill: str) -> None:
+    """What is stored as float32 has the precision of bfloat16 already."""
+    values = fill_values(fill, 1, (300,), "bfloat16", 257, 700)
+    np.testing.assert_array_equal(values, round_to_bfloat16(values))
+
+
+def test_uniform_floats_are_uniform() -> None:
+    """Mean and quarters of 40,000 values are within four standard deviations."""
+    values = fill_values("uniform", 1, (200, 200), "float32", 2, 6)
+    assert abs(float(values.mean()) - 4) < 4 * 4 / math.sqrt(12 * 40_000)
+    counts, _ = np.histogram(values, bins=4, range=(2, 6))
+    assert (abs(counts - 10_000) < 347).all()
+
+
+def test_uniform_integers_are_uniform() -> None:
+    """Each of five values has its fifth of 10,000, within four standard deviations."""
+    values, counts = np.unique(fill_values("uniform", 1, (10_000,), "int64", -2, 3), return_counts=True)
+    assert values.tolist() == [-2, -1, 0, 1, 2]
+    assert (abs(counts - 2000) < 160).all()
+
+
+def test_uniform_integers_cover_the_widest_range() -> None:
+    """All 64 bits of an int64 are drawn, the sign included."""
+    values = fill_values("uniform", 1, (1000,), "int64", -(2**63), 2**63)
+    assert values.min() < -(2**62)
+    assert values.max() > 2**62
+    assert len(set(values.tolist())) == 1000
+
+
+def test_booleans_are_fair_whatever_the_range() -> None:
+    """Half of them are true, within four standard deviations."""
+    assert abs(int(fill_values("uniform", 1, (10_000,), "bool", 0, 1).sum()) - 5000) < 200
+
+
+def test_parts_of_a_complex_value_are_independent() -> None:
+    """Real and imaginary parts are drawn each for itself."""
+    values = fill_values("uniform", 1, (10_000,), "complex128", -1, 1)
+    assert abs(np.corrcoef(values.real, values.imag)[0, 1]) < 0.04
+
+
+@pytest.mark.parametrize(
+    "span", [1, 3, 7, 2**31 + 1, 2**32, 2**32 + 1, 2**53 + 7, 2**63 + 3, 2**64 - 1, 2**64]
+)
+def test_words_are_scaled_exactly(span: int) -> None:
+    """The vectorised product has the upper 64 bits of the exact one."""
+    raw = [0, 1, 2**32 - 1, 2**32, 2**63, 2**64 - 2**32, 2**64 - 1, 0x123456789ABCDEF0, 0xFEDCBA9876543210]
+    assert scale_words(np.array(raw, np.uint64), span).tolist() == [(word * span) >> 64 for word in raw]
+
+
+def test_different_seeds_give_different_values() -> None:
+    """The seed is what the values depend on."""
+    assert (fill_values("uniform", 1, (50,), "float32") != fill_values("uniform", 2, (50,), "float32")).all()
+
+
+def test_a_large_array_begins_with_the_values_of_a_small_one() -> None:
+    """Values go by their position, so that shrinking a shape keeps those that remain."""
+    small, large = (fill_values("uniform", 9, (n,), "float32") for n in (5, 50))
+    assert small.tolist() == large[:5].tolist()
+
+
+@pytest.mark.parametrize(
+    ("fill", "dtype", "low", "high", "message"),
+    [
+        ("zeros", "float32", 3.0, 3.0,
+         "low=3.0, but should be less than high=3.0 [fill_values('zeros', dtype='float32')]"),
+        ("uniform", "bool", 1, 0,
+         "low=1, but should be less than high=0 [fill_values('uniform', dtype='bool')]"),
+        ("uniform", "int8", 0.2, 0.8,
+         "low=0.2, but should leave a value of int8 below high=0.8 [fill_values('uniform', dtype='int8')]"),
+        ("edge", "uint8", 300, 400,
+         "low=300, but should leave a value of uint8 below high=400 [fill_values('edge', dtype='uint8')]"),
+        ("ones", "float16", 1e6, 2e6,
+         "low=1000000.0, but should leave a value of float16 below high=2000000.0 "
+         "[fill_values('ones', dtype='float16')]"),
+        ("ones", "float32", 10**400, 10**401,
+         f"low={10**400}, but should leave a value of float32 below high={10**401} "
+         "[fill_values('ones', dtype='float32')]"),
+        ("uniform", "bfloat16", 1.001, 1.002,
+         "low=1.001, but should leave a value of bfloat16 below high=1.002 "
+         "[fill_values('uniform', dtype='bfloat16')]"),
+        ("zeros", "int32", -math.inf, 1,
+         "low=-inf, but should be finite [fill_values('zeros', dtype='int32')]"),
+        ("twos", "float32", 0, 1,
+         "fill='twos', but should be one of zeros, ones, small_integers, uniform, edge "
+         "[fill_values('twos', dtype='float32')]"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_filled_is_refused(fill, dtype, low, high, message: str) -> None:
+    """An empty range, one without a value of the dtype, and an unknown fill are named."""
+    with pytest.raises(RangeError) as caught:
+        fill_values(fill, 1, (2,), dtype, low, high)
+    assert str(caught.value) == message

@@ -1,0 +1,181 @@
+"""The tally counts each case once, and tells what did not happen."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from reports import VersionError, read_run, summarize
+
+
+def test_verdicts_are_counted(summed, case, ended):
+    """Each verdict has its count; rejected draws are no cases."""
+    verdicts = ["aligned", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out"]
+    records = [record for i, verdict in enumerate(verdicts) for record in case(index=i, verdict=verdict)]
+    summary = summed(*records, ended())
+    counts = (summary.aligned, summary.divergent, summary.rejected, summary.skipped)
+    assert counts == (2, 1, 1, 1)
+    assert (summary.crashed, summary.timed_out, summary.cases, summary.tests) == (1, 1, 6, 1)
+    assert summary.complete
+
+
+def test_reasons_are_counted(summed, case, ended):
+    """Reasons are told commonest first, and a missing one is told too."""
+    reasons = ["b", "a", "a", None]
+    skipped = [r for i, reason in enumerate(reasons) for r in case(index=i, verdict="skipped", reason=reason)]
+    rejected = case(index=9, verdict="rejected", reason="ValueError: x")
+    summary = summed(*skipped, *rejected, ended())
+    assert list(summary.skipped_reasons.items()) == [("a", 2), ("b", 1), ("no reason given", 1)]
+    assert summary.rejected_reasons == {"ValueError: x": 1}
+
+
+def test_reasons_are_bounded(summed, case):
+    """Reasons that differ in each case do not grow without end."""
+    records = [r for i in range(600) for r in case(index=i, verdict="skipped", reason=f"value {i}")]
+    reasons = summed(*records).skipped_reasons
+    assert len(reasons) == 501
+    assert reasons["further reasons"] == 100
+
+
+def test_graph_counts(summed, case, ended):
+    """A graph check which was off is no part of the share; other reasons are counted."""
+    graphs = [
+        {"forward": "verified", "backward": "verified"},
+        {"forward": "verified", "backward": "off"},
+        {"forward": "off", "backward": "off"},
+        {"forward": "no kernel", "backward": "no kernel"},
+        None,
+    ]
+    graph = summed(*(r for i, g in enumerate(graphs) for r in case(index=i, graph=g)), ended()).graph
+    assert (graph.verified, graph.backward_verified, graph.asked) == (2, 1, 3)
+    assert graph.skipped == {"no kernel": 1}
+
+
+def test_rows_by_fingerprint_and_test(summed, case, row):
+    """One row per fingerprint and test, with the first case's words and their count."""
+    records = []
+    for index, test in enumerate(["t::b", "t::b", "t::a"]):
+        divergence = row(test=test, id=f"{index}" * 8, program=f"program of {test}")
+        records += case(test, index, verdict="divergent", divergences=[divergence])
+    summary = summed(*records)
+    assert [(r.test, r.count, r.id) for r in summary.divergences] == [
+        ("t::a", 1, "22222222"),
+        ("t::b", 2, "00000000"),
+    ]
+    assert summary.evidence[row()["fingerprint"]].program == "program of t::a"
+    assert (summary.unexpected, summary.unexpected_tests) == (3, 2)
+
+
+def test_known_divergences_stand_apart(summed, case, row, ended):
+    """A case whose divergences are all known is expected; one more which is not makes it unexpected."""
+    known, new = row(level="known"), row(fingerprint="f")
+    expected = case(index=0, verdict="divergent", divergences=[known])
+    mixed = case(index=1, verdict="divergent", divergences=[known, new])
+    assert summed(*expected, ended()).unexpected == 0
+    summary = summed(*expected, *mixed, ended())
+    assert summary.unexpected == 1
+    assert [r.count for r in summary.known] == [2]
+    assert [r.fingerprint for r in summary.divergences] == ["f"]
+
+
+def test_crash_without_a_row_is_unexpected(summed, case, ended):
+    """A crash which left no divergence still counts against the run."""
+    assert summed(*case(verdict="crashed"), ended()).unexpected == 1
+
+
+def test_killed_run_names_its_case(summed, case):
+    """A case which started and never ended is running, and the run is not complete."""
+    summary = summed(*case(index=0), case(index=1)[0])
+    assert summary.running == ("test_x.py::test_a#1",)
+    assert summary.open_tests == ("test_x.py::test_a",)
+    assert not summary.complete
+
+
+def test_case_run_again(summed, case, ended):
+    """A case started twice and ended once is not running."""
+    start, end = case()
+    assert summed(start, start, end, ended()).running == ()
+
+
+def test_same_key_in_two_workers(lay, header, case):
+    """A case running in one worker is not ended by its namesake in another."""
+    start, end = case()
+    lay(header(worker="gw0"), start, worker="gw0")
+    folder = lay(header(worker="gw1"), start, end, worker="gw1")
+    assert summarize(read_run(folder)).running == ("test_x.py::test_a#0",)
+
+
+def test_workers_do_not_matter(lay, header, case, row, ended, tmp_path):
+    """The same tests in one or two workers give the same summary."""
+    tests = []
+    for test in ("t::b", "t::a"):
+        divergence = row(test=test, program=test)
+        tests.append([*case(test, verdict="divergent", divergences=[divergence]), ended(test)])
+    one = summarize(read_run(lay(header(), *tests[0], *tests[1])))
+    (tmp_path / "records-main.jsonl").unlink()
+    lay(header(), *tests[1], worker="gw0")
+    two = summarize(read_run(lay(header(), *tests[0], worker="gw1")))
+    assert one == two
+
+
+def test_environment_and_time(summed, case, ended):
+    """What the target tells is merged in, and the run lasts from its first record to its last."""
+    target = {"type": "target", "environment": {"oneflow": "0.9.1", "cuda": "no"}}
+    summary = summed(target, *case(), ended())
+    assert summary.environment == {"cuda": "no", "oneflow": "0.9.0", "torch": "2.14.1"}
+    assert (summary.seconds, summary.seed, summary.target) == (10.0, 7, "oneflow")
+
+
+def test_failed_without_a_divergence(summed, case, ended, row):
+    """A failed test is named unless a divergence or crash tells why."""
+    records = [
+        *case("t::a", verdict="divergent", divergences=[row(test="t::a")]),
+        *case("t::b", verdict="crashed"),
+        *(ended(f"t::{name}", outcome="failed") for name in "abc"),
+    ]
+    assert summed(*records).failed == ("t::c",)
+
+
+def test_faults_are_bounded(summed):
+    """The first hundred faults are told, and the rest counted."""
+    faults = [{"type": "fault", "test": "t::a", "message": f"m{i}"} for i in range(103)]
+    summary = summed({"type": "fault", "test": None, "message": "first"}, *faults)
+    assert summary.faults[:2] == ("first", "t::a: m0")
+    assert summary.faults[-1] == "and 4 more"
+    assert summary.fault_count == 104
+
+
+def test_damage_is_told(summed):
+    """A damaged line makes the run incomplete and stands among the faults of summary.json."""
+    summary = summed(b"x\n")
+    assert not summary.complete
+    sentence = "records-main.jsonl:2 is not a record (Expecting value at column 1); it is left out"
+    assert summary.to_json()["faults"] == [sentence]
+
+
+def test_slowest_first(summed, ended):
+    """Ten tests at most, the slowest first, a tie by name."""
+    summary = summed(*(ended(f"t::{i:02}", seconds=float(i // 2)) for i in range(14)))
+    assert [slow.test for slow in summary.slowest[:3]] == ["t::12", "t::13", "t::10"]
+    assert len(summary.slowest) == 10
+
+
+def test_version_in_the_middle(lay, header):
+    """A second header of another version is refused too."""
+    with pytest.raises(VersionError):
+        summarize(read_run(lay(header(), {"type": "run", "version": 9})))
+
+
+def test_memory_does_not_grow_with_cases(lay, header, case):
+    """Ten times the cases take no more memory."""
+
+    def peak(cases):
+        run = read_run(lay(header(), *(r for i in range(cases) for r in case(index=i))))
+        tracemalloc.start()
+        summarize(run)
+        taken = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return taken
+
+    assert peak(3000) < peak(300) + 20_000

@@ -1,0 +1,215 @@
+"""The terminal summary is one page that a person can read at any width."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports import render
+
+
+def test_whole_page(summed, case, row, ended):
+    """One divergent case: every line of the page."""
+    divergence = row(
+        program="def program(torch, x):\n    return torch.relu(x)\n",
+        blamed_line=2,
+        worst=[{"index": [0], "reference": 1.0, "actual": 2.0, "absolute": 1.0, "relative": 1.0}],
+    )
+    skipped = case(index=1, verdict="skipped", reason="no float16 kernel", graph=None)
+    summary = summed(*case(verdict="divergent", divergences=[divergence]), *skipped, ended(outcome="failed"))
+    assert render(summary, 80) == (
+        f"""\
+DIVERGENT: 1 divergence in 1 of 1 test, oneflow 0.9.0 against torch 2.14.1
+
+tests                 1  in 10.00 s, seed 7
+cases                 2
+  aligned             0
+  divergent           1
+  skipped             1  1 x no float16 kernel
+  crashed             0
+  timed out           0
+rejected draws        0
+graph verified  100.0 %  1 of 1 case, 0 backward too
+
+oneflow/eager_forward/value/relu/float32  1 case of 1 test
+  test_x.py::test_a
+  out[0]=2.0, but should be 1.0 [relu(float32)]
+
+    def program(torch, x):
+  >     return torch.relu(x)
+
+  index   reference   oneflow   absolute   relative
+  [0]             1         2          1          1
+
+  autotest replay 0a1b2c3d
+
+Slowest tests
+  1.00 s  test_x.py::test_a
+
+report: {summary.folder}
+"""
+    )
+
+
+def test_run_of_nothing(summed):
+    """A run without a test has no empty sections."""
+    summary = summed()
+    page = render(summary, 80)
+    assert page.splitlines()[2:] == [
+        "tests           0  in 0.00 s, seed 7",
+        "cases           0",
+        "  aligned       0",
+        "  divergent     0",
+        "  skipped       0",
+        "  crashed       0",
+        "  timed out     0",
+        "rejected draws  0",
+        "",
+        f"report: {summary.folder}",
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_is_too_wide(summed, case, row, ended, width):
+    """Long names, reasons and programs are folded; only the path may pass the width."""
+    long = "x" * 300
+    divergence = row(
+        test=long,
+        fingerprint=long,
+        message=long,
+        program=long,
+        worst=[
+            {"index": [1] * 40, "reference": 1.5, "actual": 2.5, "absolute": 1.0, "relative": 1e-300},
+        ],
+    )
+    records = [
+        *case(long, verdict="divergent", divergences=[divergence]),
+        *case(long, 1, verdict="skipped", reason=long, graph={"forward": long, "backward": "off"}),
+        case(long, 2)[0],
+        {"type": "fault", "test": None, "message": long},
+        ended(long),
+    ]
+    *lines, path, _ = render(summed(*records), width).split("\n")
+    assert path.startswith("report: ")
+    assert max(map(len, lines)) <= width
+
+
+def test_literal_text(summed, case, row, ended):
+    """Markup and control sequences from tests are shown as typed."""
+    name = "[red]x[/red]\x1b[31m:smile:"
+    divergence = row(test=name, fingerprint=name, message=name, program=name, replay=name)
+    page = render(summed(*case(name, verdict="divergent", divergences=[divergence]), ended(name)), 80)
+    assert page.count("[red]x[/red]\\x1b[31m:smile:") == 6
+    assert "\x1b" not in page
+
+
+def test_color(summed, case, ended):
+    """Colour is there when asked for, whatever the environment says."""
+    page = render(summed(*case(), ended()), 80, color=True)
+    assert page.startswith("\x1b[1;32maligned: 1 case of 1 test")
+
+
+def test_environment_has_no_say(summed, case, ended, monkeypatch):
+    """Neither NO_COLOR, FORCE_COLOR nor COLUMNS overrules the arguments."""
+    summary = summed(*case(), ended())
+    pages = [render(summary, 80, color) for color in (False, True)]
+    for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "30", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+    assert [render(summary, 80, color) for color in (False, True)] == pages
+
+
+def test_encoding(summed, case, row, ended):
+    """An ASCII terminal gets ASCII."""
+    name = "t::\u4f60"
+    divergence = row(test=name, message=name, program=name, worst=[{"index": [0], "reference": name}])
+    summary = summed(*case(name, verdict="divergent", divergences=[divergence]), ended(name))
+    page = render(summary, 80, encoding="ascii")
+    assert page.isascii()
+    assert "t::\\u4f60" in page
+    assert name in render(summary, 80)
+
+
+def test_worst_kinds_first_and_ten_at_most(summed, case, row, ended):
+    """Groups stand by severity, then by their number of tests; the rest is counted."""
+    rows = [row(fingerprint=f"f/{kind}/{i}", kind=kind) for i in range(6) for kind in ("missing", "value")]
+    rows.append(row(fingerprint="f/crash", kind="crash"))
+    rows.append(row(fingerprint="f/value/5", kind="value", test="t::b"))
+    lines = render(summed(*case(verdict="divergent", divergences=rows), ended()), 80).splitlines()
+    groups = [line.split()[0] for line in lines if line.startswith("f/")]
+    assert groups[:3] == ["f/crash", "f/value/5", "f/value/0"]
+    assert groups[-1] == "f/missing/2"
+    assert len(groups) == 10
+    assert "and 3 more fingerprints, see summary.json" in lines
+
+
+def test_interrupted(summed, case):
+    """What was running when a run was killed is named, ten at most."""
+    lines = render(summed(*(case(index=i)[0] for i in range(12))), 80).splitlines()
+    place = lines.index("Interrupted while running")
+    assert lines[place + 1] == "  test_x.py::test_a#0"
+    assert lines[place + 11] == "  and 2 more, see summary.json"
+
+
+def test_sections_of_trouble(summed, case, ended):
+    """Open tests, faults, damage and failures each have their section."""
+    fault = {"type": "fault", "test": None, "message": "line 1\nline 2"}
+    page = render(summed(*case(), ended("t::b", outcome="failed"), fault, b"x\n"), 80)
+    assert (
+        """
+Tests that did not end
+  test_x.py::test_a
+
+Faults of the harness
+  line 1
+  line 2
+
+Damaged records
+  records-main.jsonl:6 is not a record (Expecting value at column 1); it is left
+  out
+
+Failed without a divergence
+  t::b
+"""
+        in page
+    )
+
+
+def test_many_reasons(summed, case, ended):
+    """Five reasons are shown and the rest counted."""
+    records = [r for i in range(7) for r in case(index=i, verdict="skipped", reason=f"r{i}", graph=None)]
+    page = render(summed(*records, ended()), 80)
+    assert "1 x r4\n                   and 2 more reasons, see summary.json\n" in page
+    assert "r5" not in page
+
+
+def test_graph_share_is_never_rounded_up(summed, case, ended):
+    """One case of two thousand which was not verified is not 100 %."""
+    records = [r for i in range(2000) for r in case(index=i)]
+    records += case(index=2000, graph={"forward": "no kernel", "backward": "off"})
+    page = render(summed(*records, ended()), 80)
+    assert "graph verified  99.9 %  2,000 of 2,001 cases, 0 backward too" in page
+    assert "                        1 x no kernel" in page
+
+
+def test_graph_off_and_known(summed, case, row, ended):
+    """A run without graph checks says so, and known divergences are counted."""
+    off = {"forward": "off", "backward": "off"}
+    records = case(verdict="divergent", graph=off, divergences=[row(level="known")])
+    page = render(summed(*records, ended()), 80)
+    assert "graph verified  off\n" in page
+    assert "known             1  known divergence, in 1 case\n" in page
+
+
+def test_long_message_is_cut(summed, case, row, ended):
+    """A message of many lines ends with their count."""
+    message = "\n".join(f"word {i}" for i in range(20))
+    records = case(verdict="divergent", divergences=[row(message=message)])
+    page = render(summed(*records, ended()), 80)
+    assert "  word 11\n  and 8 more lines, see summary.json\n" in page
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.004, "0.00 s"), (61.0, "1 min 01 s"), (7380.0, "2 h 03 min")]
+)
+def test_durations(summed, ended, seconds, shown):
+    """Seconds, minutes and hours are told apart."""
+    assert f"  {shown}  test_x.py::test_a\n" in render(summed(ended(seconds=seconds)), 80)

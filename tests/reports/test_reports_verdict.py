@@ -1,0 +1,65 @@
+"""The first line says in words how the run went."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports import headline
+
+BOTH = "oneflow 0.9.0 against torch 2.14.1"
+
+
+def test_aligned(summed, case, ended):
+    """A run without faults tells its cases and tests."""
+    assert headline(summed(*case(), ended())) == f"aligned: 1 case of 1 test, {BOTH}"
+
+
+def test_aligned_apart_from_known(summed, case, ended, row):
+    """Known divergences do not fail a run, but are told."""
+    records = [*case(), *case(index=1, verdict="divergent", divergences=[row(level="known")])]
+    words = headline(summed(*records, ended()))
+    assert words == f"aligned: 1 case of 1 test, {BOTH}, apart from 1 known divergence"
+
+
+def test_divergent(summed, case, ended, row):
+    """Divergences are counted by fingerprint and test."""
+    records = case(verdict="divergent", divergences=[row(), row(fingerprint="f")])
+    words = headline(summed(*records, ended(), ended("t::b")))
+    assert words == f"DIVERGENT: 2 divergences in 1 of 2 tests, {BOTH}"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "way"), [("crashed", "crashed"), ("timed_out", "timed-out"), ("divergent", "divergent")]
+)
+def test_bad_cases_without_rows(summed, case, ended, verdict, way):
+    """A run of only crashes is not called aligned."""
+    words = headline(summed(*case(verdict=verdict), ended()))
+    assert words == f"DIVERGENT: 1 {way} case in 1 of 1 test, {BOTH}"
+
+
+def test_failed(summed, case, ended):
+    """A failed test or a fault of the harness is not called aligned."""
+    fault = {"type": "fault", "test": None, "message": "m"}
+    words = headline(summed(*case(), ended(outcome="failed"), fault, fault))
+    assert words == (f"FAILED: 1 of 1 test failed without a divergence and 2 faults of the harness, {BOTH}")
+
+
+def test_unfinished(summed, case, ended):
+    """A killed run says what was running and how far it came."""
+    words = headline(summed(*case(), case(index=1)[0]))
+    assert words == "UNFINISHED: 1 case was still running; so far 1 case of 1 test aligned"
+    words = headline(summed(*case(), *case("t::b", verdict="crashed"), ended()))
+    assert words == "UNFINISHED: 1 test did not end; so far 1 crashed case in 1 of 2 tests"
+    words = headline(summed(*case(), ended(outcome="failed"), b"x\n"))
+    assert words == ("UNFINISHED: some records are damaged; so far 1 of 1 test failed without a divergence")
+
+
+def test_nothing_compared(summed, case, ended):
+    """A run which compared nothing is not called aligned."""
+    assert headline(summed()) == f"nothing compared: no test ran, {BOTH}"
+    assert headline(summed(ended())) == f"nothing compared: no case ran in 1 test, {BOTH}"
+    skipped = case(verdict="skipped", reason="r")
+    words = headline(summed(*skipped, ended()))
+    assert words == f"nothing compared: no case aligned, 1 of 1 case skipped, {BOTH}"
+    words = headline(summed(*case(verdict="rejected"), ended()))
+    assert words == f"nothing compared: no case ran, 1 draw rejected, {BOTH}"
