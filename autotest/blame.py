@@ -37,7 +37,8 @@ def blame(
 ) -> list[Divergence]:
     """The divergences behind `differences`: one per call that diverges alone.
 
-    A difference that already names its call keeps it. What no call shows alone is blamed on the Program as a whole, once per phase.
+    A difference that already names its call keeps it. What no call shows alone is blamed on the Program as a whole,
+    once per phase.
     """
     settled = [Divergence(d, program, d.call) for d in differences if d.call is not None]
     open_ = [d for d in differences if d.call is None]
@@ -75,17 +76,15 @@ def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
     return list(seen.values())
 
 
-def _alone(
-    reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool
-) -> Iterator[Divergence]:
+def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool) -> Iterator[Divergence]:
     names = Names(program)
     isolated = list(isolate(reference, program))
     if graph:
         answers: list[Observation | GraphRefusal | GraphFailure | Death] = []
         for _, alone, expected in isolated:
             keys = [key for key, gradient in expected.gradients.items() if gradient is not None]
-            answer = target.graph([alone], [keys] if keys and alone.cotangents else None)
-            answers.append(answer[0] if isinstance(answer, list) else answer)
+            batch = target.graph([alone], [keys] if keys and alone.cotangents else None)
+            answers.append(batch[0] if isinstance(batch, list) else batch)
     else:
         answers = list(target.eager([alone for _, alone, _ in isolated]))
     for (index, alone, expected), answer in zip(isolated, answers, strict=True):

@@ -49,7 +49,9 @@ class Rejection:
 
 @dataclass(slots=True)
 class Drawer:
-    """Draws the cases of one test. `raised` is the exception that its body raised by itself, told apart from a fault of ours."""
+    """Draws the cases of one test. `raised` is the exception that its body raised by itself, told apart from a fault
+    of ours.
+    """
 
     reference: Reference
     test: str
@@ -62,7 +64,8 @@ class Drawer:
     def draw(self, index: int, stepper: Replay | None = None) -> Case | Rejection:
         """Run the body once on the reference and record it; `stepper` replays each call at once, inline.
 
-        Raises what the body raises, unless it is the reference's own refusal; UsageError for a body that returns what cannot be compared.
+        Raises what the body raises, unless it is the reference's own refusal; UsageError for a body that returns
+        what cannot be compared.
         """
         source = PhiloxSource(case_key(self.seed, self.test, index))
         key = f"{self.test}#{index}"
@@ -79,9 +82,7 @@ class Drawer:
                 returned = self.body()
             except Exception as error:
                 if recording.refused is error:
-                    return Rejection(
-                        index, key, recording.program, f"{type(error).__name__}: {_first_line(error)}"
-                    )
+                    return Rejection(index, key, recording.program, f"{type(error).__name__}: {_first_line(error)}")
                 self.raised = error
                 raise
             finally:

@@ -57,9 +57,7 @@ def _seed(text: str) -> int:
     if text == "random":
         return secrets.randbelow(1 << 31)
     if not text.isdecimal():
-        raise UsageError(
-            f"seed={text!r}, but should be a whole number of at least 0, or 'random' [--autotest-seed]"
-        )
+        raise UsageError(f"seed={text!r}, but should be a whole number of at least 0, or 'random' [--autotest-seed]")
     return int(text)
 
 
@@ -88,9 +86,7 @@ def sum_up(folder: Path, config: pytest.Config) -> tuple[str, bool]:
     writer = getattr(reporter, "_tw", None)
     width = getattr(writer, "fullwidth", 80)
     color = bool(getattr(writer, "hasmarkup", False))
-    text = render(
-        summary, width=width, color=color, encoding=getattr(sys.stdout, "encoding", None) or "utf-8"
-    )
+    text = render(summary, width=width, color=color, encoding=getattr(sys.stdout, "encoding", None) or "utf-8")
     try:
         save_summary(folder, summary)
         prune_runs(folder.parent.parent)

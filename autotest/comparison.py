@@ -1,4 +1,6 @@
-"""Comparison of two observations. Failures are data before they are text: `compare` returns Differences, the verdict words them."""
+"""Comparison of two observations. Failures are data before they are text: `compare` returns Differences, the verdict
+words them.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,7 @@ from dual_object.observation import Failure, Observation, Seen
 from dual_object.program import Program
 from dual_object.values import Array, Device, Name, Tree
 
-Phase = Literal[
-    "eager_forward", "eager_backward", "eager_second", "graph_forward", "graph_backward", "graph_state"
-]
+Phase = Literal["eager_forward", "eager_backward", "eager_second", "graph_forward", "graph_backward", "graph_state"]
 
 #: How many of the worst elements a difference keeps.
 WORST = 5
@@ -85,7 +85,9 @@ def compare(
     graph: bool = False,
     names: Names | None = None,
 ) -> list[Difference]:
-    """All differences of `actual` from `expected`, in the order in which a reader wants them: forward, backward, state."""
+    """All differences of `actual` from `expected`, in the order in which a reader wants them: forward, backward,
+    state.
+    """
     forward: Phase = "graph_forward" if graph else "eager_forward"
     backward: Phase = "graph_backward" if graph else "eager_backward"
     state: Phase = "graph_state" if graph else "eager_forward"
@@ -152,9 +154,7 @@ def same(expected: Seen, actual: Seen, rules: Rules) -> bool:
         return False
     if not rules.check_allclose:
         return True
-    return close(
-        expected.data, actual.data, tolerance(expected.dtype, expected.device, rules.rtol, rules.atol)
-    )
+    return close(expected.data, actual.data, tolerance(expected.dtype, expected.device, rules.rtol, rules.atol))
 
 
 def close(expected: Array, actual: Array, allowed: Tolerance) -> bool:
@@ -193,9 +193,7 @@ def failure_difference(program: Program, failure: Failure, phase: Phase) -> Diff
         call = program.calls[failure.call]
         where = call.op
         if failure.kind == "exception_class":
-            message = (
-                f"{where} raised {failure.classes[0]}: {failure.message}; but should raise {call.raises[0]}"
-            )
+            message = f"{where} raised {failure.classes[0]}: {failure.message}; but should raise {call.raises[0]}"
             return Difference(phase, failure.kind, where, message, call=failure.call)
     if failure.kind in ("accepts_invalid", "structure"):
         message = f"{where} {failure.message}"
@@ -204,9 +202,7 @@ def failure_difference(program: Program, failure: Failure, phase: Phase) -> Diff
     return Difference(phase, failure.kind, where, message, call=failure.call)
 
 
-def _inputs(
-    program: Program, expected: Observation, actual: Observation, rules: Rules
-) -> Iterator[Difference]:
+def _inputs(program: Program, expected: Observation, actual: Observation, rules: Rules) -> Iterator[Difference]:
     originals = {x.id: x for x in program.inputs}
     for id_ in expected.inputs.keys() | actual.inputs.keys():
         x = originals[id_]
@@ -218,9 +214,7 @@ def _inputs(
             continue
         if id_ not in expected.inputs or id_ not in actual.inputs:
             was, should = (
-                ("was changed", "keep its values")
-                if id_ in actual.inputs
-                else ("kept its values", "be changed")
+                ("was changed", "keep its values") if id_ in actual.inputs else ("kept its values", "be changed")
             )
             yield Difference(
                 "eager_forward",
@@ -258,9 +252,7 @@ def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tupl
     finite = np.isfinite(left) & np.isfinite(right)
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.where(finite, np.abs(right - left), np.inf)
-        nan_or_finite = wrong & (
-            (np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right))
-        )
+        nan_or_finite = wrong & ((np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right)))
         excess = np.where(
             wrong, error / (allowed.atol + allowed.rtol * np.abs(np.where(finite, left, 0)) + 1e-300), -1.0
         )
@@ -327,9 +319,7 @@ def _close_trees(expected: Tree, actual: Tree, rules: Rules) -> bool:
             _close_trees(left, right, rules) for left, right in zip(expected, actual, strict=True)
         )
     if isinstance(expected, float):
-        return close(
-            np.array(expected), np.array(actual), tolerance("float32", "cpu", rules.rtol, rules.atol)
-        )
+        return close(np.array(expected), np.array(actual), tolerance("float32", "cpu", rules.rtol, rules.atol))
     return bool(expected == actual)
 
 

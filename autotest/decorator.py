@@ -35,9 +35,12 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
     Args:
         body: the function or method, when used without parentheses.
-        options: `n` cases, each compared eagerly; `auto_backward` compares gradients of all leaves under a shared random cotangent (ones
-            without `check_grad_use_random_data`); `rtol` and `atol`, both or neither, replace the dtype's own tolerance; `check_allclose`
-            and `check_dtype` switch comparisons off; `check_graph` runs every case again in the target's static graph, backward for
+        options: `n` cases, each compared eagerly; `auto_backward` compares gradients of all leaves under a shared
+        random cotangent (ones
+            without `check_grad_use_random_data`); `rtol` and `atol`, both or neither, replace the dtype's own
+            tolerance; `check_allclose`
+            and `check_dtype` switch comparisons off; `check_graph` runs every case again in the target's static
+            graph, backward for
             `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`.
 
     Raises:
@@ -51,7 +54,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise UsageError(
-                f"{function.__qualname__} is async, but should be a plain function: cases are recorded one call after the other"
+                f"{function.__qualname__} is async, but should be a plain function: "
+                "cases are recorded one call after the other"
             )
 
         @functools.wraps(function)

@@ -17,7 +17,9 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """What one case shows, blamed. `call` is the index in `program` of the diverging call, None where no single one shows it."""
+    """What one case shows, blamed. `call` is the index in `program` of the diverging call, None where no single one
+    shows it.
+    """
 
     difference: Difference
     program: Program
@@ -113,7 +115,9 @@ def _plain(value: Any) -> Any:
 
 
 def _facts(program: Program, call: int | None) -> str:
-    """What discriminates: the dtype of the blamed call's first tensor, found through the calls that made it, and the layout."""
+    """What discriminates: the dtype of the blamed call's first tensor, found through the calls that made it, and the
+    layout.
+    """
     inputs = {x.id: x for x in program.inputs}
     if call is None:
         dtypes = [x.dtype for x in program.inputs]

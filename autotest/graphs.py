@@ -45,7 +45,9 @@ class GraphRun:
 
 
 def backward_share(cases: Sequence[Case], mode: GraphBackward) -> set[int]:
-    """Indices of the cases whose graph also runs backward: every fourth, at least three per test (`share`), all or none."""
+    """Indices of the cases whose graph also runs backward: every fourth, at least three per test (`share`), all or
+    none.
+    """
     differentiable = [case.index for case in cases if case.program.cotangents and case.gradient_keys()]
     if mode == "none":
         return set()

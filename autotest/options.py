@@ -47,9 +47,7 @@ class TestOptions:
                 raise UsageError(f"{name}={value!r}, but should be True or False [{where}]")
         if self.graph_backward not in get_args(GraphBackward):
             known = ", ".join(map(repr, get_args(GraphBackward)))
-            raise UsageError(
-                f"graph_backward={self.graph_backward!r}, but should be one of {known} [{where}]"
-            )
+            raise UsageError(f"graph_backward={self.graph_backward!r}, but should be one of {known} [{where}]")
         check_pair(self.rtol, self.atol, where)
 
     @property
@@ -62,7 +60,8 @@ class TestOptions:
 class RunOptions:
     """What a run is asked for, on the command line or by pytest's options.
 
-    `cases` overrides every test's n; `case_timeout` is in seconds, None without a deadline. `folder` is the run's folder in `report`.
+    `cases` overrides every test's n; `case_timeout` is in seconds, None without a deadline. `folder` is the run's
+    folder in `report`.
     """
 
     target: str = "oneflow"
@@ -81,5 +80,6 @@ class RunOptions:
 
         if self.target not in BUILT_IN and ":" not in self.target:
             raise UsageError(
-                f"target={self.target!r}, but should be one of {', '.join(BUILT_IN)}, or package.module:Class [--autotest-target]"
+                f"target={self.target!r}, but should be one of {', '.join(BUILT_IN)}, "
+                "or package.module:Class [--autotest-target]"
             )

@@ -1,4 +1,6 @@
-"""The pytest plugin: thin and import-light. A session without an `@autotest` test imports no framework, prints and writes nothing."""
+"""The pytest plugin: thin and import-light. A session without an `@autotest` test imports no framework, prints and
+writes nothing.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="S",
         help="seed of all draws, or 'random' to explore (default: 0)",
     )
-    group.addoption(
-        "--autotest-cases", default=None, metavar="N", help="cases per test, instead of each test's own n"
-    )
+    group.addoption("--autotest-cases", default=None, metavar="N", help="cases per test, instead of each test's own n")
     group.addoption(
         "--autotest-case-timeout",
         default="60",
@@ -46,7 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--autotest-isolate",
         default="auto",
         metavar="MODE",
-        help="always: target in its own process; never: in pytest's; auto: its own unless a body touches raw target objects (default: auto)",
+        help="always: target in its own process; never: in pytest's; "
+        "auto: its own unless a body touches raw target objects (default: auto)",
     )
     group.addoption(
         "--autotest-report",
@@ -94,7 +95,9 @@ class _State:
 
 
 def _check_shadows() -> None:
-    """`generators`, `dual_object` and `reports` are plain words: refuse to run on somebody else's modules of that name."""
+    """`generators`, `dual_object` and `reports` are plain words: refuse to run on somebody else's modules of that
+    name.
+    """
     from autotest.errors import UsageError
 
     home = Path(__file__).resolve().parent.parent

@@ -1,4 +1,6 @@
-"""The life of one test: draw and record its cases, replay them, compare, judge, record the verdicts, raise what diverged."""
+"""The life of one test: draw and record its cases, replay them, compare, judge, record the verdicts, raise what
+diverged.
+"""
 
 from __future__ import annotations
 
@@ -63,16 +65,12 @@ class TestRun:
 
     __test__ = False  # pytest: no test class
 
-    def __init__(
-        self, session: Session, nodeid: str, key: str, options: TestOptions, body: Callable[[], Any]
-    ) -> None:
+    def __init__(self, session: Session, nodeid: str, key: str, options: TestOptions, body: Callable[[], Any]) -> None:
         self.session = session
         self.nodeid = nodeid
         self.options = options
         self.n = session.options.cases or options.n
-        self.drawer = Drawer(
-            session.reference, key, session.options.seed, session.options.target, options, body
-        )
+        self.drawer = Drawer(session.reference, key, session.options.seed, session.options.target, options, body)
         self.rows: list[tuple[Row, str]] = []
         self.counts = session.counts
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
@@ -112,7 +110,8 @@ class TestRun:
             reasons = Counter(rejection.reason for rejection in self._rejections)
             reason, count = reasons.most_common(1)[0]
             raise RejectionError(
-                f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {limit} draws, so only {self._accepted} "
+                f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {limit} draws, "
+                f"so only {self._accepted} "
                 f"of n={self.n} cases could run; the commonest reason ({count} times) is {reason}: "
                 "narrow the generators' ranges"
             )
@@ -145,7 +144,9 @@ class TestRun:
         return Judgement(drawn, started)
 
     def _reject(self, rejection: Rejection, started: float, target: Target) -> None:
-        """Record a draw that the reference refused; a sample of them is given to the target, which should refuse them too."""
+        """Record a draw that the reference refused; a sample of them is given to the target, which should refuse
+        them too.
+        """
         self._rejections.append(rejection)
         program = rejection.program
         divergences: list[Divergence] = []
@@ -176,9 +177,7 @@ class TestRun:
         if differences:
             judgement.divergences += self._blame(case, differences, target, graph=False)
 
-    def _died(
-        self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]
-    ) -> None:
+    def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
         judgement.death = death
         kind = "timeout" if death.timed_out else "crash"
         call = only_call(judgement.case.program) if death.call is None else death.call
@@ -207,7 +206,7 @@ class TestRun:
         if run.backward:
             judgement.graph["backward"] = "verified"
         judgement.graph["forward"] = "verified"
-        if result is None or isinstance(result, GraphRefusal) and result.skipped:
+        if result is None or (isinstance(result, GraphRefusal) and result.skipped):
             reason = run.reason if result is None else result.message
             for part in reached:
                 judgement.graph[part] = reason or "not run"
@@ -245,37 +244,27 @@ class TestRun:
             return against_eager
         return compare(case.program, case.reference, result, rules, graph=True)
 
-    def _graph_refused(
-        self, judgement: Judgement, result: GraphRefusal | GraphFailure, batched: bool
-    ) -> None:
+    def _graph_refused(self, judgement: Judgement, result: GraphRefusal | GraphFailure, batched: bool) -> None:
         program = judgement.case.program
         call = result.call if isinstance(result, GraphRefusal) else None
         together = batched and isinstance(result, GraphFailure)
         kind = "batch_only" if together else failure_kind(result.classes, result.message)
         if together:
-            message = (
-                f"its graph raised {result.classes[0]}: {result.message}; alone in its graph it does not"
-            )
+            message = f"its graph raised {result.classes[0]}: {result.message}; alone in its graph it does not"
             difference = Difference("graph_forward", kind, "the program", message)
         else:
             call = only_call(program) if call is None else call
-            failure = Failure(
-                call, failure_kind(result.classes, result.message), result.classes, result.message
-            )
+            failure = Failure(call, failure_kind(result.classes, result.message), result.classes, result.message)
             difference = failure_difference(program, failure, "graph_forward")
         judgement.divergences.append(Divergence(difference, program, call))
 
-    def _blame(
-        self, case: Case, differences: Sequence[Difference], target: Target, *, graph: bool
-    ) -> list[Divergence]:
+    def _blame(self, case: Case, differences: Sequence[Difference], target: Target, *, graph: bool) -> list[Divergence]:
         """Blame call by call for the first such cases of the test; later ones of the same ops share that blame."""
         signature = (tuple(case.program.ops()), tuple(sorted({(d.phase, d.kind) for d in differences})))
         count, known = self._blamed.get(signature, (0, []))
         if count >= BLAMED and len(known) == 1:
             return [Divergence(differences[0], case.program, known[0].call)]
-        found = blame(
-            self.session.reference, target, case.program, differences, self.options.rules, graph=graph
-        )
+        found = blame(self.session.reference, target, case.program, differences, self.options.rules, graph=graph)
         self._blamed[signature] = (count + 1, found)
         return found
 
@@ -367,11 +356,7 @@ def _refused(program: Program, answer: Observation | Death) -> list[Difference]:
     """How the target's answer to a refused draw differs from a refusal."""
     if isinstance(answer, Death):
         kind = "timeout" if answer.timed_out else "crash"
-        return [
-            Difference(
-                "eager_forward", kind, "the program", f"the target {answer.sentence()}", call=answer.call
-            )
-        ]
+        return [Difference("eager_forward", kind, "the program", f"the target {answer.sentence()}", call=answer.call)]
     return [failure_difference(program, failure, "eager_forward") for failure in answer.failures]
 
 
@@ -382,10 +367,7 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
     """
     __tracebackhide__ = True
     session = session_for(function.__qualname__)
-    nodeid = (
-        session.nodeid
-        or f"{Path(function.__code__.co_filename).name}::{function.__qualname__.replace('.', '::')}"
-    )
+    nodeid = session.nodeid or f"{Path(function.__code__.co_filename).name}::{function.__qualname__.replace('.', '::')}"
     run = TestRun(session, nodeid, case_test_name(nodeid), options, body)
     try:
         run.run()
@@ -394,13 +376,17 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
     except Exception as error:
         if error is run.drawer.raised:
             raise
-        message = f"the harness failed in {nodeid}: {type(error).__name__}: {error}; please report this with the traceback"
+        message = (
+            f"the harness failed in {nodeid}: {type(error).__name__}: {error}; please report this with the traceback"
+        )
         if session.writer is not None:
             session.writer.fault(nodeid, message)
         raise HarnessFault(message) from error
 
 
 def case_test_name(nodeid: str) -> str:
-    """The test's name in case keys: file name and qualified name, no folders, so that a checkout elsewhere draws the same."""
+    """The test's name in case keys: file name and qualified name, no folders, so that a checkout elsewhere draws the
+    same.
+    """
     path, separator, name = nodeid.partition("::")
     return f"{path.rpartition('/')[2]}{separator}{name}"

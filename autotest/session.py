@@ -24,7 +24,9 @@ current_session: ContextVar[Session] = ContextVar("current_session")
 
 
 class Session:
-    """Everything that the tests of one process share. Frameworks are imported, workers spawned and files opened at first use."""
+    """Everything that the tests of one process share. Frameworks are imported, workers spawned and files opened at
+    first use.
+    """
 
     def __init__(self, options: RunOptions) -> None:
         self.options = options
@@ -36,7 +38,9 @@ class Session:
 
     @cached_property
     def reference(self) -> Reference:
-        """PyTorch, with one thread unless OMP_NUM_THREADS says otherwise: more threads cost more than they give on small tensors."""
+        """PyTorch, with one thread unless OMP_NUM_THREADS says otherwise: more threads cost more than they give on
+        small tensors.
+        """
         import torch
 
         from dual_object.adapters.torch import Adapter

@@ -47,27 +47,18 @@ def random_tensor(
     elif low is None or high is None:
         given, other = ("high", "low") if low is None else ("low", "high")
         value = high if low is None else low
-        raise UsageError(
-            f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]"
-        )
-    drawn = array(
-        _known(ndim), *[_size(dim) for dim in (dim0, dim1, dim2, dim3, dim4)], low, high, name
-    ).value()
+        raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
+    knobs = {"ndim": random(1, 6).to(int) if ndim is None else ndim, "low": low, "high": high, "dtype": name}
+    for knob, size in (("dim0", dim0), ("dim1", dim1), ("dim2", dim2), ("dim3", dim3), ("dim4", dim4)):
+        knobs[knob] = random(1, 8).to(int) if size is None else size
+    drawn = array(**knobs).value()
     wanted = pack(requires_grad).to(bool).value() if requires_grad is not None else differentiable
     if wanted and not differentiable:
         raise UsageError(
-            f"requires_grad={requires_grad!r}, but should be False for dtype={name!r}: only floating tensors have gradients "
-            "[random_tensor(...)]"
+            f"requires_grad={requires_grad!r}, but should be False for dtype={name!r}: "
+            "only floating tensors have gradients [random_tensor(...)]"
         )
     return record.input(drawn.data, drawn.dtype, requires_grad=wanted, fill=drawn.fill, seed=drawn.seed)
-
-
-def _known(ndim: Any) -> Any:
-    return random(1, 6).to(int) if ndim is None else ndim
-
-
-def _size(dim: Any) -> Any:
-    return random(1, 8).to(int) if dim is None else dim
 
 
 def choice_tensor(
@@ -78,9 +69,11 @@ def choice_tensor(
     dtype: Any = int,
     requires_grad: bool = False,
 ) -> DualObject:
-    """A tensor whose values are chosen from `a` (an int means range(a)), with weights `p`, as `numpy.random.choice` does.
+    """A tensor whose values are chosen from `a` (an int means range(a)), with weights `p`, as `numpy.random.choice`
+    does.
 
-    Raises UsageError for an empty `a`, for weights that do not fit it, or for more values than there are without `replace`.
+    Raises UsageError for an empty `a`, for weights that do not fit it, or for more values than there are without
+    `replace`.
     """
     record = recording("choice_tensor()")
     pool = list(range(a)) if isinstance(a, int) else list(a)
@@ -89,9 +82,7 @@ def choice_tensor(
     if not pool:
         raise UsageError(f"a={a!r}, but should have at least one value [choice_tensor(...)]")
     if p is not None and (len(p) != len(pool) or min(p) < 0 or not np.isclose(sum(p), 1)):
-        raise UsageError(
-            f"p={p!r}, but should be {len(pool)} weights of at least 0 that sum to 1 [choice_tensor(...)]"
-        )
+        raise UsageError(f"p={p!r}, but should be {len(pool)} weights of at least 0 that sum to 1 [choice_tensor(...)]")
     if not replace and count > len(pool):
         raise UsageError(
             f"size={size!r}, but should be at most {len(pool)} values without replace [choice_tensor(...)]"
@@ -180,7 +171,9 @@ def random_device() -> Generator:
 
 
 def random_dtype(*names: str) -> Generator:
-    """One of these dtypes, by name or by family (`floating`, `integral`, `all`; default `all`), if both sides have it. Raises DtypeError."""
+    """One of these dtypes, by name or by family (`floating`, `integral`, `all`; default `all`), if both sides have
+    it. Raises DtypeError.
+    """
     wanted: list[str] = []
     for name in names or ("all",):
         wanted += _CATEGORIES.get(name) or (dtype_name(name),)

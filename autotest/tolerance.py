@@ -16,17 +16,15 @@ class Tolerance(NamedTuple):
 
 EXACT = Tolerance(0.0, 0.0)
 
-#: By (dtype, device type). Both sides round every operation on their own, and sums run in other orders: the relative part allows some
-#: hundred units in the last place of the dtype (1.2e-7 for float32), the absolute part cancellation around zero of values near one.
+#: By (dtype, device type). Both sides round every operation on their own, and sums run in other orders: the relative
+#: part allows some
+#: hundred units in the last place of the dtype (1.2e-7 for float32), the absolute part cancellation around zero of
+#: values near one.
 _TABLE = {
     ("float16", "cpu"): Tolerance(1e-2, 1e-3),  # 10 units of 9.8e-4
     ("bfloat16", "cpu"): Tolerance(5e-2, 1e-2),  # 6 units of 7.8e-3
-    ("float32", "cpu"): Tolerance(
-        1e-4, 1e-5
-    ),  # what two BLAS orders of a batch norm's variance need: up to 4e-5
-    ("float64", "cpu"): Tolerance(
-        1e-7, 1e-9
-    ),  # vectorised float64 functions differ by some 1e-9 where tables are used
+    ("float32", "cpu"): Tolerance(1e-4, 1e-5),  # what two BLAS orders of a batch norm's variance need: up to 4e-5
+    ("float64", "cpu"): Tolerance(1e-7, 1e-9),  # vectorised float64 functions differ by some 1e-9 where tables are used
     ("complex64", "cpu"): Tolerance(1e-4, 1e-5),  # as float32
     ("complex128", "cpu"): Tolerance(1e-7, 1e-9),  # as float64
     ("float16", "cuda"): Tolerance(1e-2, 2e-3),  # tensor cores accumulate in blocks
@@ -55,5 +53,6 @@ def check_pair(rtol: float | None, atol: float | None, where: str) -> None:
             raise UsageError(f"{name}={value!r}, but should be a number of at least 0 [{where}]")
         if (rtol is None) != (atol is None):
             raise UsageError(
-                f"{name}={value!r} is given alone, but should come with {other}: pass both, or neither for the dtype's own [{where}]"
+                f"{name}={value!r} is given alone, but should come with {other}: "
+                f"pass both, or neither for the dtype's own [{where}]"
             )

@@ -38,7 +38,9 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A worker ended, or was ended, while it ran something: how, at which case and call of the request, and its last words."""
+    """A worker ended, or was ended, while it ran something: how, at which case and call of the request, and its last
+    words.
+    """
 
     timed_out: bool
     how: str
@@ -83,7 +85,7 @@ class Worker:
         environment = dict(os.environ)
         environment.setdefault("OMP_NUM_THREADS", "1")
         command = [sys.executable, "-m", "dual_object.server", target]
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -92,7 +94,9 @@ class Worker:
             # Ctrl-C is for us; the worker then goes with its pipe or its parent.
             start_new_session=True,
         )
-        assert self._process.stdin and self._process.stdout and self._process.stderr
+        assert self._process.stdin
+        assert self._process.stdout
+        assert self._process.stderr
         self._stdin = self._process.stdin
         self._out = self._process.stdout.fileno()
         os.set_blocking(self._out, False)
@@ -123,7 +127,7 @@ class Worker:
                     got = os.readv(self._out, [view])
                 except BlockingIOError:
                     left = None if deadline is None else deadline - time.monotonic()
-                    if left is not None and left <= 0 or not self._selector.select(left):
+                    if (left is not None and left <= 0) or not self._selector.select(left):
                         raise _Gone(timed_out=True) from None
                     continue
                 if not got:
@@ -144,9 +148,7 @@ class Worker:
             ) from None
         if "refused" in message:
             raise EnvironmentFault(message["refused"])
-        return TargetInfo(
-            message["name"], message["environment"], tuple(message["devices"]), tuple(message["dtypes"])
-        )
+        return TargetInfo(message["name"], message["environment"], tuple(message["devices"]), tuple(message["dtypes"]))
 
     def request(
         self, message: dict[str, Any], arrays: list[Array], timeout: float | None
@@ -190,14 +192,8 @@ class Worker:
         for line in reversed(lines):
             if "Check failed" in line:
                 return line[:400]
-        spoken = [
-            line for line in lines if not line.startswith(("@", "***", "Extension modules", "libibverbs"))
-        ]
-        fatal = [
-            line
-            for line in spoken
-            if re.match(r"F\d{8} |Fatal Python error|[A-Za-z.]+(Error|Exception)\b", line)
-        ]
+        spoken = [line for line in lines if not line.startswith(("@", "***", "Extension modules", "libibverbs"))]
+        fatal = [line for line in spoken if re.match(r"F\d{8} |Fatal Python error|[A-Za-z.]+(Error|Exception)\b", line)]
         chosen = fatal or spoken
         return chosen[-1][:400] if chosen else ""
 

@@ -33,7 +33,9 @@ class TargetInfo:
 
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
-    """Programs to run in one static graph. `gradients` lists, per program, the leaf keys whose gradients to return; None runs forward only."""
+    """Programs to run in one static graph. `gradients` lists, per program, the leaf keys whose gradients to return;
+    None runs forward only.
+    """
 
     programs: Sequence[Program]
     gradients: Sequence[Sequence[str]] | None
@@ -41,7 +43,9 @@ class GraphRequest:
 
 @dataclass(frozen=True, slots=True)
 class GraphRefusal:
-    """One program of a batch that the static graph refused: at which call (None: as a whole), why, and whether it was never tried."""
+    """One program of a batch that the static graph refused: at which call (None: as a whole), why, and whether it
+    was never tried.
+    """
 
     skipped: bool
     call: int | None
@@ -50,11 +54,19 @@ class GraphRefusal:
 
 
 class Adapter(Protocol):
-    """One framework. Arrays are NumPy; dtypes are neutral names such as `float32`; devices are spelled `cpu`, `cuda`, `cuda:1`."""
+    """One framework. Arrays are NumPy; dtypes are neutral names such as `float32`; devices are spelled `cpu`,
+    `cuda`, `cuda:1`.
+    """
 
     name: str
-    tensor_type: type
-    module_type: type
+
+    @property
+    def tensor_type(self) -> type[Any]:
+        """The class of tensors."""
+
+    @property
+    def module_type(self) -> type[Any]:
+        """The class of neural network modules."""
 
     def info(self) -> TargetInfo:
         """Name, versions, devices and dtypes."""
@@ -69,7 +81,9 @@ class Adapter(Protocol):
         """What the framework's functions take as this device."""
 
     def encode(self, value: Any) -> Tree:
-        """The neutral form of a framework's plain object (dtype, device, size ...); the value itself where it has none."""
+        """The neutral form of a framework's plain object (dtype, device, size ...); the value itself where it has
+        none.
+        """
 
     def describe(self, tensor: Any) -> tuple[str, tuple[int, ...], str, bool]:
         """dtype, shape, device and requires_grad of a tensor."""
@@ -93,7 +107,9 @@ class Adapter(Protocol):
         """Wait until everything asked for has run, so that an asynchronous failure is blamed on its own case."""
 
     def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
-        """Run all programs in ONE static graph. Raises GraphError when the graph as a whole cannot be compiled or run."""
+        """Run all programs in ONE static graph. Raises GraphError when the graph as a whole cannot be compiled or
+        run.
+        """
 
 
 class GraphError(Exception):
@@ -112,9 +128,7 @@ def load(name: str) -> Adapter:
     if not attribute:
         if name not in BUILT_IN:
             known = ", ".join(BUILT_IN)
-            raise TargetError(
-                f"target={name!r}, but should be one of {known}, or package.module:Class [--target]"
-            )
+            raise TargetError(f"target={name!r}, but should be one of {known}, or package.module:Class [--target]")
         module, attribute = f"dual_object.adapters.{name}", "Adapter"
     try:
         adapter: Adapter = getattr(importlib.import_module(module), attribute)()

@@ -1,6 +1,7 @@
 """Which type a generator should draw for a parameter.
 
-Asked in this order: the function's own annotations, PyTorch's operator schemas (C builtins carry no signature), a short table.
+Asked in this order: the function's own annotations, PyTorch's operator schemas (C builtins carry no signature), a
+short table.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from dual_object.errors import SignatureError
 if TYPE_CHECKING:
     from dual_object.recording import Drawable
 
-#: Parameters that neither annotations nor schemas know, by parameter name (RNN families take `*args`, pooling is `boolean_dispatch`).
+#: Parameters that neither annotations nor schemas know, by parameter name (RNN families take `*args`, pooling is
+#: `boolean_dispatch`).
 _TABLE: dict[str, Any] = {
     "input_size": int,
     "hidden_size": int,
@@ -106,12 +108,10 @@ def _signature(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
 def _schemas(name: str) -> tuple[Any, ...]:
     import torch
 
-    return tuple(torch._C._jit_get_schemas_for_operator(f"aten::{name}"))  # type: ignore[attr-defined]
+    return tuple(torch._C._jit_get_schemas_for_operator(f"aten::{name}"))
 
 
-def parameter_type(
-    function: Any, op: str, parameter: int | str, positional: int, keywords: frozenset[str]
-) -> Any:
+def parameter_type(function: Any, op: str, parameter: int | str, positional: int, keywords: frozenset[str]) -> Any:
     """The annotation of a parameter (by position or name), None where none can be found."""
     if op in ("getitem", "setitem", "delitem"):
         return int
@@ -132,9 +132,7 @@ def parameter_type(
     return _TABLE.get(name) if isinstance(name, str) else None
 
 
-def _schema_type(
-    op: str, function: Any, parameter: int | str, positional: int, keywords: frozenset[str]
-) -> Any:
+def _schema_type(op: str, function: Any, parameter: int | str, positional: int, keywords: frozenset[str]) -> Any:
     """The type in the first overload that takes this many arguments and these keywords."""
     bound = getattr(function, "__self__", None)
     is_method = bound is not None and not inspect.ismodule(bound) and not inspect.isclass(bound)
@@ -144,9 +142,7 @@ def _schema_type(
         offset = 1 if is_method and names[:1] == ["self"] else 0
         if "out" in names and "out" not in keywords:
             continue
-        if not keywords <= {*names, "input"} or positional + offset > sum(
-            not a.kwarg_only for a in arguments
-        ):
+        if not keywords <= {*names, "input"} or positional + offset > sum(not a.kwarg_only for a in arguments):
             continue
         if isinstance(parameter, int):
             argument = arguments[parameter + offset]

@@ -1,4 +1,6 @@
-"""The dual object: it proxies each call to the reference, at once, and to the target, when the recorded Program is replayed."""
+"""The dual object: it proxies each call to the reference, at once, and to the target, when the recorded Program is
+replayed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from dual_object.values import Ref
 class DualObject:
     """One value of a case on both sides: a tensor, a module, or another object that a framework returned.
 
-    Everything a tensor or module can do, a dual object can: methods, attributes, operators, calls. What has a plain Python value
+    Everything a tensor or module can do, a dual object can: methods, attributes, operators, calls. What has a plain
+    Python value
     (`bool`, `int`, `len`, `.shape`, `.item()` ...) gives the reference's and leaves a host read in the Program.
     """
 
@@ -67,9 +70,7 @@ class DualObject:
         if name == record.target:
             return self.target
         value = getattr(self._value, name)
-        if callable(value) and not isinstance(
-            value, (record.reference.tensor_type, record.reference.module_type)
-        ):
+        if callable(value) and not isinstance(value, (record.reference.tensor_type, record.reference.module_type)):
             return DualMethod(self, name, value)
         return record.call("get", name, lambda: value, (), {}, receiver=self)
 
@@ -155,9 +156,23 @@ def _reflected(name: str) -> Callable[[Any, Any], Any]:
     return apply
 
 
-_ARITHMETIC = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift".split()
-_COMPARISONS = "eq ne lt le gt ge".split()
-_UNARY = "neg pos abs invert bool int float complex len trunc reversed".split()
+_ARITHMETIC = [
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and_",
+    "or_",
+    "xor",
+    "lshift",
+    "rshift",
+]
+_COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+_UNARY = ["neg", "pos", "abs", "invert", "bool", "int", "float", "complex", "len", "trunc", "reversed"]
 
 
 def _install(cls: type) -> None:
@@ -190,10 +205,11 @@ class DualMethod:
         self._function = function
 
     @property
-    def __name__(self) -> str:
+    def __name__(self) -> str:  # what `functools.wraps` and messages ask for
         return self._name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record a call of the method."""
         dual = self._dual
         return dual._recording.call("method", self._name, self._function, args, kwargs, receiver=dual)
 
@@ -244,6 +260,7 @@ class DualFunction:
         self._kind: Any = "module" if is_module else "function"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record a call of the function, or the construction of the module."""
         record = recording(f"torch.{self._dual_path}")
         return record.call(self._kind, self._dual_path, self._found, args, kwargs)
 
@@ -254,7 +271,7 @@ class DualFunction:
         return DualFunction(f"{self._dual_path}.{name}", found) if callable(found) else found
 
     @property
-    def __name__(self) -> str:
+    def __name__(self) -> str:  # what `functools.wraps` and messages ask for
         return self._dual_path.rpartition(".")[2]
 
     def __instancecheck__(self, instance: Any) -> bool:
@@ -277,6 +294,7 @@ class CustomDual:
         self._reason = f"{name} calls a function that cannot be imported by name (a lambda or closure)"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record a call of both functions."""
         record = recording(self._name)
         custom: tuple[Any, Any] | None = self._paths
         if custom is None:
@@ -308,23 +326,23 @@ def import_path(function: Any) -> str | None:
 def dual(*, reference: Any, target: Any, name: str = "") -> Any:
     """A dual op of your own: `reference` takes the reference's objects, `target` the target's.
 
-    Functions and classes that can be imported by name are replayed everywhere; with a lambda or closure the test runs inline and eager only.
+    Functions and classes that can be imported by name are replayed everywhere; with a lambda or closure the test
+    runs inline and eager only.
 
     Raises:
         ArgumentError: one of the two is no callable.
     """
     for side, function in (("reference", reference), ("target", target)):
         if not callable(function):
-            raise ArgumentError(
-                f"{side}={function!r}, but should be a function or a class [dual({name or '...'})]"
-            )
+            raise ArgumentError(f"{side}={function!r}, but should be a function or a class [dual({name or '...'})]")
     return CustomDual(name or getattr(reference, "__name__", "custom"), reference, target)
 
 
 def GetDualObject(name: str, pytorch: Any, oneflow: Any) -> Any:  # noqa: N802 - the name that AutoTest files use
     """Join a PyTorch object and its counterpart in the target into one dual object.
 
-    Modules (the frameworks themselves) give a dual root, functions and classes a dual op. A pair of tensors or other objects becomes a value
+    Modules (the frameworks themselves) give a dual root, functions and classes a dual op. A pair of tensors or other
+    objects becomes a value
     of the running case; since the target's object lives in this process, the test then runs inline.
     """
     if inspect.ismodule(pytorch):

@@ -31,5 +31,5 @@ class MissingOp(DualError, AttributeError):  # noqa: N818 - a fact about the tar
     """The target has no op of this name."""
 
 
-class RawTargetNeeded(BaseException):  # noqa: N818 - control flow, like GeneratorExit: `except Exception` in a body must not catch it
+class RawTargetNeeded(BaseException):
     """A body reached for the target's own object, which lives in another process: the test must run inline."""

@@ -87,9 +87,7 @@ def _module(replay: Replay, id_: int) -> list[Call]:
     adapter = replay.adapter
     made = next(call for call in replay.program.calls if call.out == Ref(id_))
     tensors = {**adapter.parameters(module), **adapter.buffers(module)}
-    state = {
-        name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)
-    }
+    state = {name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)}
     construct = Call(made.kind, made.op, made.args, made.kwargs, made.out, state, (), made.custom)
     return [construct, Call("method", "train", (Ref(id_), module.training), {}, out=Ref(id_))]
 

@@ -12,9 +12,7 @@ from dual_object.errors import MissingOp
 from dual_object.program import Program
 from dual_object.values import Array, Ref, Tree, refs
 
-FailureKind = Literal[
-    "exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"
-]
+FailureKind = Literal["exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"]
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _REFUSAL = re.compile(
@@ -49,10 +47,14 @@ class Failure:
 class Observation:
     """All that is compared.
 
-    `outputs`: by value number, for each tensor the body returned. `returned`: the output tree with host values. `hosts`: by call
-    index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed. `gradients`: by leaf key
-    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `buffers`: by `"5.running_mean"`.
-    `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant to raise.
+    `outputs`: by value number, for each tensor the body returned. `returned`: the output tree with host values.
+    `hosts`: by call
+    index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed.
+    `gradients`: by leaf key
+    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `buffers`: by
+    `"5.running_mean"`.
+    `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
+    to raise.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)
@@ -89,7 +91,9 @@ def failure_of(error: Exception, call: int | None) -> Failure:
 
 
 def failure_kind(classes: tuple[str, ...], message: str) -> FailureKind:
-    """Whether an exception says that the target does not do this at all (`unsupported`) or is one in passing (`exception`)."""
+    """Whether an exception says that the target does not do this at all (`unsupported`) or is one in passing
+    (`exception`).
+    """
     return "unsupported" if "NotImplementedError" in classes or _REFUSAL.search(message) else "exception"
 
 
@@ -105,7 +109,9 @@ class Values:
 
 
 def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str, Any]:
-    """Every tensor that may receive a gradient, by leaf key: the inputs, the leaves made by the body, the modules' parameters."""
+    """Every tensor that may receive a gradient, by leaf key: the inputs, the leaves made by the body, the modules'
+    parameters.
+    """
     found: dict[str, Any] = {}
     for x in program.inputs:
         tensor = values.by_id[x.id]
@@ -122,9 +128,7 @@ def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str
 def observe(adapter: Adapter, program: Program, values: Values, seen: Observation) -> Observation:
     """Run the backward of `program` from its cotangents and read everything that is compared into `seen`."""
     by_id = values.by_id
-    ids = [
-        id_ for id_ in dict.fromkeys(refs(program.outputs)) if isinstance(by_id.get(id_), adapter.tensor_type)
-    ]
+    ids = [id_ for id_ in dict.fromkeys(refs(program.outputs)) if isinstance(by_id.get(id_), adapter.tensor_type)]
     if program.cotangents:
         starts = [id_ for id_ in program.cotangents if id_ in by_id and by_id[id_].requires_grad]
         if starts:
@@ -153,10 +157,7 @@ def observe(adapter: Adapter, program: Program, values: Values, seen: Observatio
 
 def see(adapter: Adapter, tensors: list[Any]) -> list[Seen]:
     """Describe and read `tensors`."""
-    return [
-        Seen(*adapter.describe(tensor), data)
-        for tensor, data in zip(tensors, adapter.read(tensors), strict=True)
-    ]
+    return [Seen(*adapter.describe(tensor), data) for tensor, data in zip(tensors, adapter.read(tensors), strict=True)]
 
 
 def mutated(adapter: Adapter, program: Program, values: Values) -> dict[int, Array]:

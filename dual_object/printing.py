@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 import numpy as np
@@ -188,7 +189,8 @@ class _Printer:
         """`tree` as a Python expression."""
         kind = type(tree)
         if kind is Ref:
-            return self.names.get(tree.id, f"v{tree.id}")
+            name: str = self.names.get(tree.id, f"v{tree.id}")
+            return name
         if kind is Name:
             return f"torch.{tree.path}"
         if kind is Device:
@@ -202,7 +204,7 @@ class _Printer:
         if kind is dict:
             return f"{{{', '.join(f'{key!r}: {self.value(item)}' for key, item in tree.items())}}}"
         if kind is str:
-            return '"' + tree.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+            return json.dumps(tree)
         if kind is float and tree != tree:
             return 'float("nan")'
         if kind is float and tree in (float("inf"), float("-inf")):

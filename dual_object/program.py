@@ -1,6 +1,7 @@
 """The Program: what a test body did, recorded once on the reference, to be replayed anywhere.
 
-It is in static single assignment form: every tensor, module or other framework object that a body meets is a numbered value.
+It is in static single assignment form: every tensor, module or other framework object that a body meets is a
+numbered value.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from dual_object.values import Array, Ref, Tree, from_json, refs, to_json
 
 VERSION = 1
 
-CallKind = Literal[
-    "function", "method", "operator", "get", "set", "module", "call", "enter", "exit", "custom"
-]
+CallKind = Literal["function", "method", "operator", "get", "set", "module", "call", "enter", "exit", "custom"]
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
     """A tensor that the test drew or built.
 
-    `data` holds its values, contiguous; `strides` (in elements) is None where the tensor is contiguous. `dtype` is the tensor's own
-    dtype, which NumPy may lack: bfloat16 values are held as float32. `fill` and `seed` say how the values were drawn, for people.
+    `data` holds its values, contiguous; `strides` (in elements) is None where the tensor is contiguous. `dtype` is
+    the tensor's own
+    dtype, which NumPy may lack: bfloat16 values are held as float32. `fill` and `seed` say how the values were
+    drawn, for people.
     """
 
     id: int
@@ -45,9 +46,12 @@ class Input:
 class Call:
     """One step of a body.
 
-    `op` is a path below the framework's root (function, module, custom), a method or attribute name, or a name of the operator
-    module. `args` starts with the receiver for everything that has one. `out` is the tree of what the reference returned: a Ref
-    for each framework object, the plain value for each host read. `state` is what a constructed module starts with. `raises` names
+    `op` is a path below the framework's root (function, module, custom), a method or attribute name, or a name of
+    the operator
+    module. `args` starts with the receiver for everything that has one. `out` is the tree of what the reference
+    returned: a Ref
+    for each framework object, the plain value for each host read. `state` is what a constructed module starts with.
+    `raises` names
     the classes (most derived first) of the reference's exception where the body caught one.
     """
 
@@ -74,7 +78,8 @@ class Program:
     """Inputs, calls in order, what the body returned, and the cotangents of the returned tensors.
 
     `cotangents` maps the number of a returned differentiable tensor to the array its backward starts from; empty means
-    no backward. `leaves` numbers the leaf tensors, inputs apart, that the body made. `inline` says why only an inline replay can
+    no backward. `leaves` numbers the leaf tensors, inputs apart, that the body made. `inline` says why only an
+    inline replay can
     run this Program, if so.
     """
 
@@ -184,7 +189,9 @@ class Program:
 
 
 def op_name(call: Call) -> str:
-    """The op's name as people type it: `relu` for `nn.functional.relu`, `Conv2d` for a call of a Conv2d module's constructor."""
+    """The op's name as people type it: `relu` for `nn.functional.relu`, `Conv2d` for a call of a Conv2d module's
+    constructor.
+    """
     if call.kind == "operator":
         return OPERATOR_OPS.get(call.op, call.op)
     return call.op.rpartition(".")[2]

@@ -46,8 +46,10 @@ def recording(what: str) -> Recording:
 class Recording:
     """One case in the making.
 
-    `draw_state(name, data)` gives the values of a new module's parameter or buffer. `omitted` is the class whose instances, drawn by a
-    generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each call at once on the raw target.
+    `draw_state(name, data)` gives the values of a new module's parameter or buffer. `omitted` is the class whose
+    instances, drawn by a
+    generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each call at once on the
+    raw target.
     `target` names the target, for `x.oneflow`.
     """
 
@@ -86,7 +88,9 @@ class Recording:
         seed: int | None = None,
         strides: tuple[int, ...] | None = None,
     ) -> DualObject:
-        """Add an input tensor; both sides get their own copy of `data` (contiguous; `strides` in elements say how it lies in memory)."""
+        """Add an input tensor; both sides get their own copy of `data` (contiguous; `strides` in elements say how it
+        lies in memory).
+        """
         x = Input(self._number(), name, data, dtype, requires_grad, strides, fill, seed)
         from dual_object.replay import materialise
 
@@ -102,7 +106,9 @@ class Recording:
         return self._remember(x.id, tensor)
 
     def adopt(self, name: str, reference: Any, target: Any) -> DualObject:
-        """Take a pair of existing objects in as one value; raises RawTargetNeeded where the target lives in another process."""
+        """Take a pair of existing objects in as one value; raises RawTargetNeeded where the target lives in another
+        process.
+        """
         reason = f"GetDualObject({name!r}) holds a raw target object"
         if self.stepper is None:
             raise RawTargetNeeded(reason)
@@ -128,7 +134,8 @@ class Recording:
     ) -> Any:
         """Run one call on the reference and record it.
 
-        `function` takes the reference's own objects, without the receiver. Generators among the arguments draw their values first, from
+        `function` takes the reference's own objects, without the receiver. Generators among the arguments draw their
+        values first, from
         the parameter types of `annotated` (default: `function`). The reference's own exception propagates unchanged.
         """
         raw_args: list[Any] = []
@@ -191,9 +198,7 @@ class Recording:
 
     def _own(self, dual: DualObject, op: str) -> Any:
         if dual._recording is not self:
-            raise ArgumentError(
-                f"{op} was given a dual object of another case; draw it inside the body, once per case"
-            )
+            raise ArgumentError(f"{op} was given a dual object of another case; draw it inside the body, once per case")
         return dual._value
 
     def _argument(self, arg: Any, op: str) -> tuple[Any, Tree]:
@@ -208,9 +213,7 @@ class Recording:
             return kind(raw for raw, _ in pairs), kind(tree for _, tree in pairs)
         if kind is dict:
             both = {key: self._argument(self._item(item), op) for key, item in arg.items()}
-            return {key: raw for key, (raw, _) in both.items()}, {
-                key: tree for key, (_, tree) in both.items()
-            }
+            return {key: raw for key, (raw, _) in both.items()}, {key: tree for key, (_, tree) in both.items()}
         if kind is slice:
             parts = [self._argument(self._item(part), op) for part in (arg.start, arg.stop, arg.step)]
             return slice(*(raw for raw, _ in parts)), slice(*(tree for _, tree in parts))
@@ -253,9 +256,7 @@ class Recording:
                 'wrap it in GetDualObject("x", pytorch, oneflow)'
             )
         if self.stepper is None:
-            raise RawTargetNeeded(
-                f"{op} was given a {type(arg).__name__}, which only an inline run can pass on"
-            )
+            raise RawTargetNeeded(f"{op} was given a {type(arg).__name__}, which only an inline run can pass on")
         self.program.inline = f"{op} was given a {type(arg).__name__}, which cannot be stored"
         return arg, Opaque(arg)
 
@@ -274,9 +275,7 @@ class Recording:
             return kind(returned for returned, _ in pairs), kind(tree for _, tree in pairs)
         if kind is dict:
             both = {key: self._result(item, call) for key, item in result.items()}
-            return {key: made for key, (made, _) in both.items()}, {
-                key: tree for key, (_, tree) in both.items()
-            }
+            return {key: made for key, (made, _) in both.items()}, {key: tree for key, (_, tree) in both.items()}
         if isinstance(result, tuple):
             fields = self.reference.fields(result)
             if fields:
@@ -296,7 +295,9 @@ class Recording:
         return known, known._ref
 
     def _start_state(self, dual: DualObject, module: Any, call: Call) -> None:
-        """Give a new module parameters and buffers of the case's own, so that they are the same on every torch version."""
+        """Give a new module parameters and buffers of the case's own, so that they are the same on every torch
+        version.
+        """
         tensors = {**self.reference.parameters(module), **self.reference.buffers(module)}
         call.state = {
             name: self._draw_state(name, self.reference.read([tensor])[0]) for name, tensor in tensors.items()
@@ -306,7 +307,9 @@ class Recording:
         self.values.modules[dual._ref.id] = module
 
     def returned(self, value: Any) -> Tree:
-        """The neutral form of what the body returned; raises ArgumentError for anything but dual objects, containers and plain values."""
+        """The neutral form of what the body returned; raises ArgumentError for anything but dual objects, containers
+        and plain values.
+        """
 
         def leaf(item: Any) -> Any:
             if type(item) is self._dual_type:
@@ -338,7 +341,9 @@ class Recording:
         ]
 
     def finish(self) -> Observation:
-        """Run the reference's backward and tell what the reference shows. `program.outputs` and `.cotangents` must be set."""
+        """Run the reference's backward and tell what the reference shows. `program.outputs` and `.cotangents` must
+        be set.
+        """
         inputs = {x.id for x in self.program.inputs}
         self.program.leaves = [
             id_

@@ -34,10 +34,7 @@ def _iterate(value: Any) -> list[Any]:
 #: What an operator call applies: the operator module's functions, and the builtins that Python asks a tensor for.
 OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in operator.__all__},
-    **{
-        name: getattr(builtins, name)
-        for name in ("bool", "complex", "divmod", "float", "int", "len", "round")
-    },
+    **{name: getattr(builtins, name) for name in ("bool", "complex", "divmod", "float", "int", "len", "round")},
     "iter": _iterate,
     "reversed": reversed,
     "trunc": math.trunc,
@@ -46,7 +43,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 
 
-class StructureMismatch(TypeError):
+class StructureError(TypeError):
     """A call returned another structure than on the reference."""
 
 
@@ -54,9 +51,7 @@ def materialise(x: Input) -> Array:
     """A fresh buffer with the values and strides of an input."""
     if x.strides is None:
         return x.data.copy()
-    extent = 1 + sum(
-        (size - 1) * stride for size, stride in zip(x.data.shape, x.strides, strict=True) if size
-    )
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(x.data.shape, x.strides, strict=True) if size)
     flat = np.zeros(extent, x.data.dtype)
     bytes_ = tuple(stride * x.data.itemsize for stride in x.strides)
     view: Array = np.lib.stride_tricks.as_strided(flat, x.data.shape, bytes_)
@@ -65,14 +60,13 @@ def materialise(x: Input) -> Array:
 
 
 class Replay:
-    """One run of a Program. `step` runs one call; a failure that is not the reference's own ends the run (`seen.ended`).
+    """One run of a Program. `step` runs one call; a failure that is not the reference's own ends the run
+    (`seen.ended`).
 
     `side` says which of a custom dual op's two functions is meant.
     """
 
-    def __init__(
-        self, adapter: Adapter, program: Program, side: Literal["reference", "target"] = "target"
-    ) -> None:
+    def __init__(self, adapter: Adapter, program: Program, side: Literal["reference", "target"] = "target") -> None:
         self.adapter = adapter
         self._side = 0 if side == "reference" else 1
         self.program = program
@@ -121,7 +115,7 @@ class Replay:
                     self.seen.failures.append(Failure(index, "exception_class", names, first_words(error)))
                 return
             failure = failure_of(error, index)
-            if isinstance(error, StructureMismatch):
+            if isinstance(error, StructureError):
                 failure.kind = "structure"
             self.seen.failures.append(failure)
             self.seen.ended = True
@@ -187,7 +181,9 @@ class Replay:
         return leaf
 
     def bind(self, index: int, call: Call, result: Any) -> None:
-        """Store what a call returned under the numbers that the reference's results have; host values that differ are noted."""
+        """Store what a call returned under the numbers that the reference's results have; host values that differ
+        are noted.
+        """
         out = call.out
         if type(out) is Ref and isinstance(result, self.adapter.tensor_type):
             self.values.by_id[out.id] = result
@@ -196,11 +192,7 @@ class Replay:
             result = list(result)
         if call.state and type(out) is Ref:
             self.adapter.load_state(result, call.state)
-        if (
-            type(out) is Ref
-            and isinstance(result, self.adapter.module_type)
-            and call.kind in ("module", "custom")
-        ):
+        if type(out) is Ref and isinstance(result, self.adapter.module_type) and call.kind in ("module", "custom"):
             self.values.modules[out.id] = result
         actual = self._match(out, result)
         if actual is not _SAME:
@@ -211,29 +203,25 @@ class Replay:
         kind = type(out)
         if kind is Ref:
             if result is None or isinstance(result, (tuple, list, dict, bool, int, float)):
-                raise StructureMismatch(f"returned {_structure(result)}, but should return one object")
+                raise StructureError(f"returned {_structure(result)}, but should return one object")
             self.values.by_id[out.id] = result
             return _SAME
         if kind is tuple or kind is list or kind is Named:
             items = out.items if kind is Named else out
             if not isinstance(result, (tuple, list)) and not hasattr(result, "numel"):
-                raise StructureMismatch(
-                    f"returned {_structure(result)}, but should return {_structure(items)}"
-                )
+                raise StructureError(f"returned {_structure(result)}, but should return {_structure(items)}")
             found = list(result)
             if len(found) != len(items):
                 if any(type(item) is Ref for item in items):
-                    raise StructureMismatch(f"returned {len(found)} values, but should return {len(items)}")
+                    raise StructureError(f"returned {len(found)} values, but should return {len(items)}")
                 return tuple(self.adapter.encode(item) for item in found)
             matched = [self._match(item, value) for item, value in zip(items, found, strict=True)]
             if all(match is _SAME for match in matched):
                 return _SAME
-            return tuple(
-                item if match is _SAME else match for item, match in zip(items, matched, strict=True)
-            )
+            return tuple(item if match is _SAME else match for item, match in zip(items, matched, strict=True))
         if kind is dict:
             if not isinstance(result, dict) or set(result) != set(out):
-                raise StructureMismatch(f"returned {_structure(result)}, but should return {_structure(out)}")
+                raise StructureError(f"returned {_structure(result)}, but should return {_structure(out)}")
             return self._match(list(out.values()), [result[key] for key in out])
         actual = self.adapter.encode(result)
         return _SAME if same_host(out, actual) else actual

@@ -1,7 +1,9 @@
 """The target worker: `python -m dual_object.server TARGET`, spawned by the supervisor, one per pytest worker.
 
-It reads requests from its standard input and answers on what was its standard output; everything that the target prints goes to
-standard error, which the supervisor keeps for a crash's last words. Before each call it notes case and call in a small shared file, so that
+It reads requests from its standard input and answers on what was its standard output; everything that the target
+prints goes to
+standard error, which the supervisor keeps for a crash's last words. Before each call it notes case and call in a
+small shared file, so that
 a death is blamed on its call.
 """
 
@@ -74,7 +76,9 @@ def die_with_parent() -> None:
 
 
 def schedule_in_batches() -> None:
-    """Use the batch scheduling policy: OneFlow's main thread busy-waits, and costs 13 times more under the default one."""
+    """Use the batch scheduling policy: OneFlow's main thread busy-waits, and costs 13 times more under the default
+    one.
+    """
     if hasattr(os, "sched_setscheduler") and os.environ.get("AUTOTEST_SCHEDULER") != "default":
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
@@ -133,9 +137,7 @@ class Server:
             self.graph(programs, message["gradients"])
         import psutil
 
-        self.channel.send(
-            {"done": True, "graphs": self.graphs, "rss": psutil.Process().memory_info().rss}, []
-        )
+        self.channel.send({"done": True, "graphs": self.graphs, "rss": psutil.Process().memory_info().rss}, [])
 
     def eager(self, programs: list[Any]) -> None:
         """Replay each Program and wait for it, so that an asynchronous abort is blamed on its own case."""
@@ -170,7 +172,7 @@ class Server:
             self.channel.send({"error": [error.classes, error.message], "poisoned": error.poisoned}, [])
             return
         arrays: list[Array] = []
-        told = []
+        told: list[dict[str, Any]] = []
         for result in results:
             if isinstance(result, GraphRefusal):
                 told.append({"refusal": [result.skipped, result.call, result.classes, result.message]})

@@ -36,7 +36,7 @@ def obstacle(program: Program) -> str | None:
             made.update(call.results())
         if call.kind in ("method", "function") and call.op.rpartition(".")[2] == "backward":
             return "the body calls backward itself"
-        if call.kind == "get" and call.op == "grad" or call.op == "autograd.grad":
+        if (call.kind == "get" and call.op == "grad") or call.op == "autograd.grad":
             return "the body reads gradients"
     return None
 
@@ -54,9 +54,7 @@ def returned_tensors(replay: Replay) -> list[int]:
     """Numbers of the tensors that the body returned, each once."""
     by_id = replay.values.by_id
     tensor_type = replay.adapter.tensor_type
-    return [
-        id_ for id_ in dict.fromkeys(refs(replay.program.outputs)) if isinstance(by_id.get(id_), tensor_type)
-    ]
+    return [id_ for id_ in dict.fromkeys(refs(replay.program.outputs)) if isinstance(by_id.get(id_), tensor_type)]
 
 
 def leaf(replay: Replay, key: str) -> Any:

@@ -130,9 +130,7 @@ _DECODERS: dict[str, Callable[[Any, list[Array]], Any]] = {
     "dict": lambda value, arrays: {from_json(key, arrays): from_json(item, arrays) for key, item in value},
     "name": lambda value, arrays: Name(value),
     "device": lambda value, arrays: Device(value),
-    "named": lambda value, arrays: Named(
-        tuple(value[0]), tuple(from_json(item, arrays) for item in value[1])
-    ),
+    "named": lambda value, arrays: Named(tuple(value[0]), tuple(from_json(item, arrays) for item in value[1])),
     "slice": lambda value, arrays: slice(*(from_json(part, arrays) for part in value)),
     "ellipsis": lambda value, arrays: Ellipsis,
     "complex": lambda value, arrays: complex(*value),

@@ -1,7 +1,9 @@
 """Messages between the pytest process and a target worker: a JSON header, then raw array bytes.
 
-A frame is two little-endian 64-bit lengths (header, payload), the header and the payload. Arrays start at multiples of 64
-bytes and are read in place, so each message owns one buffer that its arrays share. Never pickle: the peer may be broken.
+A frame is two little-endian 64-bit lengths (header, payload), the header and the payload. Arrays start at multiples
+of 64
+bytes and are read in place, so each message owns one buffer that its arrays share. Never pickle: the peer may be
+broken.
 """
 
 from __future__ import annotations
@@ -40,8 +42,10 @@ def pack(message: dict[str, Any], arrays: list[Array]) -> bytes:
     return b"".join([_LENGTHS.pack(len(header), offset), header, *chunks])
 
 
-def read(receive: Callable[[int], memoryview | bytes]) -> tuple[dict[str, Any], list[Array]]:
-    """The next frame; `receive(n)` gives exactly n bytes or raises EOFError. Raises WireError for anything but a frame."""
+def read(receive: Callable[[int], memoryview | bytes | bytearray]) -> tuple[dict[str, Any], list[Array]]:
+    """The next frame; `receive(n)` gives exactly n bytes or raises EOFError. Raises WireError for anything but a
+    frame.
+    """
     header_size, payload_size = _LENGTHS.unpack(receive(_LENGTHS.size))
     if header_size > 1 << 32 or payload_size > 1 << 38:
         raise WireError(f"a frame of {header_size} + {payload_size} bytes is no frame")
@@ -49,11 +53,7 @@ def read(receive: Callable[[int], memoryview | bytes]) -> tuple[dict[str, Any], 
         message, table = json.loads(bytes(receive(header_size)))
     except ValueError as error:
         raise WireError(f"a frame's header is no JSON: {error}") from error
-    payload = (
-        np.frombuffer(bytearray(receive(payload_size)), dtype=np.uint8)
-        if payload_size
-        else np.empty(0, np.uint8)
-    )
+    payload = np.frombuffer(bytearray(receive(payload_size)), dtype=np.uint8) if payload_size else np.empty(0, np.uint8)
     arrays: list[Array] = []
     offset = 0
     for dtype, shape in table:

@@ -73,9 +73,7 @@ class ArrayGenerator(Generator):
         dtype = dtype_name(_plain(self._dtype))
         fill = FILLS[source.index(len(FILLS), self._fills)]
         seed = source.integer(0, SEEDS)
-        return DrawnArray(
-            fill_values(fill, seed, shape, dtype, low, high, self), dtype, fill, seed, low, high
-        )
+        return DrawnArray(fill_values(fill, seed, shape, dtype, low, high, self), dtype, fill, seed, low, high)
 
     def _drawn_sizes(self, source: Source) -> list[int]:
         # What nobody asked for is drawn as random(1, 6) and random(1, 8) would be, without building them.
@@ -85,9 +83,7 @@ class ArrayGenerator(Generator):
             ndim = checks.integer(_plain(self._ndim), "ndim", self, 0, len(DIMS))
         sizes = []
         for name, size in zip(DIMS[:ndim], self._dims, strict=False):
-            sizes.append(
-                source.integer(1, 8) if size is None else checks.integer(_plain(size), name, self, 0)
-            )
+            sizes.append(source.integer(1, 8) if size is None else checks.integer(_plain(size), name, self, 0))
         return sizes
 
     def _given_sizes(self, shape: Generator) -> list[int]:

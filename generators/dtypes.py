@@ -24,9 +24,7 @@ class Dtype:
 
 
 def _table(*rows: tuple[str, Category, type]) -> Mapping[str, Dtype]:
-    return MappingProxyType(
-        {name: Dtype(name, category, np.dtype(storage)) for name, category, storage in rows}
-    )
+    return MappingProxyType({name: Dtype(name, category, np.dtype(storage)) for name, category, storage in rows})
 
 
 DTYPES: Final = _table(

@@ -31,9 +31,7 @@ def failure_text(rows: Sequence[Mapping[str, object]], cases: int, width: int = 
     for group in list(groups.values())[:SHOWN]:
         first = group[0]
         console.print()
-        console.print(
-            Text(f"{first['fingerprint']}  {counted(len({row['case_key'] for row in group}), 'case')}")
-        )
+        console.print(Text(f"{first['fingerprint']}  {counted(len({row['case_key'] for row in group}), 'case')}"))
         for line in literal_lines(str(first["message"]), "utf-8"):
             console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
         blamed = first["blamed_line"]

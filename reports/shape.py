@@ -80,9 +80,7 @@ def _is_named_texts(value: Any) -> bool:
 
 def _is_graph(value: Any) -> bool:
     return value is None or (
-        isinstance(value, dict)
-        and isinstance(value.get("forward"), str)
-        and isinstance(value.get("backward"), str)
+        isinstance(value, dict) and isinstance(value.get("forward"), str) and isinstance(value.get("backward"), str)
     )
 
 

@@ -186,9 +186,7 @@ class _Tally:
             skipped=self._verdicts["skipped"],
             crashed=self._verdicts["crashed"],
             timed_out=self._verdicts["timed_out"],
-            graph=Graph(
-                self._verified, self._backward_verified, self._graph_off, self._graph_skipped.commonest()
-            ),
+            graph=Graph(self._verified, self._backward_verified, self._graph_off, self._graph_skipped.commonest()),
             skipped_reasons=self._skipped.commonest(),
             rejected_reasons=self._rejected.commonest(),
             divergences=divergences,

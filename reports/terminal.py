@@ -109,9 +109,7 @@ class _Page:
         self._count(table, "  skipped", summary.skipped, "yellow", self._reasons(summary.skipped_reasons))
         self._count(table, "  crashed", summary.crashed, "red")
         self._count(table, "  timed out", summary.timed_out, "red")
-        self._count(
-            table, "rejected draws", summary.rejected, "yellow", self._reasons(summary.rejected_reasons)
-        )
+        self._count(table, "rejected draws", summary.rejected, "yellow", self._reasons(summary.rejected_reasons))
         graph = summary.graph
         if graph.asked:
             backward = f"{graph.backward_verified:,} backward too"
@@ -154,9 +152,7 @@ class _Page:
         groups: dict[str, list[Divergence]] = {}
         for row in self._summary.divergences:
             groups.setdefault(row.fingerprint, []).append(row)
-        ranked = sorted(
-            groups.values(), key=lambda rows: (severity(rows[0].kind), -len(rows), rows[0].fingerprint)
-        )
+        ranked = sorted(groups.values(), key=lambda rows: (severity(rows[0].kind), -len(rows), rows[0].fingerprint))
         for rows in ranked[:MOST_GROUPS]:
             self._group(rows)
         if len(ranked) > MOST_GROUPS:

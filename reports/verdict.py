@@ -62,9 +62,7 @@ def _divergent(summary: Summary) -> str:
 def _failed(summary: Summary) -> str:
     parts = []
     if summary.failed:
-        parts.append(
-            f"{len(summary.failed):,} of {counted(summary.tests, 'test')} failed without a divergence"
-        )
+        parts.append(f"{len(summary.failed):,} of {counted(summary.tests, 'test')} failed without a divergence")
     if summary.faults:
         parts.append(counted(summary.fault_count, "fault of the harness", "faults of the harness"))
     return " and ".join(parts)

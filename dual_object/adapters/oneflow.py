@@ -1,6 +1,7 @@
 """OneFlow: eager replay. The static graph is in `oneflow_graph`.
 
-Facts measured on OneFlow 0.9.0: reading is the dearest step (`.numpy()` 12-24 microseconds each, ready or not), so results are
+Facts measured on OneFlow 0.9.0: reading is the dearest step (`.numpy()` 12-24 microseconds each, ready or not), so
+results are
 concatenated and read once per dtype; `from_numpy` shares memory and is five times cheaper than `flow.tensor`.
 """
 
@@ -35,7 +36,9 @@ _WHEEL_LIBRARIES = (  # the order in which they depend on one another
 
 
 def import_oneflow() -> Any:
-    """The `oneflow` module: a plain import first; where the loader misses CUDA libraries, with those of the nvidia wheels."""
+    """The `oneflow` module: a plain import first; where the loader misses CUDA libraries, with those of the nvidia
+    wheels.
+    """
     if importlib.util.find_spec("oneflow") is None:
         raise TargetError(
             "target 'oneflow' is not installed in this environment, but should be: "
@@ -51,7 +54,8 @@ def import_oneflow() -> Any:
         found = next((root / library for root in roots if (root / library).exists()), None)
         if found is None:
             raise TargetError(
-                f"target 'oneflow' cannot be imported: {missing}; the nvidia wheels could provide it, but {library} is not "
+                f"target 'oneflow' cannot be imported: {missing}; "
+                f"the nvidia wheels could provide it, but {library} is not "
                 "installed: pip install 'op-autotest[oneflow]'"
             )
         ctypes.CDLL(str(found), ctypes.RTLD_GLOBAL)
@@ -185,9 +189,7 @@ class Adapter:
         if set(tensors) != set(state):
             raise KeyError(f"state has {sorted(state)}, but the module has {sorted(tensors)}")
         for name, tensor in tensors.items():
-            tensor.data = self.flow.from_numpy(state[name].copy()).to(
-                device=tensor.device, dtype=tensor.dtype
-            )
+            tensor.data = self.flow.from_numpy(state[name].copy()).to(device=tensor.device, dtype=tensor.dtype)
 
     def parameters(self, module: Any) -> dict[str, Any]:
         """Parameters by name."""

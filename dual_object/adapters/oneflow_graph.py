@@ -1,7 +1,9 @@
 """OneFlow's static graph: many independent Programs in ONE nn.Graph, for each compilation costs 6-8 ms and leaks.
 
-With gradients: ONE backward per graph, from a scalar that depends on a parameter of an added optimizer (a dummy one with lr 0);
-`requires_grad_()` inside `build`. The scalar is `sum(outputs * cotangents)`, concatenated per dtype: 17 ms against 13 ms for 20 cases.
+With gradients: ONE backward per graph, from a scalar that depends on a parameter of an added optimizer (a dummy one
+with lr 0);
+`requires_grad_()` inside `build`. The scalar is `sum(outputs * cotangents)`, concatenated per dtype: 17 ms against
+13 ms for 20 cases.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ class _Member:
 
 
 def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefusal]:
-    """Run the programs of `request` in one graph; whoever refuses to be traced is left out and the rest is built again."""
+    """Run the programs of `request` in one graph; whoever refuses to be traced is left out and the rest is built
+    again.
+    """
     results: dict[int, Observation | GraphRefusal] = {}
     gradients = request.gradients or [()] * len(request.programs)
     members: dict[int, _Member] = {}

@@ -1,6 +1,7 @@
 """PyTorch: the reference of every case, and a target to prove the harness with (the reference against itself).
 
-`AUTOTEST_FAULT=module:function` plants faults: a worker calls that function with its adapter before the first case, and the
+`AUTOTEST_FAULT=module:function` plants faults: a worker calls that function with its adapter before the first case,
+and the
 function may change anything, PyTorch itself included. `adapter.phase` tells it what is being replayed.
 """
 
@@ -101,8 +102,8 @@ class Adapter:
 
     def fields(self, value: Any) -> tuple[str, ...]:
         """Field names of a named tuple or of a `torch.return_types` result; empty for any other tuple."""
-        named: tuple[str, ...] = getattr(value, "_fields", None) or getattr(value, "__match_args__", ())
-        return named
+        found: tuple[str, ...] = getattr(value, "_fields", ()) or getattr(value, "__match_args__", ())
+        return found
 
     def _device_name(self, device: torch.device) -> str:
         name = self._devices.get(device)
@@ -132,9 +133,7 @@ class Adapter:
 
     def backward(self, outputs: Sequence[torch.Tensor], cotangents: Sequence[Array]) -> None:
         """`torch.autograd.backward` from all outputs at once."""
-        torch.autograd.backward(
-            outputs, [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)]
-        )
+        torch.autograd.backward(outputs, [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)])
 
     def _like(self, cotangent: Array, output: torch.Tensor) -> torch.Tensor:
         return torch.from_numpy(cotangent).to(device=output.device, dtype=output.dtype)
@@ -167,14 +166,12 @@ class Adapter:
         """
         self.phase = "graph"
         try:
-            wanted = request.gradients or [None] * len(request.programs)
-            return [
-                self._graph_one(program, keys) for program, keys in zip(request.programs, wanted, strict=True)
-            ]
+            wanted = request.gradients or [()] * len(request.programs)
+            return [self._graph_one(program, keys) for program, keys in zip(request.programs, wanted, strict=True)]
         finally:
             self.phase = "eager"
 
-    def _graph_one(self, program: Program, keys: Sequence[str] | None) -> Observation | GraphRefusal:
+    def _graph_one(self, program: Program, keys: Sequence[str]) -> Observation | GraphRefusal:
         replay = Replay(self, program)
         reason = obstacle(program)
         if reason is not None:
@@ -187,7 +184,7 @@ class Adapter:
             return GraphRefusal(False, None, class_names(error), first_words(error))
 
 
-def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str] | None) -> Observation:
+def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str]) -> Observation:
     from torch.fx.experimental.proxy_tensor import make_fx
 
     program, values = replay.program, replay.values
@@ -223,9 +220,7 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str] | None) -> Obse
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tracer warns of its own internals
         traced: Callable[..., list[torch.Tensor]] = make_fx(body)(*[tensor.clone() for tensor in inputs])
-    state = {
-        id_: next(call.state for call in program.modules() if call.out.id == id_) for id_ in values.modules
-    }
+    state = {id_: next(call.state for call in program.modules() if call.out.id == id_) for id_ in values.modules}
     for id_, module in values.modules.items():  # tracing ran the modules once
         for name, buffer in adapter.buffers(module).items():
             buffer.copy_(torch.from_numpy(state[id_][name]))
@@ -233,7 +228,7 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str] | None) -> Obse
     seen = replay.seen
     shown = iter(see(adapter, list(results)))
     seen.outputs = {id_: next(shown) for id_ in returned}
-    seen.gradients = {key: next(shown) for key in keys or ()}
+    seen.gradients = {key: next(shown) for key in keys}
     for id_, module in values.modules.items():
         buffers = adapter.buffers(module)
         named = zip(buffers, see(adapter, list(buffers.values())), strict=True)

@@ -99,8 +99,7 @@ def test_calling_oneof_outside_a_case_is_an_error() -> None:
         (
             (1, 2),
             [0.5, 0.25, 0.25],
-            "possibility=(0.5, 0.25, 0.25), but should have 2 entries "
-            "[oneof(1, 2, possibility=[0.5, 0.25, 0.25])]",
+            "possibility=(0.5, 0.25, 0.25), but should have 2 entries [oneof(1, 2, possibility=[0.5, 0.25, 0.25])]",
         ),
         (
             (1, 2),

@@ -208,9 +208,7 @@ def test_parts_of_a_complex_value_are_independent() -> None:
     assert abs(np.corrcoef(values.real, values.imag)[0, 1]) < 0.04
 
 
-@pytest.mark.parametrize(
-    "span", [1, 3, 7, 2**31 + 1, 2**32, 2**32 + 1, 2**53 + 7, 2**63 + 3, 2**64 - 1, 2**64]
-)
+@pytest.mark.parametrize("span", [1, 3, 7, 2**31 + 1, 2**32, 2**32 + 1, 2**53 + 7, 2**63 + 3, 2**64 - 1, 2**64])
 def test_words_are_scaled_exactly(span: int) -> None:
     """The vectorised product has the upper 64 bits of the exact one."""
     raw = [0, 1, 2**32 - 1, 2**32, 2**63, 2**64 - 2**32, 2**64 - 1, 0x123456789ABCDEF0, 0xFEDCBA9876543210]

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from reports import FolderError, PartError, RecordError, latest_run, new_run, prune_runs, resolve_run, runs
+from reports import FolderError, PartError, RecordError, latest_run, plan_run, prune_runs, resolve_run, runs
 from reports import save_summary as save
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=timezone.utc)
@@ -17,21 +17,21 @@ NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=timezone.utc)
 def test_name_of_a_run(tmp_path):
     """A run is named by its second in UTC and its seed."""
     zone = timezone(timedelta(hours=8))
-    run = new_run(tmp_path, 7, NOON.astimezone(zone))
+    run = plan_run(tmp_path, 7, NOON.astimezone(zone))
     assert run == tmp_path / "runs" / "20260102-120000-7"
     assert run.is_dir()
 
 
 def test_runs_of_one_second(tmp_path):
     """Runs of one second are numbered whatever their seeds, and the last is the latest."""
-    names = [new_run(tmp_path, seed, NOON).name for seed in (9, 9, 0)]
+    names = [plan_run(tmp_path, seed, NOON).name for seed in (9, 9, 0)]
     assert names == ["20260102-120000-9", "20260102-120000-9-2", "20260102-120000-0-3"]
     assert latest_run(tmp_path).name == "20260102-120000-0-3"
 
 
 def test_latest_counts_in_numbers(tmp_path):
     """The tenth run of a second is later than the second."""
-    names = [new_run(tmp_path, 0, NOON).name for _ in range(10)]
+    names = [plan_run(tmp_path, 0, NOON).name for _ in range(10)]
     assert [run.name for run in runs(tmp_path)] == names
 
 
@@ -39,15 +39,15 @@ def test_latest_counts_in_numbers(tmp_path):
 def test_seed_is_part_of_a_name(tmp_path, seed):
     """Only a natural number names a run."""
     with pytest.raises(PartError) as caught:
-        new_run(tmp_path, seed)
-    assert str(caught.value) == f"seed={seed!r}, but should be an integer of at least 0 [new_run]; see --seed"
+        plan_run(tmp_path, seed)
+    assert str(caught.value) == f"seed={seed!r}, but should be an integer of at least 0 [plan_run]; see --seed"
 
 
 def test_report_folder_that_is_a_file(tmp_path):
     """A report folder which is a file is refused with the system's reason."""
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordError) as caught:
-        new_run(tmp_path / "file", 0, NOON)
+        plan_run(tmp_path / "file", 0, NOON)
     assert str(caught.value) == (
         f"{tmp_path}/file/runs/20260102-120000-0 cannot be written: Not a directory; "
         "free the disk or choose another folder with --autotest-report"
@@ -66,7 +66,7 @@ def test_no_run_yet(tmp_path):
 
 def test_folder_means_its_run(tmp_path):
     """A user may name the report folder or one run folder."""
-    first, last = new_run(tmp_path, 0, NOON), new_run(tmp_path, 0, NOON)
+    first, last = plan_run(tmp_path, 0, NOON), plan_run(tmp_path, 0, NOON)
     assert resolve_run(tmp_path) == last
     assert resolve_run(first) == first
 
@@ -89,7 +89,7 @@ def test_missing_report_folder(tmp_path):
 
 def test_prune_keeps_the_newest(tmp_path):
     """Ten runs stay, and what is not a run stays too."""
-    made = [new_run(tmp_path, 0, NOON + timedelta(minutes=minute)) for minute in range(12)]
+    made = [plan_run(tmp_path, 0, NOON + timedelta(minutes=minute)) for minute in range(12)]
     (tmp_path / "runs" / "mine").mkdir()
     (tmp_path / "runs" / "20250101-000000-0").symlink_to(tmp_path)
     assert prune_runs(tmp_path) == made[:2]
@@ -100,7 +100,7 @@ def test_prune_keeps_the_newest(tmp_path):
 
 def test_run_that_cannot_be_removed(tmp_path, monkeypatch):
     """A run which stays in spite of pruning is named."""
-    old, _ = new_run(tmp_path, 0, NOON), new_run(tmp_path, 0, NOON)
+    old, _ = plan_run(tmp_path, 0, NOON), plan_run(tmp_path, 0, NOON)
 
     def refuse(path):
         raise PermissionError(13, "Permission denied")
@@ -120,7 +120,7 @@ def test_prune_keeps_one_at_least(tmp_path):
 
 def test_summary_is_saved_twice(tmp_path, summed):
     """summary.json stands in the run folder and in the report folder, and no draft is left."""
-    summary, run = summed(), new_run(tmp_path / "report", 0, NOON)
+    summary, run = summed(), plan_run(tmp_path / "report", 0, NOON)
     assert save(run, summary) == run / "summary.json"
     copy = tmp_path / "report" / "summary.json"
     assert copy.read_bytes() == (run / "summary.json").read_bytes()

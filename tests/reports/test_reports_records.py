@@ -246,9 +246,7 @@ def test_unreadable_file(tmp_path):
     (tmp_path / "records-main.jsonl").mkdir()
     with pytest.raises(RecordError) as caught:
         read_run(tmp_path)
-    assert str(caught.value) == (
-        f"{tmp_path}/records-main.jsonl cannot be read: Is a directory; check its permissions"
-    )
+    assert str(caught.value) == (f"{tmp_path}/records-main.jsonl cannot be read: Is a directory; check its permissions")
 
 
 def test_workers_in_natural_order(lay, header):

@@ -207,9 +207,7 @@ def test_long_message_is_cut(summed, case, row, ended):
     assert "  word 11\n  and 8 more lines, see summary.json\n" in page
 
 
-@pytest.mark.parametrize(
-    ("seconds", "shown"), [(0.004, "0.00 s"), (61.0, "1 min 01 s"), (7380.0, "2 h 03 min")]
-)
+@pytest.mark.parametrize(("seconds", "shown"), [(0.004, "0.00 s"), (61.0, "1 min 01 s"), (7380.0, "2 h 03 min")])
 def test_durations(summed, ended, seconds, shown):
     """Seconds, minutes and hours are told apart."""
     assert f"  {shown}  test_x.py::test_a\n" in render(summed(ended(seconds=seconds)), 80)
