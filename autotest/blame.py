@@ -17,7 +17,7 @@ from dual_object.program import Program
 class Target(Protocol):
     """Whoever replays Programs."""
 
-    def eager(self, programs: Sequence[Program]) -> Iterator[Observation | Death]:
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay eagerly."""
 
     def graph(
@@ -79,14 +79,14 @@ def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
 def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool) -> Iterator[Divergence]:
     names = Names(program)
     isolated = list(isolate(reference, program))
+    answers: list[Observation | GraphRefusal | GraphFailure | Death] = []
     if graph:
-        answers: list[Observation | GraphRefusal | GraphFailure | Death] = []
         for _, alone, expected in isolated:
             keys = [key for key, gradient in expected.gradients.items() if gradient is not None]
             batch = target.graph([alone], [keys] if keys and alone.cotangents else None)
             answers.append(batch[0] if isinstance(batch, list) else batch)
     else:
-        answers = list(target.eager([alone for _, alone, _ in isolated]))
+        answers += target.eager([alone for _, alone, _ in isolated])
     for (index, alone, expected), answer in zip(isolated, answers, strict=True):
         if isinstance(answer, Observation):
             for difference in compare(alone, expected, answer, rules, graph=graph, names=names):

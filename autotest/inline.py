@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from autotest.errors import EnvironmentFault
 from autotest.worker import Death, GraphFailure
@@ -37,10 +37,9 @@ class InlineTarget:
             return stepper.seen
         return observe(self.adapter, stepper.program, stepper.values, stepper.seen)
 
-    def eager(self, programs: Sequence[Program]) -> Iterator[Observation | Death]:
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay programs one after the other."""
-        for program in programs:
-            yield Replay(self.adapter, program).run()
+        return [Replay(self.adapter, program).run() for program in programs]
 
     def graph(
         self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None

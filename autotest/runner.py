@@ -4,6 +4,7 @@ diverged.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -343,7 +344,8 @@ class TestRun:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{row['id']}-{self.session.options.worker}-{count}.json"
         if not path.exists():
-            program.save(path)
+            rules = dataclasses.asdict(self.options.rules)
+            program.save(path, {"row": dict(row), "rules": rules})
 
     def _message(self) -> str:
         from reports import failure_text

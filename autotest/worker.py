@@ -255,8 +255,9 @@ class Supervisor:
                 raise
         return worker
 
-    def eager(self, programs: Sequence[Program]) -> Iterator[Observation | Death]:
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay programs one after the other; a death costs its own case only."""
+        results: list[Observation | Death] = []
         remaining = list(programs)
         while remaining:
             worker = self._ready()
@@ -266,13 +267,14 @@ class Supervisor:
             try:
                 for frame, found in worker.request(message, arrays, self.timeout):
                     answered += 1
-                    yield observation.from_json(frame["seen"], found)
+                    results.append(observation.from_json(frame["seen"], found))
             except _Gone as gone:
                 death = worker.death(gone.timed_out, self.timeout)
                 self._forget()
                 answered += 1
-                yield death
+                results.append(death)
             remaining = remaining[answered:]
+        return results
 
     def graph(
         self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None

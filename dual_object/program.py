@@ -166,16 +166,16 @@ class Program:
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProgramError(f"the stored Program is damaged: {error!r}") from error
 
-    def save(self, path: Path) -> None:
-        """Write `path` (.json) and, beside it, its arrays (.npz)."""
+    def save(self, path: Path, note: dict[str, Any] | None = None) -> None:
+        """Write `path` (.json) and, beside it, its arrays (.npz); `note` is JSON data kept with it."""
         arrays: list[Array] = []
-        data = {"version": VERSION, "text": str(self), **self.to_json(arrays)}
+        data = {"version": VERSION, "text": str(self), "note": note or {}, **self.to_json(arrays)}
         path.write_text(json.dumps(data, indent=1))
         np.savez(path.with_suffix(".npz"), *arrays)
 
     @classmethod
-    def load(cls, path: Path) -> Program:
-        """Read what `save` wrote; raises ProgramError naming the file when that fails."""
+    def load(cls, path: Path) -> tuple[Program, dict[str, Any]]:
+        """Read what `save` wrote, the Program and its note; raises ProgramError naming the file when that fails."""
         try:
             data = json.loads(path.read_text())
             with np.load(path.with_suffix(".npz"), allow_pickle=False) as stored:
@@ -185,7 +185,8 @@ class Program:
         if not isinstance(data, dict) or data.get("version") != VERSION:
             found = data.get("version") if isinstance(data, dict) else None
             raise ProgramError(f"{path} has version={found!r}, but should have {VERSION}: record it again")
-        return cls.from_json(data, arrays)
+        note = data.get("note")
+        return cls.from_json(data, arrays), note if isinstance(note, dict) else {}
 
 
 def op_name(call: Call) -> str:
