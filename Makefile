@@ -1,9 +1,12 @@
 # Two commands for a fresh clone: `make align` checks OneFlow's ops, `make test` checks the harness itself.
+# ARGS goes to the command behind a target: make align ARGS="--cases 5", make test ARGS="-k graph".
 PYTHON := .venv/bin/python
 STAMP := .venv/.built
+ARGS :=
 
-.PHONY: align test lint bench clean
+.PHONY: align test lint bench build clean
 
+# uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
 	@if uv --version >/dev/null 2>&1; then \
 		uv venv --quiet --clear .venv && \
@@ -14,11 +17,13 @@ $(STAMP): pyproject.toml constraints.txt .python-version
 	fi
 	@touch $@
 
+build: $(STAMP)
+
 align: $(STAMP)
-	.venv/bin/autotest run suites -n auto
+	.venv/bin/autotest run suites -n auto $(ARGS)
 
 test: $(STAMP)
-	$(PYTHON) -m pytest tests -n auto
+	$(PYTHON) -m pytest tests -n auto $(ARGS)
 
 lint: $(STAMP)
 	.venv/bin/ruff check .
@@ -26,7 +31,7 @@ lint: $(STAMP)
 	.venv/bin/mypy
 
 bench: $(STAMP)
-	$(PYTHON) -m benchmarks
+	$(PYTHON) -m benchmarks $(ARGS)
 
 clean:
 	rm -rf .venv autotest-report

@@ -7,6 +7,7 @@ Names are imported when they are first used, so that a pytest session without an
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -87,6 +88,10 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'autotest' has no attribute {name!r}")
+    if home not in sys.modules:
+        from autotest.shadows import check_shadows
+
+        check_shadows()
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value

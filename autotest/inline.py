@@ -33,9 +33,8 @@ class InlineTarget:
 
     def finish(self, stepper: Replay) -> Observation:
         """What the target shows once the body is over."""
-        if stepper.seen.ended:
-            return stepper.seen
-        return observe(self.adapter, stepper.program, stepper.values, stepper.seen)
+        [seen] = observe([stepper.finish()], self.adapter)
+        return seen
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay programs one after the other."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
 
 import click
 
@@ -17,13 +19,26 @@ def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, str]) -
     """Run pytest in this process; returns the documented exit status."""
     import pytest
 
+    _refuse_missing(paths)
     count = processes(workers)
     arguments = [*paths, *(f"--autotest-{name}={value}" for name, value in options.items())]
+    # pytest would rewrite the asserts of plugin packages; this one is imported already, and its asserts are for
+    # readers.
+    arguments = ["-W", "ignore:Module already imported so cannot be rewritten; autotest", *arguments]
     if count:
         # A pytest worker dies only of what is not ours; none of its tests should be lost for it.
         arguments = ["-n", str(count), "--max-worker-restart", "1000", *arguments]
     status = int(pytest.main(arguments))
     return USAGE if status == pytest.ExitCode.USAGE_ERROR else status
+
+
+def _refuse_missing(paths: Sequence[str]) -> None:
+    """Refuse a path that does not exist: pytest-xdist only says that no test ran. PATHS end where pytest's own
+    options begin.
+    """
+    for path in takewhile(lambda argument: not argument.startswith("-"), paths):
+        if not Path(path.partition("::")[0]).exists():
+            raise click.UsageError(f"PATHS={path!r}, but should be a file, a folder, or a node id of an existing file")
 
 
 def processes(workers: str) -> int:

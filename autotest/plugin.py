@@ -4,10 +4,8 @@ writes nothing.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Generator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from autotest.session import Session
 
 _STATE: pytest.StashKey[_State] = pytest.StashKey()
-_GROUNDS = ("autotest", "dual_object", "generators", "reports")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,6 +69,9 @@ class _State:
     def options(self) -> RunOptions:
         """The run's options; raises UsageError for values that mean nothing."""
         if self._options is None:
+            from autotest.shadows import check_shadows
+
+            check_shadows()
             from autotest.command import run_options
 
             self._options = run_options(self.config, self.worker)
@@ -82,7 +82,6 @@ class _State:
         if self._session is None:
             from autotest.session import Session, current_session
 
-            _check_shadows()
             self._session = Session(self.options)
             current_session.set(self._session)
         return self._session
@@ -92,23 +91,6 @@ class _State:
         if self._session is not None:
             self._session.close()
             self._session = None
-
-
-def _check_shadows() -> None:
-    """`generators`, `dual_object` and `reports` are plain words: refuse to run on somebody else's modules of that
-    name.
-    """
-    from autotest.errors import UsageError
-
-    home = Path(__file__).resolve().parent.parent
-    for name in _GROUNDS:
-        module = sys.modules.get(name)
-        found = getattr(module, "__file__", None) if module is not None else None
-        if found is not None and Path(found).resolve().parent.parent != home:
-            raise UsageError(
-                f"the import {name!r} resolved to {found}, but should resolve to op-autotest's own package in {home}: "
-                "rename that file, or run from another folder"
-            )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -194,7 +176,22 @@ def pytest_runtest_makereport(
         from autotest.errors import is_sentence
 
         if is_sentence(call.excinfo.value):
-            report.longrepr = call.excinfo.getrepr(style="value")
+            report.longrepr = call.excinfo.getrepr(style="value", chain=False)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Show the sentence alone where a test file cannot be imported for a reason of ours, such as a shadowed package."""
+    report = yield
+    call = getattr(report, "call", None)
+    if report.failed and call is not None and call.excinfo is not None:
+        from autotest.errors import AutotestError
+
+        if isinstance(call.excinfo.value, AutotestError):
+            report.longrepr = str(call.excinfo.value)
     return report
 
 

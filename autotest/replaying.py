@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def replay_id(id_: str, report: Path, target: str | None, timeout: float | None)
         )
     from dual_object.adapters.torch import Adapter as Reference
 
+    # As pytest does: custom ops and targets may live beside the test.
+    sys.path[:0] = [str(Path(row["test"].partition("::")[0]).absolute().parent), os.getcwd()]
     reference = Reference()
     supervisor = Supervisor(target or row["target"], timeout)
     try:
@@ -80,6 +83,9 @@ def _run(
     reference: Adapter, target: Supervisor, program: Program, rules: Rules, *, graph: bool
 ) -> Sequence[Divergence]:
     expected = Replay(reference, program, side="reference").run()
+    if expected.ended:
+        failure = expected.failures[-1]
+        raise ReplayError(f"PyTorch itself cannot run the program here: {failure.classes[0]}: {failure.message}")
     [eager] = target.eager([program])
     if isinstance(eager, Death):
         return [_death(program, eager, "eager_forward")]

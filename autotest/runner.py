@@ -77,6 +77,7 @@ class TestRun:
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         self._kept: Counter[str] = Counter()
         self._accepted = 0
+        self._ended: set[str] = set()
         self._rejections: list[Rejection] = []
         self._phase: GraphPhase | None = None
 
@@ -270,16 +271,19 @@ class TestRun:
         return found
 
     def _run_inline(self) -> None:
-        """Run the test with the target in this process, from the first draw on."""
-        self._accepted = 0
-        self._rejections.clear()
+        """Run the test with the target in this process; what an isolated run has ended before stands."""
+        self._accepted = len(self._ended) - len(self._rejections)
+        self._phase = None  # an isolated run's graphs are the worker's
         inline = self.session.inline
         if self.session.writer is not None:
             self.session.writer.target(inline.info().environment)
         for index in self._draws():
+            key = f"{self.drawer.test}#{index}"
+            if key in self._ended:
+                continue
             started = time.perf_counter()
             if self.session.writer is not None:
-                self.session.writer.start(self.nodeid, f"{self.drawer.test}#{index}", index)
+                self.session.writer.start(self.nodeid, key, index)
             stepper = inline.stepper()
             drawn = self.drawer.draw(index, stepper)
             if isinstance(drawn, Rejection):
@@ -318,6 +322,7 @@ class TestRun:
         rows = [divergence.row(target, self.nodeid, key) for divergence in divergences]
         self.rows += [(row, key) for row in rows]
         self.counts[verdict] += 1
+        self._ended.add(key)
         for divergence, row in zip(divergences, rows, strict=True):
             self._keep(divergence.program, row)
         writer = self.session.writer

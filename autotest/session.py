@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import sys
@@ -49,6 +50,7 @@ class Session:
         if "OMP_NUM_THREADS" not in os.environ:
             torch.set_num_threads(1)
         schedule_in_batches()
+        gc.freeze()  # PyTorch's million objects live as long as the process: no collection need look at them again
         return Adapter()
 
     @cached_property

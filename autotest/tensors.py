@@ -11,7 +11,7 @@ from autotest.errors import UsageError
 from autotest.session import session_for
 from dual_object.dual import DualObject
 from dual_object.recording import recording
-from generators import DTYPES, Generator, array, dtype_name, pack, random
+from generators import DTYPES, Generator, RangeError, array, dtype_name, pack
 from generators.source import Source, words
 
 
@@ -39,7 +39,7 @@ def random_tensor(
     All arguments may be generators. Raises OutsideCaseError, RangeError, DtypeError, UsageError.
     """
     record = recording("random_tensor()")
-    name = dtype_name(pack(dtype).value())
+    name = dtype_name(dtype.value() if isinstance(dtype, Generator) else dtype)
     category = DTYPES[name].category
     differentiable = category in ("complex", "floating")
     if low is None and high is None:
@@ -48,11 +48,13 @@ def random_tensor(
         given, other = ("high", "low") if low is None else ("low", "high")
         value = high if low is None else low
         raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
-    knobs = {"ndim": random(1, 6).to(int) if ndim is None else ndim, "low": low, "high": high, "dtype": name}
-    for knob, size in (("dim0", dim0), ("dim1", dim1), ("dim2", dim2), ("dim3", dim3), ("dim4", dim4)):
-        knobs[knob] = random(1, 8).to(int) if size is None else size
-    drawn = array(**knobs).value()
-    wanted = pack(requires_grad).to(bool).value() if requires_grad is not None else differentiable
+    try:
+        drawn = array(ndim, dim0, dim1, dim2, dim3, dim4, low, high, name).value()
+    except RangeError as error:
+        raise RangeError(str(error).replace("[array(", "[random_tensor(")) from None
+    wanted = differentiable if requires_grad is None else requires_grad
+    if isinstance(wanted, Generator):
+        wanted = wanted.to(bool).value()
     if wanted and not differentiable:
         raise UsageError(
             f"requires_grad={requires_grad!r}, but should be False for dtype={name!r}: "

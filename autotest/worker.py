@@ -256,25 +256,49 @@ class Supervisor:
         return worker
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
-        """Replay programs one after the other; a death costs its own case only."""
-        results: list[Observation | Death] = []
-        remaining = list(programs)
-        while remaining:
-            worker = self._ready()
-            arrays: list[Array] = []
-            message = {"do": "eager", "programs": [program.to_json(arrays) for program in remaining]}
-            answered = 0
+        """Replay programs one after the other; a death costs its own case only.
+
+        They are asked for together, and waited for once. When the worker dies of one of them, all run again one by
+        one, each waited for,
+        so that an asynchronous death is blamed on its own case.
+        """
+        results: dict[int, Observation | Death] = {}
+        together = len(programs) > 1
+        first: tuple[int, Death] | None = None
+        while len(results) < len(programs):
+            remaining = [index for index in range(len(programs)) if index not in results]
+            answered: list[Observation] = []
+            death: Death | None = None
             try:
-                for frame, found in worker.request(message, arrays, self.timeout):
-                    answered += 1
-                    results.append(observation.from_json(frame["seen"], found))
+                for seen in self._eager([programs[index] for index in remaining], together):
+                    answered += seen
             except _Gone as gone:
-                death = worker.death(gone.timed_out, self.timeout)
+                assert self._worker is not None
+                death = self._worker.death(gone.timed_out, self.timeout)
                 self._forget()
-                answered += 1
-                results.append(death)
-            remaining = remaining[answered:]
-        return results
+                if together and not (death.timed_out and death.case < len(remaining)):
+                    together = False
+                    first = remaining[min(death.case, len(remaining) - 1)], death
+                    continue
+            results.update(zip(remaining, answered, strict=False))
+            if death is not None:  # one that comes when all is answered is the last case's
+                culprit = death.case if together else min(len(answered), len(remaining) - 1)
+                results[remaining[culprit]] = death
+        if first is not None and not any(isinstance(result, Death) for result in results.values()):
+            index, death = first  # nobody dies of it alone, yet the worker died
+            results[index] = death
+        return [results[index] for index in range(len(programs))]
+
+    def _eager(self, programs: Sequence[Program], together: bool) -> Iterator[list[Observation]]:
+        """Observations as they come: all at once when together, else one by one; raises _Gone."""
+        arrays: list[Array] = []
+        message = {
+            "do": "together" if together else "eager",
+            "programs": [program.to_json(arrays) for program in programs],
+        }
+        for frame, found in self._ready().request(message, arrays, self.timeout):
+            if "seen" in frame:  # else a sign of life, which moves the deadline
+                yield [observation.from_json(data, found) for data in frame["seen"]]
 
     def graph(
         self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None

@@ -7,6 +7,7 @@ short table.
 from __future__ import annotations
 
 import inspect
+import sys
 import typing
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Optional
@@ -65,13 +66,18 @@ def draw(
     parameter: int | str,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    *,
+    inside: bool = False,
 ) -> Any:
-    """The value of a generator that stands for a parameter, drawn with the parameter's type where that is known.
+    """The value of a generator that stands for a parameter, or for an element of one (`inside`), drawn with the
+    parameter's type where that is known.
 
     Raises:
         SignatureError: the type is known nowhere and the generator has none of its own.
     """
     found = parameter_type(function, op, parameter, len(args), frozenset(kwargs))
+    if inside:
+        found = _element_type(found)
     if found is not None:
         generator.to(found)
     try:
@@ -81,10 +87,18 @@ def draw(
         raise SignatureError(f"{error} [{where} of {op}]") from None
 
 
+def _element_type(annotation: Any) -> Any:
+    """The number type of the elements of a list or tuple type, None where there is none."""
+    if annotation in (int, float, bool):
+        return annotation
+    found = (_element_type(part) for part in typing.get_args(annotation) if part is not type(None))
+    return next((part for part in found if part is not None), None)
+
+
 @lru_cache(maxsize=4096)
 def _signature(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Positional parameter names (without self) and annotations by name."""
-    target = function
+    target = _dispatched(function)
     if inspect.isclass(function):
         target = function.__init__
     target = getattr(target, "__func__", target)
@@ -101,7 +115,18 @@ def _signature(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     if names and names[0] == "self":
         names = names[1:]
     hints.pop("return", None)
-    return names, {name: hint for name, hint in hints.items() if hint not in (inspect.Parameter.empty, Any)}
+    # `BroadcastingList2[int]` is None at run time: it says nothing, not that None is wanted.
+    nothing = (inspect.Parameter.empty, Any, None, type(None))
+    return names, {name: hint for name, hint in hints.items() if hint not in nothing}
+
+
+def _dispatched(function: Any) -> Any:
+    """The function behind one of `nn.functional`'s `boolean_dispatch` wrappers, which take `*args`."""
+    wrappers = getattr(sys.modules.get("torch._jit_internal"), "boolean_dispatched", {})
+    try:
+        return wrappers[function]["if_false"]
+    except (KeyError, TypeError):  # no such wrapper; something that no weak reference can be made to
+        return function
 
 
 @lru_cache(maxsize=4096)
@@ -136,7 +161,8 @@ def _schema_type(op: str, function: Any, parameter: int | str, positional: int, 
     """The type in the first overload that takes this many arguments and these keywords."""
     bound = getattr(function, "__self__", None)
     is_method = bound is not None and not inspect.ismodule(bound) and not inspect.isclass(bound)
-    for schema in _schemas(op):
+    schemas = _schemas(op)
+    for schema in schemas:
         arguments = schema.arguments
         names = [argument.name for argument in arguments]
         offset = 1 if is_method and names[:1] == ["self"] else 0
@@ -154,7 +180,17 @@ def _schema_type(op: str, function: Any, parameter: int | str, positional: int, 
         found = _from_schema(str(argument.type))
         if found is not None:
             return found
+    if isinstance(parameter, int) and any(_takes_sizes(schema, is_method) for schema in schemas):
+        return int
     return None
+
+
+def _takes_sizes(schema: Any, is_method: bool) -> bool:
+    """Whether Python may spell the one list of integers that this overload takes as several integers:
+    `x.reshape(2, 3)`, `zeros(2, 3)`.
+    """
+    positional = [str(argument.type) for argument in schema.arguments if not argument.kwarg_only]
+    return bool(positional[1 if is_method else 0 :] == ["List[int]"])
 
 
 def _from_schema(spelled: str) -> Any:

@@ -82,8 +82,8 @@ class DualObject:
         """Call a module, or any callable object that a framework returned."""
         value = self._value
         annotated = value.forward if hasattr(value, "forward") else value
-        op = type(value).__module__ == "__main__" or type(value).__name__
-        return self._recording.call("call", str(op), value, args, kwargs, receiver=self, annotated=annotated)
+        op = type(value).__name__
+        return self._recording.call("call", op, value, args, kwargs, receiver=self, annotated=annotated)
 
     def __enter__(self) -> Any:
         entered = self._recording.call("enter", "enter", self._value.__enter__, (), {}, receiver=self)
@@ -274,6 +274,12 @@ class DualFunction:
     def __name__(self) -> str:  # what `functools.wraps` and messages ask for
         return self._dual_path.rpartition(".")[2]
 
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        raise ArgumentError(
+            f"base=torch.{self._dual_path}, but should be a class of one framework: "
+            "write one class per framework and join them with dual(reference=..., target=...)"
+        )
+
     def __instancecheck__(self, instance: Any) -> bool:
         return isinstance(instance._value if type(instance) is DualObject else instance, self._found)
 
@@ -310,16 +316,16 @@ class CustomDual:
 
 def import_path(function: Any) -> str | None:
     """`module:qualname` under which `function` can be imported again, None where it cannot."""
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
-    if name is None or "<" in name:
-        return None
+    # The qualified name of `torch.relu` is `_VariableFunctionsClass.relu`, under which nothing finds it.
+    names = [getattr(function, "__qualname__", None), getattr(function, "__name__", None)]
     homes = [getattr(function, "__module__", None), "torch", "torch.nn.functional", "oneflow"]
-    for home in homes:
-        found: Any = sys.modules.get(home) if home and home != "__main__" else None
-        for part in name.split(".") if found is not None else ():
-            found = getattr(found, part, None)
-        if found is function:
-            return f"{home}:{name}"
+    for name in dict.fromkeys(name for name in names if name and "<" not in name):
+        for home in homes:
+            found: Any = sys.modules.get(home) if home and home != "__main__" else None
+            for part in name.split(".") if found is not None else ():
+                found = getattr(found, part, None)
+            if found is function:
+                return f"{home}:{name}"
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -125,34 +125,64 @@ def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str
     return found
 
 
-def observe(adapter: Adapter, program: Program, values: Values, seen: Observation) -> Observation:
-    """Run the backward of `program` from its cotangents and read everything that is compared into `seen`."""
-    by_id = values.by_id
-    ids = [id_ for id_ in dict.fromkeys(refs(program.outputs)) if isinstance(by_id.get(id_), adapter.tensor_type)]
-    if program.cotangents:
-        starts = [id_ for id_ in program.cotangents if id_ in by_id and by_id[id_].requires_grad]
-        if starts:
-            try:
-                adapter.backward([by_id[id_] for id_ in starts], [program.cotangents[id_] for id_ in starts])
-            except Exception as error:
-                seen.backward_failure = failure_of(error, None)
-    adapter.synchronize()
-    gradients = {key: leaf.grad for key, leaf in leaf_tensors(adapter, program, values).items()}
-    buffers = {
-        f"{id_}.{name}": buffer
-        for id_, module in values.modules.items()
-        for name, buffer in adapter.buffers(module).items()
-    }
-    present = {key: gradient for key, gradient in gradients.items() if gradient is not None}
-    tensors = [*(by_id[id_] for id_ in ids), *present.values(), *buffers.values()]
-    shown = iter(see(adapter, tensors))
-    seen.outputs = {id_: next(shown) for id_ in ids}
-    seen.gradients = dict.fromkeys(gradients)
-    for key in present:
-        seen.gradients[key] = next(shown)
-    seen.buffers = {key: next(shown) for key in buffers}
-    seen.inputs = mutated(adapter, program, values)
-    return seen
+class Finished:
+    """A run whose last call has been asked for: what is left is to read what it shows.
+
+    Reading waits for the target, so that the tensors of many runs are best read together: `tensors` are what is to
+    be read, `fill` takes
+    what was seen of them.
+    """
+
+    __slots__ = ("_adapter", "_buffers", "_gradients", "_ids", "_program", "_seen", "_values", "tensors")
+
+    def __init__(self, adapter: Adapter, program: Program, values: Values, seen: Observation) -> None:
+        self._adapter, self._program, self._values, self._seen = adapter, program, values, seen
+        self.tensors: list[Any] = []
+        self._ids: list[int] = []
+        self._gradients: dict[str, Any] = {}
+        self._buffers: dict[str, Any] = {}
+        if seen.ended:
+            return
+        by_id = values.by_id
+        if program.cotangents:
+            self._backward()
+        self._ids = [
+            id_ for id_ in dict.fromkeys(refs(program.outputs)) if isinstance(by_id.get(id_), adapter.tensor_type)
+        ]
+        self._gradients = {key: leaf.grad for key, leaf in leaf_tensors(adapter, program, values).items()}
+        for id_, module in values.modules.items():
+            self._buffers.update({f"{id_}.{name}": buffer for name, buffer in adapter.buffers(module).items()})
+        self.tensors += [by_id[id_] for id_ in self._ids]
+        self.tensors += [gradient for gradient in self._gradients.values() if gradient is not None]
+        self.tensors += self._buffers.values()
+
+    def _backward(self) -> None:
+        by_id, cotangents = self._values.by_id, self._program.cotangents
+        starts = [id_ for id_ in cotangents if id_ in by_id and by_id[id_].requires_grad]
+        if not starts:
+            return
+        try:
+            self._adapter.backward([by_id[id_] for id_ in starts], [cotangents[id_] for id_ in starts])
+        except Exception as error:
+            self._seen.backward_failure = failure_of(error, None)
+
+    def fill(self, shown: Iterator[Seen]) -> Observation:
+        """The observation, from what was seen of `tensors` in order; the target must have been waited for."""
+        seen = self._seen
+        if seen.ended:
+            return seen
+        seen.outputs = {id_: next(shown) for id_ in self._ids}
+        seen.gradients = {key: None if gradient is None else next(shown) for key, gradient in self._gradients.items()}
+        seen.buffers = {key: next(shown) for key in self._buffers}
+        seen.inputs = mutated(self._adapter, self._program, self._values)
+        return seen
+
+
+def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]:
+    """Read everything that the runs show, at once, and wait until whatever they asked for has run."""
+    shown = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
+    adapter.synchronize()  # after reading, which waits too: waiting twice costs twice where waiting is busy
+    return [run.fill(shown) for run in finished]
 
 
 def see(adapter: Adapter, tensors: list[Any]) -> list[Seen]:
@@ -236,6 +266,7 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
 
 __all__ = [
     "Failure",
+    "Finished",
     "Observation",
     "Ref",
     "Seen",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -58,13 +60,18 @@ def lines(program: Program) -> list[Line]:
     return _Printer(program).lines()
 
 
+def _in_place(call: Call) -> bool:
+    """Whether this is an in-place operator that left its result in its first operand."""
+    return call.op in _INPLACE and (bool(call.raises) or call.out == call.args[0])
+
+
 class _Printer:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.names: dict[int, str] = {}
         self.contexts: dict[int, str] = {}
         self.entered = {call.args[0].id for call in program.calls if call.kind == "enter"}
-        self.tensors = self.modules = 0
+        self.bound = {"m": 0, "t": 0}
 
     def lines(self) -> list[Line]:
         inputs = [self._name_input(x.id, x.name) for x in self.program.inputs]
@@ -72,6 +79,9 @@ class _Printer:
         depth = 1
         for index, call in enumerate(self.program.calls):
             if call.kind == "exit":
+                opened = found[-1].call
+                if opened is not None and self.program.calls[opened].kind == "enter":
+                    found.append(Line("    " * depth + "pass", index))
                 depth -= 1
                 continue
             for line in self._statement(call):
@@ -101,30 +111,25 @@ class _Printer:
         if type(call.out) is Ref and call.out.id in self.entered:
             self.contexts[call.out.id] = expression
             return []
-        if call.kind == "set" or call.op == "setitem" or call.op in _INPLACE:
+        if call.kind == "set" or (call.kind == "operator" and (call.op == "setitem" or _in_place(call))):
             return [expression]
         if type(call.out) is Ref and call.out.id in self.names:
             return [expression]
-        pattern = self._pattern(call.out, module=call.kind == "module")
+        pattern = self._pattern(call.out, module=call.kind == "module" or bool(call.state))
         if pattern is None:
             comment = "" if call.out is None else f"  # {self.value(call.out)}"
             return [expression + comment]
-        return [f"{pattern} = {expression}{'.values()' if type(call.out) is dict else ''}"]
+        return [f"{pattern} = {expression}{'.values()' if isinstance(call.out, dict) else ''}"]
 
     def _pattern(self, out: Tree, module: bool = False) -> str | None:
         """The assignment target that binds every value in `out`; None where there is none to bind."""
         kind = type(out)
         if kind is Ref:
             if out.id not in self.names:
-                if module:
-                    self.names[out.id] = f"m{self.modules}"
-                    self.modules += 1
-                else:
-                    self.names[out.id] = f"t{self.tensors}"
-                    self.tensors += 1
+                self.names[out.id] = self._fresh("m" if module else "t")
             return self.names[out.id]
         items = {tuple: out, list: out, Named: getattr(out, "items", ())}.get(kind)
-        if kind is dict:
+        if kind is dict or kind is OrderedDict:
             items = tuple(out.values())
         if items is None:
             return None
@@ -134,6 +139,13 @@ class _Printer:
         shown = [part if part is not None else "_" for part in parts]
         nested = [f"({part})" if ", " in part and not part.startswith("(") else part for part in shown]
         return f"({nested[0]},)" if len(nested) == 1 else ", ".join(nested)
+
+    def _fresh(self, letter: str) -> str:
+        """The next name of a module or tensor that no input has: those of an isolated call are named `t3` as well."""
+        taken = self.names.values()
+        name = next(name for number in count(self.bound[letter]) if (name := f"{letter}{number}") not in taken)
+        self.bound[letter] = int(name[1:]) + 1
+        return name
 
     def _expression(self, call: Call) -> str:
         if call.kind in ("function", "module", "custom"):
@@ -155,8 +167,10 @@ class _Printer:
             return f"{self._operand(args[0])}[{self._index(args[1])}]"
         if name == "setitem":
             return f"{self._operand(args[0])}[{self._index(args[1])}] = {self.value(args[2])}"
-        if name in _INPLACE:
+        if _in_place(call):
             return f"{self._operand(args[0])} {_INPLACE[name]} {self._operand(args[1])}"
+        if name in _INPLACE:  # PyTorch's `x @= y` gives a new tensor
+            return f"{self._operand(args[0])} {_INPLACE[name].removesuffix('=')} {self._operand(args[1])}"
         if name in _INFIX:
             return f"{self._operand(args[0])} {_INFIX[name]} {self._operand(args[1])}"
         if name in _PREFIX:
@@ -201,8 +215,9 @@ class _Printer:
             return f"({shown},)" if len(items) == 1 else f"({shown})"
         if kind is list:
             return f"[{', '.join(self.value(item) for item in tree)}]"
-        if kind is dict:
-            return f"{{{', '.join(f'{key!r}: {self.value(item)}' for key, item in tree.items())}}}"
+        if kind is dict or kind is OrderedDict:
+            shown = ", ".join(f"{self.value(key)}: {self.value(item)}" for key, item in tree.items())
+            return f"OrderedDict({{{shown}}})" if kind is OrderedDict else f"{{{shown}}}"
         if kind is str:
             return json.dumps(tree)
         if kind is float and tree != tree:

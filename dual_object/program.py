@@ -7,10 +7,12 @@ numbered value.
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -91,8 +93,8 @@ class Program:
     inline: str | None = None
 
     def modules(self) -> Iterator[Call]:
-        """The calls that construct a module."""
-        return (call for call in self.calls if call.kind == "module")
+        """The calls that construct a module, those of a custom dual with state included."""
+        return (call for call in self.calls if call.kind == "module" or (call.kind == "custom" and call.state))
 
     def ops(self) -> list[str]:
         """Names of the ops called, as `op_name` gives them, in order, without host reads of attributes."""
@@ -178,9 +180,10 @@ class Program:
         """Read what `save` wrote, the Program and its note; raises ProgramError naming the file when that fails."""
         try:
             data = json.loads(path.read_text())
-            with np.load(path.with_suffix(".npz"), allow_pickle=False) as stored:
+            # Opened here: NumPy leaves a file that it cannot read open.
+            with path.with_suffix(".npz").open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = [stored[f"arr_{i}"] for i in range(len(stored.files))]
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             raise ProgramError(f"{path} cannot be read as a stored Program: {error}") from error
         if not isinstance(data, dict) or data.get("version") != VERSION:
             found = data.get("version") if isinstance(data, dict) else None

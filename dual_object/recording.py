@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from dual_object.annotations import draw
 from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
-from dual_object.observation import Observation, Values, class_names, observe
+from dual_object.observation import Finished, Observation, Values, class_names, observe
 from dual_object.program import Call, CallKind, Input, Program
 from dual_object.replay import Replay
 from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Ref, Tree, map_leaves
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
     from dual_object.dual import DualObject
 
+#: An argument of a call: the function that has the parameter, its position or name, and all arguments of the call.
+Place: TypeAlias = "tuple[Any, int | str, tuple[Any, ...], dict[str, Any]]"
+
 current_recording: ContextVar[Recording] = ContextVar("current_recording")
 
 
-@runtime_checkable
 class Drawable(Protocol):
     """What the recording needs of an argument generator."""
 
@@ -31,6 +34,12 @@ class Drawable(Protocol):
 
     def value(self) -> Any:
         """The drawn value."""
+
+
+def is_drawable(arg: Any) -> bool:
+    """Whether an argument is a generator; `isinstance` with a Protocol would cost ten times as much per call."""
+    kind = type(arg)
+    return kind not in PLAIN and hasattr(kind, "value") and hasattr(kind, "to")
 
 
 def recording(what: str) -> Recording:
@@ -151,21 +160,21 @@ class Recording:
                 raw_args.append(arg)
                 neutral.append(arg)
             else:
-                if isinstance(arg, Drawable) and not isinstance(arg, self.reference.tensor_type):
+                if is_drawable(arg):
                     arg = draw(arg, annotated or function, op, position, args, kwargs)
                     if isinstance(arg, self._omitted):
                         continue
-                raw, tree = self._argument(arg, op)
+                raw, tree = self._argument(arg, op, (annotated or function, position, args, kwargs))
                 raw_args.append(raw)
                 neutral.append(tree)
         raw_kwargs: dict[str, Any] = {}
         neutral_kwargs: dict[str, Tree] = {}
         for key, arg in kwargs.items():
-            if isinstance(arg, Drawable) and type(arg) is not self._dual_type:
+            if is_drawable(arg):
                 arg = draw(arg, annotated or function, op, key, args, kwargs)
                 if isinstance(arg, self._omitted):
                     continue
-            raw_kwargs[key], neutral_kwargs[key] = self._argument(arg, op)
+            raw_kwargs[key], neutral_kwargs[key] = self._argument(arg, op, (annotated or function, key, args, kwargs))
         record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
         try:
             result = function(*raw_args, **raw_kwargs)
@@ -201,21 +210,21 @@ class Recording:
             raise ArgumentError(f"{op} was given a dual object of another case; draw it inside the body, once per case")
         return dual._value
 
-    def _argument(self, arg: Any, op: str) -> tuple[Any, Tree]:
-        """The reference's object and the neutral form of one argument."""
+    def _argument(self, arg: Any, op: str, place: Place) -> tuple[Any, Tree]:
+        """The reference's object and the neutral form of one argument, or of a part of the one at `place`."""
         kind = type(arg)
         if kind in PLAIN:
             return arg, arg
         if kind is self._dual_type:
             return self._own(arg, op), arg._ref
         if kind is tuple or kind is list:
-            pairs = [self._argument(self._item(item), op) for item in arg]
+            pairs = [self._argument(self._item(item, op, place), op, place) for item in arg]
             return kind(raw for raw, _ in pairs), kind(tree for _, tree in pairs)
-        if kind is dict:
-            both = {key: self._argument(self._item(item), op) for key, item in arg.items()}
-            return {key: raw for key, (raw, _) in both.items()}, {key: tree for key, (_, tree) in both.items()}
+        if kind is dict or kind is OrderedDict:
+            both = [(key, *self._argument(self._item(item, op, place), op, place)) for key, item in arg.items()]
+            return kind((key, raw) for key, raw, _ in both), kind((key, tree) for key, _, tree in both)
         if kind is slice:
-            parts = [self._argument(self._item(part), op) for part in (arg.start, arg.stop, arg.step)]
+            parts = [self._argument(self._item(part, op, place), op, place) for part in (arg.start, arg.stop, arg.step)]
             return slice(*(raw for raw, _ in parts)), slice(*(tree for _, tree in parts))
         if kind is complex or arg is Ellipsis:
             return arg, arg
@@ -228,9 +237,10 @@ class Recording:
             return arg.item(), arg.item()
         return self._framework_object(arg, op)
 
-    def _item(self, item: Any) -> Any:
-        if isinstance(item, Drawable) and not isinstance(item, (self._dual_type, self.reference.tensor_type)):
-            return item.value()
+    def _item(self, item: Any, op: str, place: Place) -> Any:
+        if is_drawable(item):
+            function, parameter, args, kwargs = place
+            return draw(item, function, op, parameter, args, kwargs, inside=True)
         return item
 
     def _framework_object(self, arg: Any, op: str) -> tuple[Any, Tree]:
@@ -273,9 +283,9 @@ class Recording:
         if kind is tuple or kind is list:
             pairs = [self._result(item, call) for item in result]
             return kind(returned for returned, _ in pairs), kind(tree for _, tree in pairs)
-        if kind is dict:
-            both = {key: self._result(item, call) for key, item in result.items()}
-            return {key: made for key, (made, _) in both.items()}, {key: tree for key, (_, tree) in both.items()}
+        if kind is dict or kind is OrderedDict:
+            both = [(key, *self._result(item, call)) for key, item in result.items()]
+            return kind((key, made) for key, made, _ in both), kind((key, tree) for key, _, tree in both)
         if isinstance(result, tuple):
             fields = self.reference.fields(result)
             if fields:
@@ -345,15 +355,23 @@ class Recording:
         be set.
         """
         inputs = {x.id for x in self.program.inputs}
+        # Those are observed as their module's parameters; a static graph does not know them otherwise.
+        parameters = {
+            id(parameter)
+            for module in self.values.modules.values()
+            for parameter in self.reference.parameters(module).values()
+        }
         self.program.leaves = [
             id_
             for id_, value in self.values.by_id.items()
             if isinstance(value, self.reference.tensor_type)
             and id_ not in inputs
+            and id(value) not in parameters
             and value.is_leaf
             and value.requires_grad
         ]
-        return observe(self.reference, self.program, self.values, Observation())
+        [seen] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)
+        return seen
 
 
 def _rebuild(named: Any, items: list[Any]) -> Any:

@@ -16,6 +16,7 @@ from dual_object.adapter import Adapter
 from dual_object.errors import MissingOp, ProgramError
 from dual_object.observation import (
     Failure,
+    Finished,
     Observation,
     Values,
     class_names,
@@ -73,18 +74,32 @@ class Replay:
         self.values = Values()
         self.seen = Observation()
 
-    def run(self, before: Callable[[int], None] | None = None) -> Observation:
-        """Run everything; `before(index)` is told of each call before it starts."""
-        for x in self.program.inputs:
-            self.place(x)
+    def run(self) -> Observation:
+        """Run everything and read what it shows."""
+        [seen] = observe([self.start()], self.adapter)
+        return seen
+
+    def start(self, before: Callable[[int], None] | None = None) -> Finished:
+        """Run everything, backward included, without waiting for the target; `before(index)` is told of each call
+        before it starts.
+        """
+        try:
+            for x in self.program.inputs:
+                self.place(x)
+        except Exception as error:
+            self.seen.failures.append(failure_of(error, None))
+            self.seen.ended = True
         for index, call in enumerate(self.program.calls):
+            if self.seen.ended:
+                break
             if before is not None:
                 before(index)
             self.step(index, call)
-            if self.seen.ended:
-                self.adapter.synchronize()
-                return self.seen
-        return observe(self.adapter, self.program, self.values, self.seen)
+        return self.finish()
+
+    def finish(self) -> Finished:
+        """Ask for the backward, once all calls have been stepped through."""
+        return Finished(self.adapter, self.program, self.values, self.seen)
 
     def place(self, x: Input) -> None:
         """Create an input tensor."""
@@ -219,7 +234,7 @@ class Replay:
             if all(match is _SAME for match in matched):
                 return _SAME
             return tuple(item if match is _SAME else match for item, match in zip(items, matched, strict=True))
-        if kind is dict:
+        if isinstance(out, dict):
             if not isinstance(result, dict) or set(result) != set(out):
                 raise StructureError(f"returned {_structure(result)}, but should return {_structure(out)}")
             return self._match(list(out.values()), [result[key] for key in out])

@@ -6,9 +6,9 @@ from typing import Any
 
 from dual_object.adapter import GraphRefusal
 from dual_object.observation import Failure
-from dual_object.program import Program
+from dual_object.program import Call, Program
 from dual_object.replay import Replay
-from dual_object.values import refs
+from dual_object.values import Ref, refs
 
 
 class TraceRefused(Exception):  # noqa: N818 - carries a Failure out of a trace
@@ -29,11 +29,18 @@ def obstacle(program: Program) -> str | None:
     if program.inline is not None:
         return program.inline
     made = {x.id for x in program.inputs}
-    for call in program.calls:
-        if call.kind == "module" and not made.isdisjoint(call.operands()):
-            return "a module is constructed from a tensor"
-        if call.kind != "module":
-            made.update(call.results())
+    constructions = {id(call) for call in program.modules()}
+    modules: set[int] = set()
+    setup = set(setup_calls(program))
+    for index, call in enumerate(program.calls):
+        if id(call) in constructions:
+            if not made.isdisjoint(call.operands()):
+                return "a module is constructed from a tensor"
+            modules.update(call.results())
+        elif index not in setup and _configures(call, modules):
+            return "a module is changed after it was used"
+        else:
+            made.update(set(call.results()) - modules)
         if call.kind in ("method", "function") and call.op.rpartition(".")[2] == "backward":
             return "the body calls backward itself"
         if (call.kind == "get" and call.op == "grad") or call.op == "autograd.grad":
@@ -41,12 +48,38 @@ def obstacle(program: Program) -> str | None:
     return None
 
 
+def setup_calls(program: Program) -> list[int]:
+    """Indices of the calls that come before a static graph: modules are constructed, and configured (`to`, `eval`)
+    before their first use; a graph's own block for a module refuses both.
+    """
+    constructions = {id(call) for call in program.modules()}
+    found: list[int] = []
+    modules: set[int] = set()
+    used: set[int] = set()
+    for index, call in enumerate(program.calls):
+        if id(call) in constructions:
+            found.append(index)
+            modules.update(call.results())
+        elif _configures(call, modules) and used.isdisjoint(call.operands()):
+            found.append(index)
+        else:
+            used.update(call.operands())
+    return found
+
+
+def _configures(call: Call, modules: set[int]) -> bool:
+    """Whether a module's own method changes it and returns it."""
+    receiver = call.args[0] if call.args else None
+    return call.kind == "method" and type(receiver) is Ref and receiver.id in modules and call.out == receiver
+
+
 def traced_calls(program: Program) -> list[int]:
-    """Indices of the calls that belong into a static graph: no construction, no host reads, no refused calls."""
+    """Indices of the calls that belong into a static graph: no setup, no host reads, no refused calls."""
+    setup = set(setup_calls(program))
     return [
         index
         for index, call in enumerate(program.calls)
-        if call.kind != "module" and not call.raises and (call.out is None or refs(call.out))
+        if index not in setup and not call.raises and (call.out is None or refs(call.out))
     ]
 
 

@@ -1,11 +1,13 @@
 """Framework-neutral values: what a Program holds where a framework would hold its own objects.
 
-A tree is made of None, bool, int, float, complex, str, slice, Ellipsis, tuple, list, dict, NumPy arrays and the leaves
-defined here. JSON keeps plain leaves as they are and tags the rest with one-key objects; arrays travel beside it.
+A tree is made of None, bool, int, float, complex, str, slice, Ellipsis, tuple, list, dict, OrderedDict, NumPy arrays
+and the leaves defined here. JSON keeps plain leaves as they are and tags the rest with one-key objects; arrays travel
+beside it.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -60,8 +62,8 @@ def map_leaves(tree: Tree, leaf: Callable[[Any], Any]) -> Tree:
         return tuple(map_leaves(item, leaf) for item in tree)
     if kind is list:
         return [map_leaves(item, leaf) for item in tree]
-    if kind is dict:
-        return {key: map_leaves(item, leaf) for key, item in tree.items()}
+    if kind is dict or kind is OrderedDict:  # `nn.Sequential` takes the latter alone
+        return kind((key, map_leaves(item, leaf)) for key, item in tree.items())
     if kind is Named:
         return Named(tree.fields, tuple(map_leaves(item, leaf) for item in tree.items))
     if kind is slice:
@@ -80,7 +82,7 @@ def refs(tree: Tree) -> list[int]:
         elif kind is tuple or kind is list:
             for item in tree:
                 collect(item)
-        elif kind is dict:
+        elif kind is dict or kind is OrderedDict:
             for item in tree.values():
                 collect(item)
         elif kind is Named:
@@ -104,8 +106,9 @@ def to_json(tree: Tree, arrays: list[Array]) -> Any:
         return {"tuple": [to_json(item, arrays) for item in tree]}
     if kind is list:
         return [to_json(item, arrays) for item in tree]
-    if kind is dict:
-        return {"dict": [[to_json(key, arrays), to_json(item, arrays)] for key, item in tree.items()]}
+    if kind is dict or kind is OrderedDict:
+        tag = "dict" if kind is dict else "ordered"
+        return {tag: [[to_json(key, arrays), to_json(item, arrays)] for key, item in tree.items()]}
     if kind is Name:
         return {"name": tree.path}
     if kind is Device:
@@ -128,6 +131,9 @@ _DECODERS: dict[str, Callable[[Any, list[Array]], Any]] = {
     "ref": lambda value, arrays: Ref(value),
     "tuple": lambda value, arrays: tuple(from_json(item, arrays) for item in value),
     "dict": lambda value, arrays: {from_json(key, arrays): from_json(item, arrays) for key, item in value},
+    "ordered": lambda value, arrays: OrderedDict(
+        (from_json(key, arrays), from_json(item, arrays)) for key, item in value
+    ),
     "name": lambda value, arrays: Name(value),
     "device": lambda value, arrays: Device(value),
     "named": lambda value, arrays: Named(tuple(value[0]), tuple(from_json(item, arrays) for item in value[1])),

@@ -50,10 +50,23 @@ def read(receive: Callable[[int], memoryview | bytes | bytearray]) -> tuple[dict
     if header_size > 1 << 32 or payload_size > 1 << 38:
         raise WireError(f"a frame of {header_size} + {payload_size} bytes is no frame")
     try:
-        message, table = json.loads(bytes(receive(header_size)))
+        header = json.loads(bytes(receive(header_size)))
     except ValueError as error:
         raise WireError(f"a frame's header is no JSON: {error}") from error
     payload = np.frombuffer(bytearray(receive(payload_size)), dtype=np.uint8) if payload_size else np.empty(0, np.uint8)
+    try:
+        message, table = header
+        if not isinstance(message, dict):
+            raise TypeError
+        return message, _arrays(table, payload)
+    except (TypeError, ValueError) as error:
+        raise WireError(
+            f"a frame's header={header!r}, but should be a message and the dtypes and shapes of its arrays"
+        ) from error
+
+
+def _arrays(table: list[tuple[str, list[int]]], payload: Array) -> list[Array]:
+    """The arrays in `payload`, in place."""
     arrays: list[Array] = []
     offset = 0
     for dtype, shape in table:
@@ -64,4 +77,4 @@ def read(receive: Callable[[int], memoryview | bytes | bytearray]) -> tuple[dict
         nbytes = count * kind.itemsize
         arrays.append(payload[offset : offset + nbytes].view(kind).reshape(shape))
         offset += nbytes + -nbytes % _ALIGNMENT
-    return message, arrays
+    return arrays

@@ -106,6 +106,9 @@ class _Tally:
             self._end(record)
         elif kind == "test":
             self._tests[record["test"]] = (self._tests.get(record["test"]) or 0.0) + record["seconds"]
+            # A body that raised leaves its case open; the test has ended, so nothing of it is running.
+            for open_case in [key for key in self._running if key[:2] == (path, record["test"])]:
+                del self._running[open_case]
             if record["outcome"] == "failed":
                 self._failed.add(record["test"])
         elif kind == "fault":

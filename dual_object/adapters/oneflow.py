@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import os
 import platform
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,9 @@ class Adapter:
     name = "oneflow"
 
     def __init__(self) -> None:
-        flow = import_oneflow()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its docstrings' escapes, told when they are first compiled
+            flow = import_oneflow()
         self.flow = flow
         self.tensor_type: type = flow.Tensor
         self.module_type: type = flow.nn.Module
@@ -148,7 +151,7 @@ class Adapter:
             groups.setdefault((tensor.dtype, tensor.device), []).append(position)
         found: list[Array] = [np.empty(0)] * len(tensors)
         for (dtype, _), positions in groups.items():
-            chosen = [tensors[position].detach() for position in positions]
+            chosen = [tensors[position] for position in positions]
             if len(chosen) < 3 or self._dtype_names.get(dtype) not in (
                 "float32",
                 "float64",
@@ -158,7 +161,8 @@ class Adapter:
                 for position, tensor in zip(positions, chosen, strict=True):
                     found[position] = self._read(tensor, dtype)
                 continue
-            flat = self.flow.cat([tensor.reshape(-1) for tensor in chosen]).numpy()
+            # Detached last: `detach()` of a view forgets where the view starts, for every op but `numpy()`.
+            flat = self.flow.cat([tensor.reshape(-1) for tensor in chosen]).detach().numpy()
             offset = 0
             for position, tensor in zip(positions, chosen, strict=True):
                 count = tensor.nelement()
@@ -169,7 +173,7 @@ class Adapter:
     def _read(self, tensor: Any, dtype: Any) -> Array:
         if self._dtype_names.get(dtype) in _NO_NUMPY:
             tensor = tensor.to(self.flow.float32)
-        array: Array = np.asarray(tensor.numpy())
+        array: Array = np.asarray(tensor.detach().numpy())
         return array
 
     def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array]) -> None:

@@ -15,7 +15,7 @@ from dual_object.adapter import GraphError, GraphRefusal, GraphRequest
 from dual_object.observation import Observation, class_names, first_words, see
 from dual_object.program import Program
 from dual_object.replay import Replay
-from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, traced_calls
+from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
 from dual_object.values import Array
 
 if TYPE_CHECKING:
@@ -32,11 +32,10 @@ class _Member:
         self.returned: list[int] = []
         for x in program.inputs:
             self.replay.place(x)
-        for index, call in enumerate(program.calls):
-            if call.kind == "module":
-                self.replay.step(index, call)
-                if self.replay.seen.ended:
-                    raise TraceRefused(self.replay.seen.failures[-1])
+        for index in setup_calls(program):
+            self.replay.step(index, program.calls[index])
+            if self.replay.seen.ended:
+                raise TraceRefused(self.replay.seen.failures[-1])
 
     def inputs(self) -> list[Any]:
         # Detached: an input that requires a gradient outside gets none inside.
@@ -192,12 +191,15 @@ def _collect(
         for id_, module in member.replay.values.modules.items()
         for name, buffer in adapter.buffers(module).items()
     }
-    shown = iter(see(adapter, [*fetched, *buffers.values()]))
+    tensors = [*fetched, *buffers.values()]
+    shown = iter(see(adapter, [tensor for tensor in tensors if tensor is not None]))
+    gradients = iter(fetched[sum(len(member.returned) for member in members.values()) :])
     seen = {index: member.replay.seen for index, member in members.items()}
     for index, member in members.items():
         seen[index].outputs = {id_: next(shown) for id_ in member.returned}
     for index, member in members.items():
-        seen[index].gradients = {key: next(shown) for key in member.keys}
+        # None: a leaf that got no gradient in the graph.
+        seen[index].gradients = {key: None if next(gradients) is None else next(shown) for key in member.keys}
     for index, key in buffers:
         seen[index].buffers[key] = next(shown)
     for index, member in members.items():

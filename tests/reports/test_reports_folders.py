@@ -3,35 +3,71 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from reports import FolderError, PartError, RecordError, latest_run, plan_run, prune_runs, resolve_run, runs
+from reports import (
+    FolderError,
+    PartError,
+    RecordError,
+    RecordWriter,
+    latest_run,
+    plan_run,
+    prune_runs,
+    resolve_run,
+    runs,
+)
 from reports import save_summary as save
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=timezone.utc)
 
 
+def made_run(report_dir, seed, now, process=1):
+    """Plan a run and create its folder, as its first record would."""
+    run = plan_run(report_dir, seed, now, process)
+    run.mkdir(parents=True)
+    return run
+
+
 def test_name_of_a_run(tmp_path):
-    """A run is named by its second in UTC and its seed."""
+    """A run is named by its second in UTC, its seed and its process."""
     zone = timezone(timedelta(hours=8))
-    run = plan_run(tmp_path, 7, NOON.astimezone(zone))
-    assert run == tmp_path / "runs" / "20260102-120000-7"
-    assert run.is_dir()
+    assert plan_run(tmp_path, 7, NOON.astimezone(zone), 42) == tmp_path / "runs" / "20260102-120000-7-42"
+
+
+def test_name_of_this_process(tmp_path):
+    """Without a process, this one names the run."""
+    assert plan_run(tmp_path, 7, NOON).name == f"20260102-120000-7-{os.getpid()}"
+
+
+def test_name_of_this_moment(tmp_path):
+    """Without a moment, a run is named by now, in UTC."""
+    before = datetime.now(timezone.utc).replace(microsecond=0)
+    stamp = plan_run(tmp_path, 7, process=1).name.removesuffix("-7-1")
+    named = datetime.strptime(stamp, "%Y%m%d-%H%M%S").replace(tzinfo=timezone.utc)
+    assert before <= named <= datetime.now(timezone.utc)
+
+
+def test_planning_creates_nothing(tmp_path):
+    """A planned run leaves no trace, and is no run yet."""
+    plan_run(tmp_path, 0, NOON)
+    assert list(tmp_path.iterdir()) == []
+    assert runs(tmp_path) == []
 
 
 def test_runs_of_one_second(tmp_path):
-    """Runs of one second are numbered whatever their seeds, and the last is the latest."""
-    names = [plan_run(tmp_path, seed, NOON).name for seed in (9, 9, 0)]
-    assert names == ["20260102-120000-9", "20260102-120000-9-2", "20260102-120000-0-3"]
-    assert latest_run(tmp_path).name == "20260102-120000-0-3"
+    """Runs of one second are told apart and ordered by their processes, whatever their seeds."""
+    names = [made_run(tmp_path, seed, NOON, process).name for seed, process in ((9, 7), (9, 8), (0, 9))]
+    assert names == ["20260102-120000-9-7", "20260102-120000-9-8", "20260102-120000-0-9"]
+    assert latest_run(tmp_path).name == "20260102-120000-0-9"
 
 
 def test_latest_counts_in_numbers(tmp_path):
-    """The tenth run of a second is later than the second."""
-    names = [plan_run(tmp_path, 0, NOON).name for _ in range(10)]
+    """Process 10 of a second is later than process 9."""
+    names = [made_run(tmp_path, 0, NOON, process).name for process in range(1, 11)]
     assert [run.name for run in runs(tmp_path)] == names
 
 
@@ -44,12 +80,13 @@ def test_seed_is_part_of_a_name(tmp_path, seed):
 
 
 def test_report_folder_that_is_a_file(tmp_path):
-    """A report folder which is a file is refused with the system's reason."""
+    """A report folder which is a file is refused when the run is written, with the system's reason."""
     (tmp_path / "file").write_text("")
+    run = plan_run(tmp_path / "file", 0, NOON, 1)
     with pytest.raises(RecordError) as caught:
-        plan_run(tmp_path / "file", 0, NOON)
+        RecordWriter(run, "main", seed=0, target="torch", environment={}, command="pytest")
     assert str(caught.value) == (
-        f"{tmp_path}/file/runs/20260102-120000-0 cannot be written: Not a directory; "
+        f"{run}/records-main.jsonl cannot be written: Not a directory; "
         "free the disk or choose another folder with --autotest-report"
     )
 
@@ -66,7 +103,7 @@ def test_no_run_yet(tmp_path):
 
 def test_folder_means_its_run(tmp_path):
     """A user may name the report folder or one run folder."""
-    first, last = plan_run(tmp_path, 0, NOON), plan_run(tmp_path, 0, NOON)
+    first, last = made_run(tmp_path, 0, NOON, 1), made_run(tmp_path, 0, NOON, 2)
     assert resolve_run(tmp_path) == last
     assert resolve_run(first) == first
 
@@ -89,7 +126,7 @@ def test_missing_report_folder(tmp_path):
 
 def test_prune_keeps_the_newest(tmp_path):
     """Ten runs stay, and what is not a run stays too."""
-    made = [plan_run(tmp_path, 0, NOON + timedelta(minutes=minute)) for minute in range(12)]
+    made = [made_run(tmp_path, 0, NOON + timedelta(minutes=minute)) for minute in range(12)]
     (tmp_path / "runs" / "mine").mkdir()
     (tmp_path / "runs" / "20250101-000000-0").symlink_to(tmp_path)
     assert prune_runs(tmp_path) == made[:2]
@@ -100,7 +137,7 @@ def test_prune_keeps_the_newest(tmp_path):
 
 def test_run_that_cannot_be_removed(tmp_path, monkeypatch):
     """A run which stays in spite of pruning is named."""
-    old, _ = plan_run(tmp_path, 0, NOON), plan_run(tmp_path, 0, NOON)
+    old, _ = made_run(tmp_path, 0, NOON, 1), made_run(tmp_path, 0, NOON, 2)
 
     def refuse(path):
         raise PermissionError(13, "Permission denied")
@@ -120,7 +157,7 @@ def test_prune_keeps_one_at_least(tmp_path):
 
 def test_summary_is_saved_twice(tmp_path, summed):
     """summary.json stands in the run folder and in the report folder, and no draft is left."""
-    summary, run = summed(), plan_run(tmp_path / "report", 0, NOON)
+    summary, run = summed(), made_run(tmp_path / "report", 0, NOON)
     assert save(run, summary) == run / "summary.json"
     copy = tmp_path / "report" / "summary.json"
     assert copy.read_bytes() == (run / "summary.json").read_bytes()

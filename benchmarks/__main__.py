@@ -1,0 +1,58 @@
+"""`python -m benchmarks [NAME ...]`: speed as ratios measured side by side in one run, against the bars they should
+keep.
+"""
+
+from __future__ import annotations
+
+import sys
+from statistics import median
+
+from benchmarks.measure import bare, cpu_seconds, harness, ratios
+
+#: name: (test body, bare kind, bar, cases of the harness, bare cases)
+CASES = {
+    "eager": ("test_eager", "eager", 2.5, (200, 2200), (200, 2200)),
+    "graph none": ("test_graph_none", "graph", 0.6, (40, 240), (20, 120)),
+    "graph share": ("test_graph_share", "graph", 1.0, (40, 240), (20, 120)),
+    "graph all": ("test_graph_all", "training_graph", 0.5, (40, 240), (20, 120)),
+}
+PAIRS = 3
+STARTS = 9
+
+
+def main() -> None:
+    """Run the benchmarks named on the command line, or all."""
+    wanted = sys.argv[1:] or [*CASES, "start"]
+    print(f"{'benchmark':<14}{'ratio':>8}{'bar':>7}   ours and bare, CPU ms per case, all processes; medians of {PAIRS} pairs")
+    for name in wanted:
+        if name == "start":
+            start()
+            continue
+        body, kind, bar, counts, bare_counts = CASES[name]
+        ratio, ours, theirs = ratios(harness(body), bare(kind), counts, bare_counts, PAIRS)
+        print(f"{name:<14}{ratio:>8.2f}{bar:>7.2f}   {ours * 1e3:.3f} / {theirs * 1e3:.3f}", flush=True)
+
+
+def start() -> None:
+    """Start-up: what importing adds to NumPy, what `--help` takes, what the sleeping plugin adds to pytest."""
+    numpy = [sys.executable, "-c", "import numpy"]
+    names = "autotest, random, random_tensor, torch"
+    ours = [sys.executable, "-c", f"import numpy; from autotest import {names}"]
+    print(f"{'import':<14}{_added(ours, numpy):>8.0f}{150:>7}   CPU ms that importing every public name adds to importing NumPy")
+    help_ = [sys.executable, "-m", "autotest", "--help"]
+    print(f"{'--help':<14}{median(cpu_seconds(help_) for _ in range(STARTS)) * 1e3:>8.0f}{300:>7}   CPU ms")
+    asleep = [sys.executable, "-m", "pytest", "-q", "--collect-only", "benchmarks/measure.py"]
+    print(f"{'asleep':<14}{_added(_quiet(asleep), _quiet([*asleep, '-p', 'no:autotest'])):>8.0f}{10:>7}   CPU ms added to a pytest session")
+
+
+def _quiet(command: list[str]) -> list[str]:
+    # pytest's exit status 5, nothing collected, is what this session should end with
+    return ["sh", "-c", '"$@" || test $? = 5', "sh", *command]
+
+
+def _added(ours: list[str], theirs: list[str]) -> float:
+    return median((cpu_seconds(ours) - cpu_seconds(theirs)) * 1e3 for _ in range(STARTS))
+
+
+if __name__ == "__main__":
+    main()

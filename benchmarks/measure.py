@@ -1,0 +1,68 @@
+"""Measuring: CPU seconds of a command with all its processes, and what one more unit of work costs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).parent
+
+
+def cpu_seconds(command: Sequence[str]) -> float:
+    """User and system seconds of a command and of every process it waited for; raises CalledProcessError when it
+    fails.
+    """
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)  # noqa: S603 - our own commands
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            output.seek(0)
+            raise subprocess.CalledProcessError(process.returncode, command, output.read())
+    return usage.ru_utime + usage.ru_stime
+
+
+def bare(kind: str) -> Callable[[int], list[str]]:
+    """The command that runs so many bare cases."""
+    return lambda count: [sys.executable, "-m", "benchmarks.bare", kind, str(count)]
+
+
+def harness(test: str) -> Callable[[int], list[str]]:
+    """The command that runs so many cases of a body through the harness."""
+    report = tempfile.mkdtemp(prefix="autotest-bench-")
+    options = ["-n", "0", "--report", report, "--cases"]
+    return lambda count: [
+        sys.executable,
+        "-m",
+        "autotest",
+        "run",
+        f"{HERE / 'bench_cases.py'}::{test}",
+        *options,
+        str(count),
+    ]
+
+
+def per_unit(command: Callable[[int], list[str]], low: int, high: int) -> float:
+    """CPU seconds that one more unit costs: start-up is in both runs and falls out."""
+    return (cpu_seconds(command(high)) - cpu_seconds(command(low))) / (high - low)
+
+
+def ratios(
+    ours: Callable[[int], list[str]],
+    theirs: Callable[[int], list[str]],
+    counts: tuple[int, int],
+    bare_counts: tuple[int, int],
+    pairs: int,
+) -> tuple[float, float, float]:
+    """Median of ours / theirs, measured in turn, and the medians of both in seconds per unit."""
+    measured = [(per_unit(ours, *counts), per_unit(theirs, *bare_counts)) for _ in range(pairs)]
+    return (
+        median(a / b for a, b in measured),
+        median(a for a, _ in measured),
+        median(b for _, b in measured),
+    )

@@ -1,0 +1,241 @@
+"""Faults to plant in a target worker: `AUTOTEST_FAULT=faults:NAME` calls NAME with the worker's adapter.
+
+Each fault changes one op of PyTorch, so that one run can carry many of them: a body is red by the one op it calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.fx.experimental.proxy_tensor  # before any op is taken away from it
+
+from dual_object.adapter import GraphError, GraphRequest
+
+Op = Callable[..., Any]
+
+
+def _replace(home: Any, name: str, change: Callable[[Op], Op]) -> None:
+    setattr(home, name, change(getattr(home, name)))
+
+
+def _after(change: Callable[[Any], Any]) -> Callable[[Op], Op]:
+    """The op with its result changed."""
+    return lambda op: lambda *args, **kwargs: change(op(*args, **kwargs))
+
+
+def _raising(error: Exception) -> Callable[[Op], Op]:
+    def change(op: Op) -> Op:
+        def planted(*args: Any, **kwargs: Any) -> Any:
+            raise error
+
+        return planted
+
+    return change
+
+
+def _doubled_gradient(result: Any) -> Any:
+    """The same values with twice the gradient."""
+    return result.detach() + 2 * (result - result.detach())
+
+
+def _victim(name: str, x: Any) -> bool:
+    """Whether `x` is the input that this fault has chosen: the first it met in the whole run, in any worker."""
+    path = Path(os.environ["AUTOTEST_ONCE"]) / f"victim-{name}"
+    words = str(x.tolist())
+    if not path.exists():
+        path.write_text(words)
+    return path.read_text() == words
+
+
+def wrong(adapter: Any) -> None:
+    """One fault of each kind that a living target can show."""
+    _eager(adapter)
+    _refusals()
+    _graphs(adapter)
+
+
+def _eager(adapter: Any) -> None:
+    _replace(torch, "sin", _after(lambda result: result + 0.5))
+    _replace(torch, "cos", _after(lambda result: result + float("nan")))
+    _replace(torch, "log", _after(lambda result: -result))
+    _replace(torch, "tan", _after(lambda result: result.unsqueeze(0)))
+    _replace(torch, "atan", _after(lambda result: result.double()))
+    _replace(torch, "sinh", _after(lambda result: result.detach()))
+    _replace(torch, "cosh", _after(_doubled_gradient))
+    _replace(torch, "chunk", _after(lambda result: result[:-1]))
+    _replace(torch, "asinh", _after(lambda result: (result, result)))
+    _replace(torch.Tensor, "view_as", lambda op: lambda x, other: op(x, other) + 0 * other)
+    _replace(torch.Tensor, "mul_", lambda op: lambda x, other: x * other)
+    _replace(torch.Tensor, "numel", _after(lambda result: result + 1))
+
+    def mutating(op: Op) -> Op:
+        def planted(x: Any) -> Any:
+            result = op(x)
+            x.detach().add_(1)
+            return result
+
+        return planted
+
+    _replace(torch, "acos", mutating)
+
+    away: list[Any] = []  # what the fault has sent to another device
+
+    def sent(result: Any) -> Any:
+        away.append(result)
+        return result
+
+    def describe(real: Op) -> Op:
+        def planted(tensor: Any) -> Any:
+            dtype, shape, device, requires_grad = real(tensor)
+            return dtype, shape, "cuda:1" if any(tensor is t for t in away) else device, requires_grad
+
+        return planted
+
+    _replace(torch, "asin", _after(sent))
+    _replace(adapter, "describe", describe)
+
+    class RaisingBackward(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            raise RuntimeError("planted in backward")
+
+    _replace(torch, "atanh", _after(RaisingBackward.apply))
+
+    def state(op: Op) -> Op:
+        def planted(module: Any, x: Any) -> Any:
+            result = op(module, x)
+            module.running_var.data.add_(1)  # past the version counter, which backward checks
+            return result
+
+        return planted
+
+    _replace(torch.nn.BatchNorm1d, "forward", state)
+    _replace(torch, "sigmoid", _after(lambda result: result * 1.5))
+    _replace(torch, "hypot", _after(lambda result: result + 1))
+
+
+def _refusals() -> None:
+    _replace(torch, "acosh", _raising(RuntimeError("planted")))
+    _replace(torch, "mv", lambda op: lambda matrix, vector: matrix.sum(1))
+    _replace(torch, "dot", _raising(KeyError("planted")))
+    _replace(torch, "mm", lambda op: lambda a, b: op(a, b) if a.shape[1] == b.shape[0] else a)
+    _replace(torch, "outer", _refusing_otherwise)
+    _replace(torch, "erfinv", _raising(NotImplementedError("no kernel for erfinv")))
+    del torch.erfc
+
+
+def _refusing_otherwise(op: Op) -> Op:
+    def planted(*args: Any) -> Any:
+        try:
+            return op(*args)
+        except RuntimeError:
+            raise KeyError("planted") from None
+
+    return planted
+
+
+def _graphs(adapter: Any) -> None:
+    def in_graph(change: Callable[[Any], Any]) -> Callable[[Op], Op]:
+        return _after(lambda result: change(result) if adapter.phase == "graph" else result)
+
+    _replace(torch, "sqrt", in_graph(lambda result: result + 0.5))
+    _replace(torch, "exp", in_graph(_doubled_gradient))
+    _replace(torch, "expm1", in_graph(lambda result: result.double()))
+    _replace(torch, "log1p", lambda op: lambda x: _raise_in_graph(adapter) or op(x))
+
+    def state(op: Op) -> Op:
+        def planted(module: Any, x: Any) -> Any:
+            result = op(module, x)
+            if adapter.phase == "graph":
+                module.running_mean.data.add_(1)
+            return result
+
+        return planted
+
+    _replace(torch.nn.BatchNorm2d, "forward", state)
+
+    def graph(real: Op) -> Op:
+        def planted(request: GraphRequest) -> Any:
+            ops = {op for program in request.programs for op in program.ops()}
+            if len(request.programs) > 1 and "log2" in ops:
+                raise GraphError(("RuntimeError",), "planted for more than one", poisoned=False)
+            if "log10" in ops:
+                raise GraphError(("RuntimeError",), "building plan got error", poisoned=True)
+            results = real(request)
+            if len(results) > 1:
+                for program, seen in zip(request.programs, results, strict=True):
+                    if "exp2" in program.ops():
+                        for shown in seen.outputs.values():
+                            shown.data = shown.data + 1
+            return results
+
+        return planted
+
+    _replace(adapter, "graph", graph)
+
+
+def _raise_in_graph(adapter: Any) -> None:
+    if adapter.phase == "graph":
+        raise RuntimeError("planted while the graph is built")
+
+
+def deadly(adapter: Any) -> None:
+    """Faults that end or stop the worker, each for one case's input, so that a test's other cases can stand."""
+
+    # The first trace imports half of PyTorch's compiler, which can take longer than these tests' deadline.
+    torch.fx.experimental.proxy_tensor.make_fx(torch.neg)(torch.ones(1))
+
+    def fatal(name: str, end: Callable[[], None], phase: str = "eager", always: bool = False) -> None:
+        def change(op: Op) -> Op:
+            def planted(x: Any) -> Any:
+                if adapter.phase == phase and (always or _victim(name, x)):
+                    end()
+                return op(x)
+
+            return planted
+
+        _replace(torch, name, change)
+
+    fatal("sin", _check_failed)
+    fatal("cos", lambda: os.kill(os.getpid(), signal.SIGSEGV))
+    fatal("tan", lambda: ctypes.PyDLL(None).sleep(1000))  # C code that holds the interpreter's lock
+    fatal("cosh", lambda: _abort_soon(adapter))
+    fatal("exp", os.abort, phase="graph", always=True)
+    fatal("log1p", lambda: time.sleep(1000), phase="graph", always=True)
+
+
+def _abort_soon(adapter: Any) -> None:
+    """Abort from another thread a moment later, as an asynchronous kernel does; whoever synchronises waits for it."""
+
+    def abort() -> None:
+        time.sleep(0.1)
+        os.abort()
+
+    kernel = threading.Thread(target=abort)
+    kernel.start()
+    adapter.synchronize = kernel.join
+
+
+def _check_failed() -> None:
+    """End as glog's CHECK does: the useful line first, then a stack trace, then the signal."""
+    os.write(2, b"\x1b[31mF20240101 12:00:00.0 7 op.cpp:3] Check failed: (2 == 3) sizes differ\x1b[m\n")
+    os.write(2, b"*** Check failure stack trace: ***\n    @ 0x7f google::LogMessage::Fail()\n")
+    os.abort()
+
+
+def dead_at_import(adapter: Any) -> None:
+    """A target that does not survive its own import."""
+    os.write(2, b"undefined symbol: planted\n")
+    os._exit(7)

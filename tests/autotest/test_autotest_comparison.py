@@ -1,0 +1,367 @@
+"""What counts as a difference, its kind, and the words and elements that show it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autotest.comparison import Difference, Element, Rules, close, compare, same, value_difference
+from autotest.tolerance import EXACT, Tolerance
+from dual_object.observation import Failure, Observation, Seen
+from dual_object.program import Call, Input, Program
+from dual_object.values import Device, Name, Ref
+
+NAN, INF = float("nan"), float("inf")
+NEAR = Tolerance(1e-2, 1e-3)
+
+
+def array(*values: Any, dtype: str = "float32") -> np.ndarray[Any, Any]:
+    """A vector."""
+    return np.array(values, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        (array(1.0, NAN), array(1.0, NAN)),
+        (array(INF, -INF), array(INF, -INF)),
+        (array(0.0), array(-0.0)),
+        (array(1.0), array(1.005)),
+        (array(0.0), array(0.0009)),
+        (array(1 + 1j, dtype="complex64"), array(1.001 + 1j, dtype="complex64")),
+        (array(1.0), array(1.005, dtype="float64")),
+        (array(), array()),
+        (np.float32(2.0).reshape(()), np.float32(2.001).reshape(())),
+        (array(2**53 + 1, dtype="int64"), array(2**53 + 1, dtype="int64")),
+        (array(True, False, dtype="bool"), array(True, False, dtype="bool")),
+    ],
+)
+def test_close(expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any]) -> None:
+    """Within tolerance, NaN where NaN, the same infinity where infinite: that agrees."""
+    assert close(expected, actual, NEAR)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        (array(1.0), array(1.02)),
+        (array(1.0), array(NAN)),
+        (array(NAN), array(1.0)),
+        (array(INF), array(-INF)),
+        (array(INF), array(3e38)),
+        (array(3e38), array(INF)),
+        (array(INF), array(NAN)),
+        (array(1 + 1j, dtype="complex64"), array(1 - 1j, dtype="complex64")),
+        (array(2**53 + 1, dtype="int64"), array(2**53, dtype="int64")),
+        (array(200, dtype="uint8"), array(-56, dtype="int8")),
+        (array(True, dtype="bool"), array(False, dtype="bool")),
+    ],
+)
+def test_not_close(expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any]) -> None:
+    """One digit too far, another infinity, NaN on one side, integers one apart beyond 2**53: that differs."""
+    assert not close(expected, actual, NEAR)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "allowed", "kind", "words", "worst"),
+    [
+        (
+            array(1.0, 2.0, 3.0),
+            array(1.0, 2.5, 4.0),
+            NEAR,
+            "value",
+            "differs in 2 of 3 elements: [2] is 4.0, but should be 3.0 (rtol=0.01, atol=0.001)",
+            [Element((2,), 3.0, 4.0), Element((1,), 2.0, 2.5)],
+        ),
+        (
+            array(0.1),
+            array(0.3),
+            NEAR,
+            "value",
+            "differs in 1 of 1 element: [0] is 0.3, but should be 0.1 (rtol=0.01, atol=0.001)",
+            [Element((0,), 0.1, 0.3)],
+        ),
+        (
+            np.array(2.0),
+            np.array(3.0),
+            NEAR,
+            "value",
+            "differs in 1 of 1 element: it is 3.0, but should be 2.0 (rtol=0.01, atol=0.001)",
+            [Element((), 2.0, 3.0)],
+        ),
+        (
+            array(1.0, 2.0),
+            array(NAN, 2.0),
+            NEAR,
+            "nonfinite",
+            "differs in 1 of 2 elements: [0] is nan, but should be 1.0",
+            [Element((0,), 1.0, NAN)],
+        ),
+        (
+            array(INF, 2.0),
+            array(-INF, 9.0),
+            NEAR,
+            "sign",
+            "differs in 2 of 2 elements: [0] is -inf, but should be inf",
+            [Element((0,), INF, -INF), Element((1,), 2.0, 9.0)],
+        ),
+        (
+            array(3, 4, dtype="int64"),
+            array(3, 5, dtype="int64"),
+            EXACT,
+            "value",
+            "differs in 1 of 2 elements: [1] is 5, but should be 4",
+            [Element((1,), 4, 5)],
+        ),
+        (
+            array(True, dtype="bool"),
+            array(False, dtype="bool"),
+            EXACT,
+            "value",
+            "differs in 1 of 1 element: [0] is False, but should be True",
+            [Element((0,), True, False)],
+        ),
+        (
+            array(1 + 2j, dtype="complex128"),
+            array(1 - 2j, dtype="complex128"),
+            NEAR,
+            "value",
+            "differs in 1 of 1 element: [0] is (1-2j), but should be (1+2j)",
+            [Element((0,), 1 + 2j, 1 - 2j)],
+        ),
+    ],
+)
+def test_value_difference(
+    expected: np.ndarray[Any, Any],
+    actual: np.ndarray[Any, Any],
+    allowed: Tolerance,
+    kind: str,
+    words: str,
+    worst: list[Element],
+) -> None:
+    """Kind, sentence and worst elements, the farthest first, in the dtype's own shortest digits."""
+    found = value_difference(expected, actual, allowed)
+    assert found[:2] == (kind, words)
+    assert repr(found[2]) == repr(worst)  # NaN is not equal to itself
+
+
+def test_five_worst_elements_are_kept() -> None:
+    """Of many wrong elements the five worst are kept, worst first, with their places in all dimensions."""
+    expected = np.zeros((4, 5), dtype="float32")
+    actual = np.arange(20, dtype="float32").reshape(4, 5)
+    _, words, worst = value_difference(expected, actual, NEAR)
+    assert words == "differs in 19 of 20 elements: [3, 4] is 19.0, but should be 0.0 (rtol=0.01, atol=0.001)"
+    assert [element.index for element in worst] == [(3, 4), (3, 3), (3, 2), (3, 1), (3, 0)]
+
+
+def seen(*values: Any, dtype: str = "float32", device: str = "cpu") -> Seen:
+    """A vector as a side shows it."""
+    data = array(*values, dtype=dtype)
+    return Seen(dtype, data.shape, device, False, data)
+
+
+@pytest.mark.parametrize(
+    ("actual", "rules", "agree"),
+    [
+        (seen(1.0), Rules(), True),
+        (seen(1.0, dtype="float64"), Rules(), False),
+        (seen(1.0, dtype="float64"), Rules(check_dtype=False), True),
+        (seen(1.0, 1.0), Rules(check_allclose=False), False),
+        (seen(1.0, device="cuda"), Rules(), False),
+        (seen(1.5), Rules(), False),
+        (seen(1.5), Rules(check_allclose=False), True),
+        (seen(1.5), Rules(rtol=0.6, atol=0.0), True),
+    ],
+)
+def test_rules_switch_comparisons_off(actual: Seen, rules: Rules, agree: bool) -> None:
+    """dtype and values are compared unless switched off; shape and device always."""
+    assert same(seen(1.0), actual, rules) is agree
+
+
+def program(*calls: Call) -> Program:
+    """A Program of one input `x`, number 0, whose result `t0`, number 1, is returned."""
+    x = Input(0, "", array(1.0, 2.0), "float32", True)
+    made = [*calls] or [Call("function", "relu", (Ref(0),), {}, out=Ref(1))]
+    return Program([x], made, Ref(1))
+
+
+def sentences(
+    expected: Observation, actual: Observation, rules: Rules | None = None, graph: bool = False, *calls: Call
+) -> list[tuple[str, str, str]]:
+    """Phase, kind and message of all differences."""
+    found = compare(program(*calls), expected, actual, rules or Rules(), graph=graph)
+    return [(d.phase, d.kind, d.message) for d in found]
+
+
+ONE = seen(1.0, 2.0)
+OTHER = seen(1.0, 3.0)
+VALUE = "differs in 1 of 2 elements: [1] is 3.0, but should be 2.0 (rtol=0.0001, atol=1e-05)"
+
+
+def test_equal_observations_have_no_difference() -> None:
+    """Two equal observations give nothing."""
+    both = Observation(outputs={1: ONE}, gradients={"0": ONE}, buffers={"1.running_mean": ONE})
+    assert sentences(both, both) == []
+    assert sentences(both, both, graph=True) == []
+
+
+@pytest.mark.parametrize(
+    ("actual", "kind", "message"),
+    [
+        (OTHER, "value", f"t0 {VALUE}"),
+        (seen(1.0), "shape", "t0 has shape (1,), but should have (2,)"),
+        (seen(1.0, 2.0, dtype="float64"), "dtype", "t0 has dtype float64, but should have float32"),
+        (seen(1.0, 2.0, device="cuda"), "device", "t0 has device cuda, but should have cpu"),
+    ],
+)
+def test_outputs_are_compared(actual: Seen, kind: str, message: str) -> None:
+    """An output's values, shape, dtype and device are compared, eagerly and in a graph."""
+    expected = Observation(outputs={1: ONE})
+    assert sentences(expected, Observation(outputs={1: actual})) == [("eager_forward", kind, message)]
+    assert sentences(expected, Observation(outputs={1: actual}), graph=True) == [("graph_forward", kind, message)]
+
+
+def test_shapes_are_never_broadcast() -> None:
+    """An output of shape (1, 2) differs from one of shape (2,) though every value agrees."""
+    actual = Seen("float32", (1, 2), "cpu", False, ONE.data.reshape(1, 2))
+    assert sentences(Observation(outputs={1: ONE}), Observation(outputs={1: actual})) == [
+        ("eager_forward", "shape", "t0 has shape (1, 2), but should have (2,)")
+    ]
+
+
+def test_missing_output_is_a_structure() -> None:
+    """An output that is no tensor on the target is told with the dtype it should have."""
+    assert sentences(Observation(outputs={1: ONE}), Observation()) == [
+        ("eager_forward", "structure", "t0 is no tensor, but should be a float32 tensor")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "kind", "message"),
+    [
+        (ONE, None, "grad_missing", "gradient of x is missing, but should be a float32 tensor"),
+        (None, ONE, "grad_extra", "gradient of x is a float32 tensor, but there should be none"),
+        (ONE, OTHER, "value", f"gradient of x {VALUE}"),
+    ],
+)
+def test_gradients_are_compared(expected: Seen | None, actual: Seen | None, kind: str, message: str) -> None:
+    """A gradient that is missing, that only the target has, or that differs is a difference of the backward."""
+    found = sentences(Observation(gradients={"0": expected}), Observation(gradients={"0": actual}))
+    assert found == [("eager_backward", kind, message)]
+
+
+def test_graph_gives_only_the_gradients_asked_for() -> None:
+    """In a graph a gradient that was not asked for is not missing; one that was is compared."""
+    expected = Observation(gradients={"0": ONE})
+    assert sentences(expected, Observation(), graph=True) == []
+    assert sentences(expected, Observation(gradients={"0": OTHER}), graph=True) == [
+        ("graph_backward", "value", f"gradient of x {VALUE}")
+    ]
+
+
+def test_failed_backward_ends_the_comparison() -> None:
+    """A backward that raises is one difference; the gradients it never gave are not further ones."""
+    actual = Observation(backward_failure=Failure(None, "exception", ("RuntimeError",), "no"))
+    assert sentences(Observation(gradients={"0": ONE}), actual) == [
+        ("eager_backward", "exception", "backward raised RuntimeError: no")
+    ]
+
+
+def test_buffers_are_compared() -> None:
+    """A module's buffer belongs to the forward when eager and is a phase of its own in a graph."""
+    module = Call("module", "nn.BatchNorm1d", (2,), {}, out=Ref(1))
+    expected, actual = Observation(buffers={"1.mean": ONE}), Observation(buffers={"1.mean": OTHER})
+    message = f"buffer m0.mean {VALUE}"
+    assert sentences(expected, actual, None, False, module) == [("eager_forward", "value", message)]
+    assert sentences(expected, actual, None, True, module) == [("graph_state", "value", message)]
+    assert sentences(expected, Observation(), None, True, module) == [
+        ("graph_state", "structure", "buffer m0.mean is missing")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "kind", "message"),
+    [
+        ({}, {0: array(9.0, 2.0)}, "mutation", "input x was changed, but should keep its values"),
+        ({0: array(9.0, 2.0)}, {}, "mutation", "input x kept its values, but should be changed"),
+        (
+            {0: array(9.0, 2.0)},
+            {0: array(9.0, 3.0)},
+            "value",
+            f"input x after the body {VALUE}",
+        ),
+    ],
+)
+def test_mutated_inputs_are_compared(expected: dict[int, Any], actual: dict[int, Any], kind: str, message: str) -> None:
+    """An input that only one side changes, or that both change otherwise, is a difference."""
+    assert sentences(Observation(inputs=expected), Observation(inputs=actual)) == [("eager_forward", kind, message)]
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        (Failure(0, "exception", ("ValueError",), "no"), "relu raised ValueError: no"),
+        (Failure(None, "exception", ("ValueError",), "no"), "the program raised ValueError: no"),
+        (Failure(0, "structure", ("StructureError",), "returned None"), "relu returned None"),
+        (Failure(0, "missing", ("MissingOp",), "no relu"), "relu raised MissingOp: no relu"),
+    ],
+)
+def test_failures_end_the_comparison(failure: Failure, message: str) -> None:
+    """A failure that ended the target's run is told; what it then could not show is not."""
+    actual = Observation(failures=[failure], ended=True)
+    found = compare(program(), Observation(outputs={1: ONE}), actual, Rules())
+    assert found == [
+        Difference("eager_forward", failure.kind, found[0].where, message, call=failure.call),
+    ]
+
+
+def test_refused_calls_do_not_end_the_comparison() -> None:
+    """A call that should raise and does not is told beside what else differs."""
+    refused = Call("function", "mm", (Ref(0),), {}, raises=("RuntimeError",))
+    call = Call("function", "relu", (Ref(0),), {}, out=Ref(1))
+    failures = [Failure(0, "exception_class", ("KeyError",), "'k'"), Failure(0, "accepts_invalid", (), "accepted it")]
+    actual = Observation(outputs={1: OTHER}, failures=failures)
+    assert sentences(Observation(outputs={1: ONE}), actual, None, False, refused, call) == [
+        ("eager_forward", "exception_class", "mm raised KeyError: 'k'; but should raise RuntimeError"),
+        ("eager_forward", "accepts_invalid", "mm accepted it"),
+        ("eager_forward", "value", f"t0 {VALUE}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("op", "expected", "actual", "kind", "message"),
+    [
+        ("item", 1.0, 2.0, "value", "item gives 2.0, but should give 1.0"),
+        ("item", 1.0, 1, "structure", "item gives 1, but should give 1.0"),
+        ("bool", True, False, "value", "bool gives False, but should give True"),
+        ("shape", (2,), (3,), "shape", "shape gives (3,), but should give (2,)"),
+        ("dtype", Name("float32"), Name("float64"), "dtype", None),
+        ("device", Device("cpu"), Device("cuda"), "device", None),
+        ("tolist", [1.0, [2.0]], [1.0, [3.0]], "value", "tolist gives [1.0, [3.0]], but should give [1.0, [2.0]]"),
+        (
+            "numpy",
+            array(1.0, 2.0),
+            array(1.0, 3.0),
+            "value",
+            f"numpy {VALUE}",
+        ),
+    ],
+)
+def test_host_reads_are_compared(op: str, expected: Any, actual: Any, kind: str, message: str | None) -> None:
+    """A host read that gives another value, shape, dtype or device is blamed on its own call."""
+    call = Call("method", op, (Ref(0),), {}, out=expected)
+    [found] = compare(program(call), Observation(), Observation(hosts={0: actual}), Rules())
+    assert (found.phase, found.kind, found.call) == ("eager_forward", kind, 0)
+    if message is not None:
+        assert found.message == message
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"), [(1.0, 1.00001), ([1.0, (2.0,)], [1.00001, (2.0,)]), (array(1.0), array(1.00001))]
+)
+def test_host_floats_have_a_tolerance(expected: Any, actual: Any) -> None:
+    """Floats read on the host agree within the tolerance of float32."""
+    call = Call("method", "item", (Ref(0),), {}, out=expected)
+    assert compare(program(call), Observation(), Observation(hosts={0: actual}), Rules()) == []

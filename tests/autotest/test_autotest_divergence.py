@@ -1,0 +1,118 @@
+"""The row that records and summary keep of a divergence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autotest.comparison import Difference, Element
+from autotest.divergence import Divergence, blamed_line, fingerprint_id, op_of, worst_rows
+from dual_object.program import Call, Input, Program
+from dual_object.values import Ref
+
+
+def program(dtype: str = "float32", strides: tuple[int, ...] | None = None) -> Program:
+    """`mul`, then a module, then its call, on one input."""
+    return Program(
+        [Input(0, "", np.ones((1, 2), np.float32), dtype, strides=strides)],
+        [
+            Call("operator", "mul", (Ref(0), 2), {}, out=Ref(1)),
+            Call("module", "nn.Linear", (2, 2), {}, out=Ref(2)),
+            Call("call", "Linear", (Ref(2), Ref(1)), {}, out=Ref(3)),
+        ],
+        Ref(3),
+    )
+
+
+def difference(kind: str = "value", **fields: Any) -> Difference:
+    """A difference of the eager forward."""
+    return Difference("eager_forward", kind, "t1", "t1 has gone", **fields)
+
+
+def test_row() -> None:
+    """A row holds every documented key, and its id stands for its fingerprint."""
+    made = program()
+    row = Divergence(difference(), made, 2).row("oneflow", "test_a.py::test_b", "test_a.py::test_b#3")
+    fingerprint = "oneflow/eager_forward/value/Linear/float32"
+    assert dict(row) == {
+        "id": fingerprint_id(fingerprint),
+        "fingerprint": fingerprint,
+        "target": "oneflow",
+        "test": "test_a.py::test_b",
+        "op": "Linear",
+        "phase": "eager_forward",
+        "kind": "value",
+        "level": "wrong",
+        "case_key": "test_a.py::test_b#3",
+        "message": "Linear: t1 has gone",
+        "replay": f"autotest replay {fingerprint_id(fingerprint)}",
+        "program": str(made),
+        "worst": [],
+        "blamed_line": 4,
+    }
+
+
+def test_id_is_eight_hexadecimal_digits() -> None:
+    """An id is a golden hash of its fingerprint, so that it is the same in every run."""
+    assert fingerprint_id("oneflow/eager_forward/value/relu/float32") == "275dd73f"
+
+
+@pytest.mark.parametrize(
+    ("kind", "level"), [("missing", "refuses"), ("unsupported", "refuses"), ("exception", "wrong"), ("crash", "wrong")]
+)
+def test_level(kind: str, level: str) -> None:
+    """What the target does not do at all is told apart from what it does wrong."""
+    assert Divergence(difference(kind), program(), 2).row("t", "a", "a#0")["level"] == level
+
+
+@pytest.mark.parametrize(
+    ("made", "call", "facts"),
+    [
+        (program(), 0, "float32"),
+        (program("float16"), 2, "float16"),
+        (program("float32", (2, 1)), 0, "float32,strided"),
+        (program(), 1, "none"),
+        (program("int64"), None, "int64"),
+        (Program(), None, "none"),
+    ],
+)
+def test_facts_tell_dtype_and_layout(made: Program, call: int | None, facts: str) -> None:
+    """The fingerprint ends with dtype and layout of the input that the blamed call works on."""
+    assert Divergence(difference(), made, call).fingerprint("t").split("/")[-1] == facts
+
+
+def test_program_is_blamed_where_no_call_is() -> None:
+    """Without a call the op is `program` and no line is marked."""
+    blamed = Divergence(difference(), program(), None)
+    assert blamed.op == "program"
+    assert blamed.row("t", "a", "a#0")["blamed_line"] is None
+
+
+@pytest.mark.parametrize(("call", "op", "line"), [(0, "mul", 2), (1, "Linear", 3), (2, "Linear", 4)])
+def test_blamed_line_is_the_calls(call: int, op: str, line: int) -> None:
+    """Lines are counted from 1, the frame of the function included."""
+    assert (op_of(program(), call), blamed_line(program(), call)) == (op, line)
+
+
+@pytest.mark.parametrize(
+    ("reference", "actual", "absolute", "relative"),
+    [
+        (2.0, 3.0, 1.0, 0.5),
+        (0.0, 1.0, 1.0, "inf"),
+        (0, 0, 0, 0.0),
+        (1.0, math.nan, "nan", "nan"),
+        (math.inf, 1.0, "nan", "nan"),
+        (1j, 2j, "nan", "nan"),
+    ],
+)
+def test_worst_rows_are_plain(reference: Any, actual: Any, absolute: Any, relative: Any) -> None:
+    """Worst elements hold how far apart the values are; what JSON has no number for is text."""
+    [row] = worst_rows(difference(worst=[Element((1, 2), reference, actual)]))
+    assert row["index"] == [1, 2]
+    assert (row["absolute"], row["relative"]) == (absolute, relative)
+    for name, value in (("reference", reference), ("actual", actual)):
+        plain = isinstance(value, complex) or not math.isfinite(value)
+        assert row[name] == (str(value) if plain else value)

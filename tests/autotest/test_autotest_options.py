@@ -1,0 +1,82 @@
+"""What `@autotest` and the run accept, and the sentence for what cannot mean anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from autotest import UsageError, autotest
+from autotest.comparison import Rules
+from autotest.options import RunOptions, TestOptions
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 0}, "n=0, but should be a whole number of cases, at least 1 [@autotest(...)]"),
+        ({"n": -3}, "n=-3, but should be a whole number of cases, at least 1 [@autotest(...)]"),
+        ({"n": True}, "n=True, but should be a whole number of cases, at least 1 [@autotest(...)]"),
+        ({"n": 2.0}, "n=2.0, but should be a whole number of cases, at least 1 [@autotest(...)]"),
+        ({"check_graph": 1}, "check_graph=1, but should be True or False [@autotest(...)]"),
+        ({"auto_backward": None}, "auto_backward=None, but should be True or False [@autotest(...)]"),
+        ({"check_dtype": "no"}, "check_dtype='no', but should be True or False [@autotest(...)]"),
+        (
+            {"graph_backward": "some"},
+            "graph_backward='some', but should be one of 'share', 'all', 'none' [@autotest(...)]",
+        ),
+        (
+            {"rtol": 1e-3},
+            "rtol=0.001 is given alone, but should come with atol: "
+            "pass both, or neither for the dtype's own [@autotest(...)]",
+        ),
+        (
+            {"times": 5},
+            "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
+            "check_grad_use_random_data, graph_backward [@autotest(...)]",
+        ),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+    """An option that cannot mean anything is refused when the test is defined, by name and value."""
+    with pytest.raises(UsageError) as caught:
+        autotest(**options)
+    assert str(caught.value) == message
+
+
+def test_positional_option_is_refused() -> None:
+    """`@autotest(5)` says how to write it."""
+    with pytest.raises(UsageError) as caught:
+        autotest(5)  # type: ignore[call-overload]
+    assert str(caught.value) == "@autotest(5): options are given by name, as in @autotest(n=5)"
+
+
+def test_async_body_is_refused_by_name() -> None:
+    """An async body is refused when it is defined."""
+    with pytest.raises(UsageError) as caught:
+
+        @autotest()
+        async def body() -> None:
+            """Nothing."""
+
+    assert str(caught.value) == (
+        "test_async_body_is_refused_by_name.<locals>.body is async, but should be a plain function: "
+        "cases are recorded one call after the other"
+    )
+
+
+def test_defaults_are_the_documented_ones() -> None:
+    """Without options a test has 20 cases, everything compared, a share of backward graphs."""
+    options = TestOptions()
+    assert (options.n, options.auto_backward, options.check_graph, options.graph_backward) == (20, True, True, "share")
+    assert options.rules == Rules(None, None, True, True)
+
+
+def test_unknown_target_is_refused() -> None:
+    """A target that is no known name and no class path is refused with what there is."""
+    with pytest.raises(UsageError) as caught:
+        RunOptions(target="tensorflow").validate()
+    assert str(caught.value) == (
+        "target='tensorflow', but should be one of oneflow, torch, or package.module:Class [--autotest-target]"
+    )
+    RunOptions(target="my.adapter:Adapter").validate()

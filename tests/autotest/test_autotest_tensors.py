@@ -1,0 +1,142 @@
+"""Tensors, devices and dtypes drawn for both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch as pytorch
+
+from autotest import UsageError, autotest, choice_tensor, oneof, random, random_device, random_dtype, random_tensor
+from autotest.session import Session
+
+
+def drawn(session: Session, make: Callable[[], Any], n: int = 12) -> list[Any]:
+    """The reference's values of what `make` draws in n cases, each replayed on the target as well."""
+    found: list[Any] = []
+
+    def body() -> Any:
+        dual = make()
+        found.append(dual.reference)
+        return dual
+
+    session.counts.clear()
+    autotest(n=n, check_graph=False)(body)()
+    assert session.counts == {"aligned": n}
+    return found
+
+
+def test_defaults(session: Session) -> None:
+    """By default 1 to 5 dimensions of 1 to 7, float32 of [-1, 1), with gradient."""
+    tensors = drawn(session, random_tensor, n=30)
+    assert {x.ndim for x in tensors} == {1, 2, 3, 4, 5}
+    assert {size for x in tensors for size in x.shape} == set(range(1, 8))
+    for x in tensors:
+        assert x.dtype == pytorch.float32
+        assert x.requires_grad
+        assert x.min() >= -1
+        assert x.max() < 1
+
+
+def test_shape_is_as_asked(session: Session) -> None:
+    """Sizes given as numbers or generators are obeyed; one generator gives one size."""
+
+    def make() -> Any:
+        k = random(2, 5).to(int)
+        return random_tensor(ndim=3, dim0=k, dim1=4, dim2=k)
+
+    for x in drawn(session, make):
+        assert x.shape[1] == 4
+        assert x.shape[0] == x.shape[2]
+        assert 2 <= x.shape[0] < 5
+
+
+def test_zero_dimensions(session: Session) -> None:
+    """`ndim=0` is a scalar tensor."""
+    assert {tuple(x.shape) for x in drawn(session, lambda: random_tensor(ndim=0), n=3)} == {()}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "own", "low", "high", "gradient"),
+    [
+        (float, pytorch.float32, -1, 1, True),
+        ("float64", pytorch.float64, -1, 1, True),
+        (pytorch.float16, pytorch.float16, -1, 1, True),
+        (int, pytorch.int64, -8, 8, False),
+        ("uint8", pytorch.uint8, 0, 8, False),
+        (bool, pytorch.bool, 0, 2, False),
+    ],
+)
+def test_dtypes(session: Session, dtype: Any, own: Any, low: int, high: int, gradient: bool) -> None:
+    """A dtype is a Python type, a name or torch's own; range and gradient follow from it."""
+    for x in drawn(session, lambda: random_tensor(ndim=2, dtype=dtype)):
+        assert x.dtype == own
+        assert x.requires_grad is gradient
+        values = x.to(pytorch.float64)
+        assert low <= values.min()
+        assert values.max() < high
+
+
+def test_range_is_half_open(session: Session) -> None:
+    """Values lie in [low, high)."""
+    for x in drawn(session, lambda: random_tensor(ndim=2, low=3, high=5, dtype=int)):
+        assert set(x.flatten().tolist()) <= {3, 4}
+
+
+def test_gradient_may_be_drawn(session: Session) -> None:
+    """`requires_grad` takes a generator."""
+    tensors = drawn(session, lambda: random_tensor(ndim=1, requires_grad=oneof(True, False)), n=12)
+    assert {x.requires_grad for x in tensors} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: random_tensor(low=1), "low=1 is given alone, but should come with high [random_tensor(...)]"),
+        (lambda: random_tensor(high=1), "high=1 is given alone, but should come with low [random_tensor(...)]"),
+        (
+            lambda: random_tensor(dtype=int, requires_grad=True),
+            "requires_grad=True, but should be False for dtype='int64': "
+            "only floating tensors have gradients [random_tensor(...)]",
+        ),
+        (lambda: choice_tensor([]), "a=[], but should have at least one value [choice_tensor(...)]"),
+        (
+            lambda: choice_tensor(3, p=[0.5, 0.5]),
+            "p=[0.5, 0.5], but should be 3 weights of at least 0 that sum to 1 [choice_tensor(...)]",
+        ),
+        (
+            lambda: choice_tensor(3, size=4, replace=False),
+            "size=4, but should be at most 3 values without replace [choice_tensor(...)]",
+        ),
+    ],
+)
+def test_bad_arguments(session: Session, make: Callable[[], Any], message: str) -> None:
+    """What cannot be drawn is refused by name, with what it should be."""
+    with pytest.raises(UsageError) as caught:
+        drawn(session, make, n=1)
+    assert str(caught.value) == message
+
+
+def test_choices(session: Session) -> None:
+    """A choice tensor holds the given values only, as often as their weights say, and without `replace` each once."""
+    values = drawn(session, lambda: choice_tensor([2, 5, 7], size=(40,), p=[0.0, 0.25, 0.75]), n=5)
+    assert {v for x in values for v in x.tolist()} == {5, 7}
+    sevens = sum(x.tolist().count(7) for x in values)
+    assert 110 < sevens < 190
+    for x in drawn(session, lambda: choice_tensor(6, size=6, replace=False), n=5):
+        assert sorted(x.tolist()) == [0, 1, 2, 3, 4, 5]
+
+
+def test_random_device_is_one_of_both(session: Session) -> None:
+    """A drawn device is one that the reference and the target have."""
+    devices = {str(x.device.type) for x in drawn(session, lambda: random_tensor(ndim=1).to(random_device()), n=4)}
+    assert devices <= {"cpu", "cuda"}
+
+
+def test_random_dtype_is_one_of_the_family(session: Session) -> None:
+    """A drawn dtype belongs to the family or names given."""
+    found = {x.dtype for x in drawn(session, lambda: random_tensor(ndim=1).to(random_dtype("floating")), n=12)}
+    assert found == {pytorch.float32, pytorch.float64}
+    named = drawn(session, lambda: random_tensor(ndim=1).to(random_dtype("int8")), n=2)
+    assert {x.dtype for x in named} == {pytorch.int8}

@@ -1,0 +1,29 @@
+"""PyTorch as the reference, and bodies recorded on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from dual_bodies import Body, Recorded, record
+
+from dual_object import load
+from dual_object.adapters.torch import Adapter
+
+
+@pytest.fixture(scope="session")
+def reference() -> Adapter:
+    """PyTorch's adapter."""
+    adapter = load("torch")
+    assert isinstance(adapter, Adapter)
+    return adapter
+
+
+@pytest.fixture
+def recorded(reference: Adapter) -> Callable[..., Recorded]:
+    """Give a function which runs a body as a case and returns what was recorded."""
+
+    def run(body: Body, **options: object) -> Recorded:
+        return record(body, reference, **options)  # type: ignore[arg-type]
+
+    return run

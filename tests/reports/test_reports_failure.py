@@ -1,0 +1,93 @@
+"""A red test tells its divergences: one block per fingerprint, the program marked, the worst elements below."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports import failure_text
+
+PROGRAM = "def program(torch, x):\n    t0 = torch.relu(x)\n    return t0"
+WORST = [{"index": [0, 1], "reference": 1.0, "actual": 2.0, "absolute": 1.0, "relative": 1.0}]
+
+
+@pytest.fixture
+def told(row):
+    """Give a function which makes a divergence with its program and worst elements."""
+
+    def make(**fields):
+        return row(**{"program": PROGRAM, "blamed_line": 2, "worst": WORST, **fields})
+
+    return make
+
+
+def test_one_divergence(told):
+    """A block has the fingerprint, the message, the program with its diverging line, the elements and the replay."""
+    assert failure_text([told()], cases=1).splitlines() == [
+        "1 divergence in 1 of 1 case",
+        "",
+        "oneflow/eager_forward/value/relu/float32  1 case",
+        "  out[0]=2.0, but should be 1.0 [relu(float32)]",
+        "",
+        "    def program(torch, x):",
+        "  >     t0 = torch.relu(x)",
+        "        return t0",
+        "",
+        "  index    reference   oneflow   absolute   relative",
+        "  [0, 1]           1         2          1          1",
+        "",
+        "  autotest replay 0a1b2c3d",
+    ]
+
+
+def test_rows_of_one_fingerprint_are_one_block(told):
+    """A fingerprint is told once, by its first row, with the number of its cases, not of its rows."""
+    keys = ("a#0", "a#0", "a#3")
+    rows = [told(case_key=key, message=f"message {i}", worst=[]) for i, key in enumerate(keys)]
+    lines = failure_text(rows, cases=1200).splitlines()
+    assert lines[:4] == [
+        "1 divergence in 2 of 1,200 cases",
+        "",
+        "oneflow/eager_forward/value/relu/float32  2 cases",
+        "  message 0",
+    ]
+    assert "message 1" not in "\n".join(lines)
+
+
+def test_three_blocks_at_most(told):
+    """Three fingerprints are told in the order of their cases; of the others the number."""
+    rows = [told(fingerprint=f"f{i}", case_key=f"a#{i}", worst=[]) for i in range(5)]
+    lines = failure_text(rows, cases=5).splitlines()
+    assert [line for line in lines if line.startswith("f")] == ["f0  1 case", "f1  1 case", "f2  1 case"]
+    assert lines[0] == "5 divergences in 5 of 5 cases"
+    assert lines[-2:] == ["", "and 2 more fingerprints, see the summary"]
+
+
+def test_one_block_more(told):
+    """A fourth fingerprint is spoken of in the singular, a third not at all."""
+    rows = [told(fingerprint=f"f{i}", worst=[]) for i in range(4)]
+    assert failure_text(rows, cases=9).splitlines()[-1] == "and 1 more fingerprint, see the summary"
+    assert failure_text(rows[:3], cases=9).splitlines()[-1] == "  autotest replay 0a1b2c3d"
+
+
+def test_nothing_blamed_and_no_elements(told):
+    """Without a blamed line nothing is marked; without worst elements there is no table."""
+    assert failure_text([told(blamed_line=None, worst=[])], cases=2).splitlines()[5:] == [
+        "    def program(torch, x):",
+        "        t0 = torch.relu(x)",
+        "        return t0",
+        "",
+        "  autotest replay 0a1b2c3d",
+    ]
+
+
+def test_message_of_several_lines_is_literal(told):
+    """Each line of a message stands indented, control sequences and markup are shown as they are."""
+    lines = failure_text([told(message="[bold]one[/bold]\n\x1b[31mtwo")], cases=1).splitlines()
+    assert lines[3:5] == ["  [bold]one[/bold]", "  \\x1b[31mtwo"]
+
+
+def test_long_message_is_folded(told):
+    """No line is wider than asked for, and nothing of a message without blanks is lost."""
+    text = failure_text([told(message="x" * 100, worst=[])], cases=1, width=60)
+    assert max(map(len, text.splitlines())) <= 60
+    assert text.splitlines()[3:5] == ["  " + "x" * 58, "  " + "x" * 42]
