@@ -79,16 +79,26 @@ def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
 def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool) -> Iterator[Divergence]:
     names = Names(program)
     isolated = list(isolate(reference, program))
-    answers: list[Observation | GraphRefusal | GraphFailure | Death] = []
-    if graph:
-        for _, alone, expected in isolated:
-            keys = [key for key, gradient in expected.gradients.items() if gradient is not None]
-            batch = target.graph([alone], [keys] if keys and alone.cotangents else None)
-            answers.append(batch[0] if isinstance(batch, list) else batch)
-    else:
-        answers += target.eager([alone for _, alone, _ in isolated])
-    for (index, alone, expected), answer in zip(isolated, answers, strict=True):
-        if isinstance(answer, Observation):
-            for difference in compare(alone, expected, answer, rules, graph=graph, names=names):
-                difference.call = None
-                yield Divergence(difference, program, index)
+    eager = target.eager([alone for _, alone, _ in isolated])
+    for (index, alone, expected), answer in zip(isolated, eager, strict=True):
+        if not isinstance(answer, Observation):
+            continue
+        shown: Observation | None = answer
+        if graph:
+            # What eager does wrong already is no fault of the graph: it is held against eager.
+            expected, shown = answer, _in_graph(target, alone, answer)
+        if shown is None:
+            continue
+        for difference in compare(alone, expected, shown, rules, graph=graph, names=names):
+            difference.call = None
+            yield Divergence(difference, program, index, alone)
+
+
+def _in_graph(target: Target, alone: Program, eager: Observation) -> Observation | None:
+    """What a graph of this one Program shows; None where it has no result."""
+    if eager.ended:
+        return None
+    keys = [key for key, gradient in eager.gradients.items() if gradient is not None]
+    answer = target.graph([alone], [keys] if keys and alone.cotangents else None)
+    result = answer[0] if isinstance(answer, list) else None
+    return result if isinstance(result, Observation) else None

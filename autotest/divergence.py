@@ -18,12 +18,18 @@ Row = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class Divergence:
     """What one case shows, blamed. `call` is the index in `program` of the diverging call, None where no single one
-    shows it.
+    shows it. `alone` is that call as a Program of its own, where it was run so.
     """
 
     difference: Difference
     program: Program
     call: int | None
+    alone: Program | None = None
+
+    @property
+    def proof(self) -> Program:
+        """The least Program known to show the divergence."""
+        return self.program if self.alone is None else self.alone
 
     @property
     def op(self) -> str:
@@ -33,7 +39,12 @@ class Divergence:
     def fingerprint(self, target: str) -> str:
         """`target/phase/kind/op/facts`."""
         difference = self.difference
-        return "/".join([target, difference.phase, difference.kind, self.op, _facts(self.program, self.call)])
+        return "/".join([target, difference.phase, difference.kind, self.op, self._facts()])
+
+    def _facts(self) -> str:
+        if self.alone is None:
+            return _facts(self.program, self.call)
+        return _facts(self.alone, len(self.alone.calls) - 1)
 
     def row(self, target: str, test: str, case_key: str) -> Row:
         """The row of the records and of `summary.json`."""

@@ -16,7 +16,7 @@ from autotest.blame import Target, blame, only_call
 from autotest.case import Case, Drawer, Rejection
 from autotest.comparison import Difference, compare, failure_difference
 from autotest.divergence import Divergence, Row
-from autotest.errors import AutotestError, DivergenceError, HarnessFault, RejectionError, UsageError
+from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
 from autotest.session import Session, session_for
@@ -121,15 +121,20 @@ class TestRun:
     def _run_isolated(self) -> None:
         chunk: list[Judgement] = []
         for index in self._draws():
-            judgement = self._record(index)
-            if judgement is None:
-                continue
-            chunk.append(judgement)
+            try:
+                judgement = self._record(index)
+            except (RawTargetNeeded, KeyboardInterrupt, EnvironmentFault, ReportError):
+                raise
+            except BaseException:
+                # A body that raises or skips ends its test; the cases drawn before still get their verdicts.
+                self._judge(chunk)
+                raise
+            if judgement is not None:
+                chunk.append(judgement)
             if len(chunk) == CHUNK:
                 self._judge(chunk)
                 chunk = []
-        if chunk:
-            self._judge(chunk)
+        self._judge(chunk)
 
     def _record(self, index: int) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
@@ -159,6 +164,8 @@ class TestRun:
 
     def _judge(self, chunk: list[Judgement]) -> None:
         """Replay a chunk eagerly and in graphs, and record every verdict."""
+        if not chunk:
+            return
         self.session.record_target()
         target = self.session.supervisor
         answers = target.eager([judgement.case.program for judgement in chunk])
@@ -262,10 +269,12 @@ class TestRun:
 
     def _blame(self, case: Case, differences: Sequence[Difference], target: Target, *, graph: bool) -> list[Divergence]:
         """Blame call by call for the first such cases of the test; later ones of the same ops share that blame."""
-        signature = (tuple(case.program.ops()), tuple(sorted({(d.phase, d.kind) for d in differences})))
+        dtypes = tuple(x.dtype for x in case.program.inputs)
+        shown = tuple(sorted({(d.phase, d.kind) for d in differences}))
+        signature = (tuple(case.program.ops()), dtypes, shown)
         count, known = self._blamed.get(signature, (0, []))
         if count >= BLAMED and len(known) == 1:
-            return [Divergence(differences[0], case.program, known[0].call)]
+            return [Divergence(differences[0], case.program, known[0].call, known[0].alone)]
         found = blame(self.session.reference, target, case.program, differences, self.options.rules, graph=graph)
         self._blamed[signature] = (count + 1, found)
         return found
@@ -387,7 +396,7 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
             f"the harness failed in {nodeid}: {type(error).__name__}: {error}; please report this with the traceback"
         )
         if session.writer is not None:
-            session.writer.fault(nodeid, message)
+            session.writer.fault(nodeid, f"{type(error).__name__}: {error}")
         raise HarnessFault(message) from error
 
 

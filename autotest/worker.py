@@ -135,7 +135,10 @@ class Worker:
                 view = view[got:]
             return buffer
 
-        return wire.read(exactly)
+        try:
+            return wire.read(exactly)
+        except wire.WireError:  # the target wrote into our pipe: nothing it says can be trusted from here on
+            raise _Gone(timed_out=False) from None
 
     def handshake(self) -> TargetInfo:
         """Wait until the target is imported; raises EnvironmentFault in one sentence where that fails."""

@@ -23,7 +23,9 @@ STARTS = 9
 def main() -> None:
     """Run the benchmarks named on the command line, or all."""
     wanted = sys.argv[1:] or [*CASES, "start"]
-    print(f"{'benchmark':<14}{'ratio':>8}{'bar':>7}   ours and bare, CPU ms per case, all processes; medians of {PAIRS} pairs")
+    print(
+        f"{'benchmark':<14}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case, all processes; medians of {PAIRS} pairs"
+    )
     for name in wanted:
         if name == "start":
             start()
@@ -36,13 +38,17 @@ def main() -> None:
 def start() -> None:
     """Start-up: what importing adds to NumPy, what `--help` takes, what the sleeping plugin adds to pytest."""
     numpy = [sys.executable, "-c", "import numpy"]
-    names = "autotest, random, random_tensor, torch"
-    ours = [sys.executable, "-c", f"import numpy; from autotest import {names}"]
-    print(f"{'import':<14}{_added(ours, numpy):>8.0f}{150:>7}   CPU ms that importing every public name adds to importing NumPy")
+    ours = [sys.executable, "-c", "import numpy; from autotest import autotest, random, random_tensor, torch"]
     help_ = [sys.executable, "-m", "autotest", "--help"]
-    print(f"{'--help':<14}{median(cpu_seconds(help_) for _ in range(STARTS)) * 1e3:>8.0f}{300:>7}   CPU ms")
     asleep = [sys.executable, "-m", "pytest", "-q", "--collect-only", "benchmarks/measure.py"]
-    print(f"{'asleep':<14}{_added(_quiet(asleep), _quiet([*asleep, '-p', 'no:autotest'])):>8.0f}{10:>7}   CPU ms added to a pytest session")
+    helped = median(cpu_seconds(help_) for _ in range(STARTS)) * 1e3
+    slept = _added(_quiet(asleep), _quiet([*asleep, "-p", "no:autotest"]))
+    for name, measured, bar, meaning in (
+        ("import", _added(ours, numpy), 150, "importing every public name adds to importing NumPy"),
+        ("--help", helped, 300, "autotest --help takes"),
+        ("asleep", slept, 10, "the plugin adds to a pytest session without an @autotest test"),
+    ):
+        print(f"{name:<14}{measured:>8.0f}{bar:>7}   CPU ms that {meaning}", flush=True)
 
 
 def _quiet(command: list[str]) -> list[str]:

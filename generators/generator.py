@@ -53,7 +53,7 @@ class Generator:
 
     def __add__(self, other: object) -> "Generator":
         """`self + other`, of the values."""
-        return Sum(self, pack(other))
+        return NotImplemented if _takes_over(other) else Sum(self, pack(other))
 
     def __radd__(self, other: object) -> "Generator":
         """`other + self`, of the values."""
@@ -61,7 +61,7 @@ class Generator:
 
     def __sub__(self, other: object) -> "Generator":
         """`self - other`, of the values."""
-        return Difference(self, pack(other))
+        return NotImplemented if _takes_over(other) else Difference(self, pack(other))
 
     def __rsub__(self, other: object) -> "Generator":
         """`other - self`, of the values."""
@@ -69,7 +69,7 @@ class Generator:
 
     def __mul__(self, other: object) -> "Generator":
         """`self * other`, of the values."""
-        return Product(self, pack(other))
+        return NotImplemented if _takes_over(other) else Product(self, pack(other))
 
     def __rmul__(self, other: object) -> "Generator":
         """`other * self`, of the values."""
@@ -86,6 +86,13 @@ class Generator:
     def __ror__(self, other: object) -> "Alternatives":
         """One of both, fair to all alternatives."""
         return Either(pack(other), self)
+
+
+def _takes_over(other: object) -> bool:
+    """Whether an operand wants its own reflected operator asked, by the sign that NumPy's scalars heed too: a dual
+    tensor does.
+    """
+    return getattr(type(other), "__array_ufunc__", False) is None
 
 
 class Constant(Generator):

@@ -38,6 +38,8 @@ _DTYPES = (
     "complex128",
 )
 _READ_AS_THEY_ARE = frozenset({torch.float32, torch.float64, torch.int64, torch.int32, torch.bool})
+#: What `make_fx` says where an op, `one_hot` for one, looks at a value: a limit of the tracer, no difference.
+_VALUE_READ = "trying to get value out of a tracing tensor"
 _PLAIN_OBJECTS = (torch.dtype, torch.memory_format, torch.layout)
 
 
@@ -181,6 +183,8 @@ class Adapter:
         try:
             return _trace(self, replay, keys)
         except TraceRefused as refused:
+            if _VALUE_READ in refused.failure.message:
+                return GraphRefusal(True, None, (), "PyTorch's tracer cannot follow a value that an op reads")
             return refused.as_refusal()
         except Exception as error:
             return GraphRefusal(False, None, class_names(error), first_words(error))

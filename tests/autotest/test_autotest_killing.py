@@ -38,7 +38,7 @@ class Running:
         self.folder = folder
         lay(folder, {"test_slow.py": SLOW})
         self._log = (folder / "log").open("wb")
-        self.process = subprocess.Popen(
+        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter
             command("-q", *arguments),
             cwd=folder,
             env=environment({}),

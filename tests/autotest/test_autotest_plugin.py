@@ -92,6 +92,7 @@ def test_schedulers_give_the_same_counts(tmp_path: Path, several: Outcome, dist:
     assert len({record["worker"] for record in outcome.records("run")} - {"main"}) <= 2
 
 
+RESIDUE = {"__pycache__", ".pytest_cache"}
 ASLEEP = """
 import sys
 
@@ -107,7 +108,7 @@ def test_plugin_sleeps(tmp_path: Path) -> None:
     outcome = run_pytest(tmp_path, {"test_asleep.py": ASLEEP}, "-q", "-p", "no:hypothesispytest", target=None)
     assert outcome.status == 0, outcome.out
     assert "autotest" not in outcome.out
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == ["test_asleep.py"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name not in RESIDUE) == ["test_asleep.py"]
 
 
 def test_nothing_collected(tmp_path: Path) -> None:
@@ -118,13 +119,12 @@ def test_nothing_collected(tmp_path: Path) -> None:
 def test_selection_and_first_failure(tmp_path: Path) -> None:
     """`-x` stops at the first red test, `--lf` runs it again, `-k` selects."""
     env = {"AUTOTEST_FAULT": "faults:wrong"}
-    cache = ["-p", "cacheprovider", "-o", f"cache_dir={tmp_path / 'cache'}"]
-    first = run_pytest(tmp_path, {"test_two.py": TWO}, "-q", "-x", *cache, env=env)
+    first = run_pytest(tmp_path, {"test_two.py": TWO}, "-q", "-x", env=env)
     assert (first.status, set(first.outcomes())) == (1, {"test_first"})
-    again = run_pytest(tmp_path, {}, "-q", "--lf", *cache, env=env)
+    again = run_pytest(tmp_path, {}, "-q", "--lf", env=env)
     assert again.status == 1
     assert "1 failed" in again.out
-    chosen = run_pytest(tmp_path, {}, "-q", "-k", "second", *cache, env=env)
+    chosen = run_pytest(tmp_path, {}, "-q", "-k", "second", env=env)
     assert chosen.status == 0
     assert "1 passed, 1 deselected" in chosen.out
 
@@ -232,14 +232,14 @@ def test_shadowing_file_is_named_before_options_are_read(tmp_path: Path) -> None
 
 FAULTY = """
 import pytest
-import autotest.runner
+import autotest.runner as runner
 from autotest import autotest, random_tensor, torch
 
 @pytest.fixture(autouse=True)
 def broken(monkeypatch):
     def compare(*args, **kwargs):
         raise ZeroDivisionError("planted in the harness")
-    monkeypatch.setattr(autotest.runner, "compare", compare)
+    monkeypatch.setattr(runner, "compare", compare)
 
 @autotest(n=1)
 def test_it():
@@ -256,7 +256,7 @@ def test_fault_of_the_harness(tmp_path: Path) -> None:
         "please report this with the traceback"
     )
     assert sentence in outcome.out
-    assert outcome.summary["faults"] == [sentence]
+    assert outcome.summary["faults"] == ["test_faulty.py::test_it: ZeroDivisionError: planted in the harness"]
 
 
 def test_random_seed_explores(tmp_path: Path) -> None:

@@ -131,3 +131,24 @@ REPRS = {
 def test_a_generator_prints_as_the_call_that_made_it(text: str) -> None:
     """The text of a generator can be read as code."""
     assert repr(REPRS[text]()) == text
+
+
+def test_operand_that_takes_over():
+    """A generator leaves an operator to an operand that NumPy's scalars would leave it to, such as a dual tensor."""
+
+    class Tensor:
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return ("radd", other)
+
+        def __rsub__(self, other):
+            return ("rsub", other)
+
+        def __rmul__(self, other):
+            return ("rmul", other)
+
+    drawn = random(1, 3)
+    assert drawn + Tensor() == ("radd", drawn)
+    assert drawn - Tensor() == ("rsub", drawn)
+    assert drawn * Tensor() == ("rmul", drawn)
