@@ -100,6 +100,7 @@ class Drawer:
             if self.options.auto_backward:
                 program.cotangents = self._cotangents(recording, source)
         seen = recording.finish()
+        recording.release()
         if seen.backward_failure is not None:
             failure = seen.backward_failure
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")

@@ -24,7 +24,7 @@ def main() -> None:
     """Run the benchmarks named on the command line, or all."""
     wanted = sys.argv[1:] or [*CASES, "start"]
     print(
-        f"{'benchmark':<14}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case, all processes; medians of {PAIRS} pairs"
+        f"{'benchmark':<14}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of {PAIRS} pairs"
     )
     for name in wanted:
         if name == "start":

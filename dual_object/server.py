@@ -16,6 +16,7 @@ import os
 import signal
 import struct
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from dual_object.values import Array
 
 PROGRESS = struct.Struct("<ii")
 AFTER_CALLS = -1
+#: Seconds of work on a batch after which the supervisor is told that its deadline may move.
+SIGN_OF_LIFE = 0.25
 
 
 class Channel:
@@ -158,9 +161,12 @@ class Server:
         from dual_object.replay import Replay
 
         started = []
+        told = time.monotonic()
         for index, program in enumerate(programs):
             started.append(Replay(self.adapter, program).start(self._noting(index)))
-            self.channel.send({"alive": index}, [])
+            if time.monotonic() - told > SIGN_OF_LIFE:
+                self.channel.send({"alive": index}, [])
+                told = time.monotonic()
         self._noting(len(programs))
         self._send(observe(started, self.adapter))
 
