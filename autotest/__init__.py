@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         RejectionError,
         UsageError,
     )
-    from autotest.tensors import choice_tensor, random_device, random_dtype, random_tensor
+    from autotest.tensors import choice_tensor, dual_tensor, random_device, random_dtype, random_tensor
     from autotest.torch_root import torch
     from dual_object.dual import DualObject, GetDualObject, dual
     from generators import (
@@ -42,7 +42,7 @@ _HOMES = {
         "RejectionError",
         "UsageError",
     ),
-    "autotest.tensors": ("choice_tensor", "random_device", "random_dtype", "random_tensor"),
+    "autotest.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
     "autotest.torch_root": ("torch",),
     "dual_object.dual": ("DualObject", "GetDualObject", "dual"),
     "generators": (
@@ -72,6 +72,7 @@ __all__ = [
     "choice_tensor",
     "constant",
     "dual",
+    "dual_tensor",
     "nothing",
     "oneof",
     "random",

@@ -80,14 +80,17 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *
     names = Names(program)
     isolated = list(isolate(reference, program))
     eager = target.eager([alone for _, alone, _ in isolated])
-    for (index, alone, expected), answer in zip(isolated, eager, strict=True):
+    for (index, alone, reference_seen), answer in zip(isolated, eager, strict=True):
         if not isinstance(answer, Observation):
             continue
+        expected = reference_seen
         shown: Observation | None = answer
         if graph:
             # What eager does wrong already is no fault of the graph: it is held against eager.
             expected, shown = answer, _in_graph(target, alone, answer)
         if shown is None:
+            continue
+        if graph and not compare(alone, reference_seen, shown, rules, graph=True):
             continue
         for difference in compare(alone, expected, shown, rules, graph=graph, names=names):
             difference.call = None

@@ -50,6 +50,7 @@ def main() -> None:
     show_default=True,
     help="Whether the target runs in its own process.",
 )
+@click.option("--shard", metavar="I/N", help="Share I of N of the tests, chosen by name; `autotest merge` joins them.")
 def run(
     paths: tuple[str, ...],
     target: str,
@@ -59,6 +60,7 @@ def run(
     report: str,
     case_timeout: str,
     isolate: str,
+    shard: str | None,
 ) -> None:
     """Run tests under PATHS (files, folders, node ids); what follows -- goes to pytest.
 
@@ -76,6 +78,8 @@ def run(
     }
     if cases is not None:
         options["cases"] = str(cases)
+    if shard is not None:
+        options["shard"] = shard
     sys.exit(run_pytest(paths, workers, options))
 
 
@@ -125,6 +129,34 @@ def show_report(folder: str) -> None:
 
 
 @main.command()
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...")
+@click.option(
+    "--report", default="autotest-report", show_default=True, metavar="DIR", help="Folder that gets the joined run."
+)
+def merge(folders: tuple[str, ...], report: str) -> None:
+    """Join the runs of several shards into one run; each DIR is a report folder (its latest run) or one run in it.
+
+    Exit status: the worst of the shards'; 2 where they do not belong together, or one of them never ended.
+    """
+    from reports import ReportError, join_status, merge_runs, read_run, render, save_summary, summarize
+
+    try:
+        merged = merge_runs([Path(folder) for folder in folders], Path(report))
+        summary = summarize(read_run(merged.folder))
+        save_summary(merged.folder, summary)
+        status = join_status(merged, summary)
+    except ReportError as error:
+        click.echo(str(error), err=True)
+        sys.exit(USAGE)
+    encoding = sys.stdout.encoding or "utf-8"
+    width = shutil.get_terminal_size().columns
+    click.echo(render(summary, width=width, color=sys.stdout.isatty(), encoding=encoding))
+    for folder in merged.unended:
+        click.echo(f"{folder} never ended: its tests that did not run are not in this report", err=True)
+    sys.exit(status)
+
+
+@main.command()
 @click.option("--target", default="oneflow", show_default=True, help=_TARGET)
 @click.option(
     "--report", default="autotest-report", show_default=True, metavar="DIR", help="Folder that a run would write."
@@ -138,3 +170,87 @@ def doctor(target: str, report: str) -> None:
         click.echo(f"{'ok ' if finding.ok else 'BAD'}  {finding.what}: {finding.said}")
         healthy = healthy and finding.ok
     sys.exit(0 if healthy else USAGE)
+
+
+@main.command("accept")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.option("--reason", required=True, help="Why this is known and accepted; never without.")
+@click.option("--where", metavar="'FIELD=PATTERN ...'", help="Accept what matches, such as 'kind=dtype op=arg*'.")
+@click.option(
+    "--report", default="autotest-report", show_default=True, metavar="DIR", help="The report to accept from."
+)
+@click.option(
+    "--ledger",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Default: known_divergences.toml nearest to the test, else in the first folder of its path.",
+)
+@click.option(
+    "--strict",
+    type=click.Choice(["proof", "seen"]),
+    default="proof",
+    show_default=True,
+    help="proof: the stored program must go on diverging; seen: only counted.",
+)
+def accept_divergences(
+    ids: tuple[str, ...], reason: str, where: str | None, report: str, ledger: Path | None, strict: str
+) -> None:
+    """Write divergences of the latest run, by ID or by what they are, into a ledger of known divergences."""
+    from autotest.accepting import accept
+    from autotest.errors import AutotestError
+    from reports import ReportError
+
+    try:
+        done = accept(ids, where, reason, Path(report), ledger, strict)
+    except (AutotestError, ReportError) as error:
+        click.echo(str(error), err=True)
+        sys.exit(USAGE)
+    for sentence in done.refused:
+        click.echo(sentence, err=True)
+    click.echo(f"{len(done.written)} accepted into {', '.join(map(str, done.paths)) or 'no ledger'}")
+    sys.exit(USAGE if done.refused else 0)
+
+
+@main.group("ledger")
+def ledger_commands() -> None:
+    """Look after a ledger of known divergences."""
+
+
+_LEDGER = click.argument("ledger", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+
+
+@ledger_commands.command("check")
+@_LEDGER
+@click.option("--target", default="oneflow", show_default=True, help=_TARGET)
+@click.option("--case-timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="SECONDS")
+def check_ledger(ledger: Path, target: str, case_timeout: float) -> None:
+    """Replay the Program of every entry, those that crash the target included.
+
+    Exit status: 0 all still diverge, 1 some no longer do, 2 the ledger or the target cannot be used.
+    """
+    from autotest.errors import AutotestError
+    from autotest.proving import check
+
+    try:
+        count, sentences, problems = check(ledger, target, case_timeout or None)
+    except AutotestError as error:
+        click.echo(str(error), err=True)
+        sys.exit(USAGE)
+    for sentence in (*problems, *sentences):
+        click.echo(sentence)
+    click.echo(f"{count} entries replayed, {len(sentences)} no longer diverge")
+    sys.exit(USAGE if problems else 1 if sentences else 0)
+
+
+@ledger_commands.command("document")
+@_LEDGER
+@click.option("--target", default="oneflow", show_default=True, help=_TARGET)
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: standard output.")
+def document_ledger(ledger: Path, target: str, output: Path | None) -> None:
+    """Write every known divergence as Markdown: its one-line program and what each side gives."""
+    from autotest.documenting import document
+
+    text = document(ledger, target)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")

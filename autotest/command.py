@@ -13,6 +13,7 @@ import pytest
 
 from autotest.errors import UsageError
 from autotest.options import Isolate, RunOptions
+from autotest.sharding import parse_shard
 
 
 def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOptions:
@@ -32,6 +33,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     cases = option("--autotest-cases")
     timeout = _number("case_timeout", option("--autotest-case-timeout"), "--autotest-case-timeout")
     debugging = bool(option("usepdb", False)) or bool(option("trace", False))
+    shard = option("--autotest-shard")
     return RunOptions(
         target=option("--autotest-target"),
         seed=seed,
@@ -40,8 +42,10 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         isolate=isolate,
         report=report,
         folder=plan_run(report, seed) if worker is None else Path(worker["autotest_folder"]),
+        root=config.rootpath,
         worker="main" if worker is None else worker["workerid"],
         command=_command() if worker is None else worker["autotest_command"],
+        shard=None if shard is None else parse_shard(shard),
     )
 
 

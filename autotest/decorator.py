@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autotest.errors import UsageError
-from autotest.options import GraphBackward, TestOptions
+from autotest.options import GraphBackward, Missing, TestOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,6 +27,7 @@ def autotest(
     check_dtype: bool = True,
     check_grad_use_random_data: bool = True,
     graph_backward: GraphBackward = "share",
+    missing: Missing = "fail",
 ) -> Callable[[F], F]: ...
 
 
@@ -41,7 +42,9 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             tolerance; `check_allclose`
             and `check_dtype` switch comparisons off; `check_graph` runs every case again in the target's static
             graph, backward for
-            `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`.
+            `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
+            `missing="count"` records an op
+            that the target lacks as known instead of failing the test.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async.

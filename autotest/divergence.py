@@ -14,6 +14,10 @@ from dual_object.program import Call, Program, op_name
 
 Row = Mapping[str, Any]
 
+#: Kinds that tell how an op may be called: there the form of the call discriminates, its keywords and method against
+#: function.
+_FORM_KINDS = frozenset({"exception", "unsupported", "structure", "accepts_invalid", "exception_class"})
+
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
@@ -42,9 +46,12 @@ class Divergence:
         return "/".join([target, difference.phase, difference.kind, self.op, self._facts()])
 
     def _facts(self) -> str:
-        if self.alone is None:
-            return _facts(self.program, self.call)
-        return _facts(self.alone, len(self.alone.calls) - 1)
+        program, call = (self.program, self.call) if self.alone is None else (self.alone, len(self.alone.calls) - 1)
+        facts = _facts(program, call)
+        if call is not None and self.difference.kind in _FORM_KINDS:
+            facts += "".join(f",{name}=" for name in sorted(program.calls[call].kwargs))
+            facts += ",method" if program.calls[call].kind == "method" else ""
+        return facts
 
     def row(self, target: str, test: str, case_key: str) -> Row:
         """The row of the records and of `summary.json`."""

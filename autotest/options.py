@@ -8,10 +8,12 @@ from typing import Literal, get_args
 
 from autotest.comparison import Rules
 from autotest.errors import UsageError
+from autotest.sharding import Shard
 from autotest.tolerance import check_pair
 
 GraphBackward = Literal["share", "all", "none"]
 Isolate = Literal["auto", "always", "never"]
+Missing = Literal["fail", "count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class TestOptions:
     check_dtype: bool = True
     check_grad_use_random_data: bool = True
     graph_backward: GraphBackward = "share"
+    missing: Missing = "fail"
 
     def __post_init__(self) -> None:
         """Check every argument."""
@@ -45,9 +48,10 @@ class TestOptions:
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise UsageError(f"{name}={value!r}, but should be True or False [{where}]")
-        if self.graph_backward not in get_args(GraphBackward):
-            known = ", ".join(map(repr, get_args(GraphBackward)))
-            raise UsageError(f"graph_backward={self.graph_backward!r}, but should be one of {known} [{where}]")
+        for name, choices in (("graph_backward", get_args(GraphBackward)), ("missing", get_args(Missing))):
+            if getattr(self, name) not in choices:
+                known = ", ".join(map(repr, choices))
+                raise UsageError(f"{name}={getattr(self, name)!r}, but should be one of {known} [{where}]")
         check_pair(self.rtol, self.atol, where)
 
     @property
@@ -61,7 +65,8 @@ class RunOptions:
     """What a run is asked for, on the command line or by pytest's options.
 
     `cases` overrides every test's n; `case_timeout` is in seconds, None without a deadline. `folder` is the run's
-    folder in `report`.
+    folder in `report`; `root` is where the search for ledgers ends. `shard` is the share of the tests that is run, None
+    all of them.
     """
 
     target: str = "oneflow"
@@ -71,8 +76,10 @@ class RunOptions:
     isolate: Isolate = "auto"
     report: Path = Path("autotest-report")
     folder: Path | None = None
+    root: Path | None = None
     worker: str = "main"
     command: str = ""
+    shard: Shard | None = None
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""

@@ -52,6 +52,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="folder for records and summary.json (default: autotest-report)",
     )
+    group.addoption(
+        "--autotest-shard",
+        default=None,
+        metavar="I/N",
+        help="run share I of N of the @autotest tests, chosen by name; other tests belong to share 1",
+    )
 
 
 class _State:
@@ -62,6 +68,7 @@ class _State:
         self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
         self.started = False
         self.text = ""
+        self.problems: list[str] = []
         self._session: Session | None = None
         self._options: RunOptions | None = None
 
@@ -89,6 +96,7 @@ class _State:
     def close(self) -> None:
         """End the session's worker and records."""
         if self._session is not None:
+            self.problems += self._session.ledgers.problems() if self._session.ledgers is not None else []
             self._session.close()
             self._session = None
 
@@ -120,8 +128,32 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["autotest_command"] = options.command
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take in what an xdist worker found wrong with the ledgers."""
+    output = getattr(node, "workeroutput", None) or {}
+    node.config.stash[_STATE].problems += output.get("autotest_problems", [])
+
+
 def _is_autotest(item: pytest.Item) -> bool:
     return getattr(getattr(item, "function", None), "autotest_options", None) is not None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep this shard's share of the tests."""
+    if config.getoption("--autotest-shard") is None:
+        return
+    from autotest.runner import case_test_name
+
+    shard = config.stash[_STATE].options.shard
+    assert shard is not None
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item in items:
+        test = case_test_name(item.nodeid) if _is_autotest(item) else None
+        (kept if shard.holds(test) else left).append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -139,6 +171,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     try:
         session = state.session()
         session.nodeid = item.nodeid
+        session.test_file = item.path
         session.counts.clear()
         yield
         outcome = "passed"
@@ -202,25 +235,43 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if state is None:
         return
     state.close()
-    if state.worker is not None or not (state.started or session.config.pluginmanager.hasplugin("dsession")):
+    if state.worker is not None:
+        session.config.workeroutput["autotest_problems"] = state.problems  # type: ignore[attr-defined]
+        return
+    if not (state.started or session.config.pluginmanager.hasplugin("dsession")):
         return
     folder = state.options.folder
     if folder is None or not folder.is_dir():
         return
     from autotest.command import sum_up
-    from autotest.exits import HARNESS_FAULT
+    from autotest.exits import HARNESS_FAULT, USAGE
 
     state.text, faulty = sum_up(folder, session.config)
     if faulty:
         session.exitstatus = HARNESS_FAULT
+    elif state.problems and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = USAGE
+    from reports import RecordError, save_status
+
+    try:
+        save_status(folder, int(session.exitstatus))
+    except RecordError as error:
+        # A folder that cannot be written was told of already, where there was more to write.
+        state.text += "" if faulty else f"\n{error}"
+        session.exitstatus = HARNESS_FAULT
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     """Print the summary of the run."""
     state = terminalreporter.config.stash[_STATE]
     if state.text:
         terminalreporter.section("autotest")
         terminalreporter.write_line(state.text)
+    shard = terminalreporter.config.getoption("--autotest-shard")
+    if shard is not None and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        terminalreporter.write_line(f"shard {shard} holds no test of those selected", red=True)
+    for problem in dict.fromkeys(state.problems):
+        terminalreporter.write_line(problem, red=True)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

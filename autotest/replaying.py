@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from autotest.blame import blame
-from autotest.case import Case
-from autotest.comparison import Difference, Rules, compare, failure_difference
-from autotest.divergence import Divergence
+from autotest.comparison import Rules
 from autotest.errors import AutotestError, EnvironmentFault
 from autotest.exits import GONE, STANDS
-from autotest.worker import Death, GraphFailure, Supervisor
-from dual_object.adapter import Adapter, GraphRefusal
+from autotest.trial import TrialError, trial
+from autotest.worker import Supervisor
 from dual_object.errors import ProgramError
-from dual_object.observation import Failure, Observation, failure_kind
 from dual_object.program import Program
-from dual_object.replay import Replay
 from reports import ReportError, failure_text, resolve_run, runs
 
 
@@ -45,8 +39,8 @@ def replay_id(id_: str, report: Path, target: str | None, timeout: float | None)
     reference = Reference()
     supervisor = Supervisor(target or row["target"], timeout)
     try:
-        found = _run(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
-    except EnvironmentFault as error:
+        found = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
+    except (EnvironmentFault, TrialError) as error:
         raise ReplayError(str(error)) from None
     finally:
         supervisor.close()
@@ -77,44 +71,3 @@ def find(id_: str, report: Path) -> Path:
         f"ID={id_!r} names no stored Program under {report}{os.sep}; "
         "run its test again, or name the folder that has it with --report (a test that runs inline stores none)"
     )
-
-
-def _run(
-    reference: Adapter, target: Supervisor, program: Program, rules: Rules, *, graph: bool
-) -> Sequence[Divergence]:
-    expected = Replay(reference, program, side="reference").run()
-    if expected.ended:
-        failure = expected.failures[-1]
-        raise ReplayError(f"PyTorch itself cannot run the program here: {failure.classes[0]}: {failure.message}")
-    [eager] = target.eager([program])
-    if isinstance(eager, Death):
-        return [_death(program, eager, "eager_forward")]
-    if not graph:
-        found = compare(program, expected, eager, rules)
-        return blame(reference, target, program, found, rules, graph=False)
-    case = Case(0, "", program, expected)
-    keys = [case.gradient_keys()] if program.cotangents else None
-    answer = target.graph([program], keys)
-    if isinstance(answer, Death):
-        return [_death(program, answer, "graph_forward")]
-    result = answer if isinstance(answer, GraphFailure) else answer[0]
-    if isinstance(result, Observation):
-        found = compare(program, eager, result, rules, graph=True) or compare(
-            program, expected, result, rules, graph=True
-        )
-        return blame(reference, target, program, found, rules, graph=True)
-    call = result.call if isinstance(result, GraphRefusal) else None
-    failure = Failure(call, failure_kind(result.classes, result.message), result.classes, result.message)
-    return [Divergence(failure_difference(program, failure, "graph_forward"), program, call)]
-
-
-def _death(program: Program, death: Death, phase: str) -> Divergence:
-    kind = "timeout" if death.timed_out else "crash"
-    difference = Difference(
-        "graph_forward" if phase == "graph_forward" else "eager_forward",
-        kind,
-        "the program",
-        f"the target {death.sentence()}",
-        call=death.call,
-    )
-    return Divergence(difference, program, death.call)

@@ -19,6 +19,7 @@ from autotest.divergence import Divergence, Row
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
+from autotest.proving import StaleEntryError, stale_entries
 from autotest.session import Session, session_for
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
@@ -50,8 +51,13 @@ class Judgement:
     started: float
     eager: Observation | None = None
     divergences: list[Divergence] = field(default_factory=list)
-    graph: dict[str, str] = field(default_factory=lambda: {"forward": "off", "backward": "off"})
+    graph: dict[str, str] = field(init=False)
     death: Death | None = None
+
+    def __post_init__(self) -> None:
+        """Without a graph check, the records still say whether the case has gradients to compare."""
+        backward = "off" if self.case.program.cotangents else "nothing to differentiate"
+        self.graph = {"forward": "off", "backward": backward}
 
     @property
     def verdict(self) -> Verdict:
@@ -72,7 +78,9 @@ class TestRun:
         self.options = options
         self.n = session.options.cases or options.n
         self.drawer = Drawer(session.reference, key, session.options.seed, session.options.target, options, body)
-        self.rows: list[tuple[Row, str]] = []
+        self.rows: list[Row] = []
+        self.seen: set[str] = set()
+        self.ledger = session.ledger()
         self.counts = session.counts
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         self._kept: Counter[str] = Counter()
@@ -98,8 +106,19 @@ class TestRun:
                 inline = True
         if inline:
             self._run_inline()
+        self._conclude()
+
+    def _conclude(self) -> None:
+        """Prove what the ledger knows of this test, and raise what is new."""
+        stale: list[str] = []
+        if self.ledger.entries:
+            target = self.session.supervisor
+            about = self.ledger.about(self.drawer.test)
+            stale = stale_entries(self.session.reference, target, target.info, about, self.seen)
         if self.rows:
-            raise DivergenceError(self._message())
+            raise DivergenceError("\n\n".join([self._message(), *stale]))
+        if stale:
+            raise StaleEntryError("\n".join(stale))
 
     def _draws(self) -> Iterator[int]:
         """Draw numbers until n cases stand; raises RejectionError when the reference refuses nearly all."""
@@ -197,15 +216,16 @@ class TestRun:
         by_index = {judgement.case.index: judgement for judgement in chunk}
         ready: list[Case] = []
         for judgement in chunk:
-            case = judgement.case
-            backward = "off" if case.program.cotangents else "nothing to differentiate"
-            judgement.graph = {"forward": "its eager run failed", "backward": backward}
+            judgement.graph["forward"] = "its eager run failed"
             if judgement.eager is not None and not judgement.eager.ended:
-                ready.append(case)
+                ready.append(judgement.case)
         if self._phase is None:
             self._phase = GraphPhase(target)
         phase = self._phase
         share = backward_share(ready, self.options.graph_backward)
+        for judgement in chunk:
+            if judgement.eager is not None and judgement.eager.backward_failure is not None:
+                share.discard(judgement.case.index)  # it would fail again, and take the graph's forward with it
         for run in phase.run(ready, share):
             self._judge_graph(by_index[run.case.index], run, phase, target)
 
@@ -231,6 +251,8 @@ class TestRun:
                 judgement.graph[part] = "the target's graph refused it"
             self._graph_refused(judgement, result, run.batched)
             return
+        if case.reference.buffers:
+            judgement.graph["state"] = "verified"
         differences = self._graph_differences(judgement, result)
         if not differences:
             return
@@ -249,7 +271,12 @@ class TestRun:
         case, rules = judgement.case, self.options.rules
         assert judgement.eager is not None
         against_eager = compare(case.program, judgement.eager, result, rules, graph=True)
-        if against_eager or any(d.difference.phase.startswith("eager") for d in judgement.divergences):
+        if any(d.difference.phase.startswith("eager") for d in judgement.divergences):
+            # Where eager is wrong already, a graph that does what the reference does is right.
+            if against_eager and compare(case.program, case.reference, result, rules, graph=True):
+                return against_eager
+            return []
+        if against_eager:
             return against_eager
         return compare(case.program, case.reference, result, rules, graph=True)
 
@@ -328,12 +355,14 @@ class TestRun:
         divergences: Sequence[Divergence],
     ) -> None:
         target = self.session.options.target
-        rows = [divergence.row(target, self.nodeid, key) for divergence in divergences]
-        self.rows += [(row, key) for row in rows]
+        rows = [self._levelled(divergence.row(target, self.nodeid, key)) for divergence in divergences]
+        self.rows += [row for row in rows if row["level"] != "known"]
+        self.seen.update(row["fingerprint"] for row in rows)
         self.counts[verdict] += 1
         self._ended.add(key)
         for divergence, row in zip(divergences, rows, strict=True):
-            self._keep(divergence.program, row)
+            if row["level"] != "known":
+                self._keep(divergence, row)
         writer = self.session.writer
         if writer is not None:
             seconds = time.perf_counter() - started
@@ -348,24 +377,38 @@ class TestRun:
                 divergences=rows,
             )
 
-    def _keep(self, program: Program, row: Row) -> None:
-        """Store a divergent case's Program, for `autotest replay`."""
+    def _levelled(self, row: Row) -> Row:
+        """The row, told as known where the ledger has it for this target's version and device, or where the test
+        counts what is missing.
+        """
+        if row["kind"] == "missing" and self.options.missing == "count":
+            return {**row, "level": "known"}
+        entry = self.ledger.entries.get(row["fingerprint"])
+        if entry is None or not entry.applies(self.session.supervisor.info()):
+            return row
+        return {**row, "level": "known"}
+
+    def _keep(self, divergence: Divergence, row: Row) -> None:
+        """Store a divergent case's Program, for `autotest replay`, and its proof, for `autotest accept`."""
+        program = divergence.program
         folder = self.session.programs
         self._kept[row["id"]] += 1
         count = self._kept[row["id"]]
         if folder is None or count > KEPT_PROGRAMS or program.inline is not None:
             return
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{row['id']}-{self.session.options.worker}-{count}.json"
-        if not path.exists():
+        proofs = folder / "proofs"
+        proofs.mkdir(parents=True, exist_ok=True)
+        name = f"{row['id']}-{self.session.options.worker}-{count}.json"
+        if not (folder / name).exists():
             rules = dataclasses.asdict(self.options.rules)
-            program.save(path, {"row": dict(row), "rules": rules})
+            program.save(folder / name, {"row": dict(row), "rules": rules})
+            divergence.proof.save(proofs / name, {"message": row["message"], "rules": rules})
 
     def _message(self) -> str:
         from reports import failure_text
 
         total = sum(self.counts[v] for v in ("aligned", "divergent", "crashed", "timed_out"))
-        return failure_text([row for row, _ in self.rows], cases=total)
+        return failure_text(self.rows, cases=total)
 
 
 def _refused(program: Program, answer: Observation | Death) -> list[Difference]:
@@ -387,6 +430,10 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
     run = TestRun(session, nodeid, case_test_name(nodeid), options, body)
     try:
         run.run()
+    except HarnessFault as fault:
+        if session.writer is not None:
+            session.writer.fault(nodeid, str(fault))
+        raise
     except (AutotestError, DualError, GeneratorError, ReportError):
         raise
     except Exception as error:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotest.errors import EnvironmentFault
+from autotest.ledger import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.worker import Supervisor
 
@@ -33,6 +34,8 @@ class Session:
         self.options = options
         self.supervisor = Supervisor(options.target, options.case_timeout)
         self.nodeid: str | None = None
+        self.test_file: Path | None = None
+        self.ledgers = None if options.root is None else Ledgers(options.target, options.root)
         self.counts: Counter[str] = Counter()
         self.inline_tests: dict[str, str] = {}
         self._target_recorded = False
@@ -76,6 +79,12 @@ class Session:
         from autotest.inline import InlineTarget
 
         return InlineTarget(self.options.target)
+
+    def ledger(self) -> Ledger:
+        """What is known about the test that is running."""
+        if self.ledgers is None or self.test_file is None:
+            return Ledger()
+        return self.ledgers.nearest(self.test_file)
 
     @property
     def programs(self) -> Path | None:

@@ -103,6 +103,31 @@ def choice_tensor(
     return record.input(data, name, requires_grad=requires_grad, fill="choice", seed=seed)
 
 
+def dual_tensor(tensor: Any) -> DualObject:
+    """An input of the running case from an existing PyTorch tensor: its values, dtype, strides and requires_grad.
+
+    Both sides get their own copy; gradients do not flow back to `tensor`. Raises OutsideCaseError, and UsageError for
+    what is no strided CPU tensor of a dtype that NumPy can hold.
+    """
+    record = recording("dual_tensor()")
+    where = "[dual_tensor(...)]"
+    if not isinstance(tensor, record.reference.tensor_type):
+        raise UsageError(f"tensor={tensor!r:.60}, but should be a torch.Tensor {where}")
+    layout = str(tensor.layout).removeprefix("torch.")
+    if layout != "strided" or tensor.is_nested or tensor.device.type != "cpu":
+        found = "nested" if tensor.is_nested else layout
+        raise UsageError(
+            f"tensor is {found} on {tensor.device}, but should be strided on cpu: "
+            f"convert it, and convert the dual object back {where}"
+        )
+    dtype, _, _, requires_grad = record.reference.describe(tensor)
+    if dtype not in DTYPES:
+        raise UsageError(f"tensor.dtype={dtype}, but should be one of {', '.join(DTYPES)} {where}")
+    [values] = record.reference.read([tensor])
+    strides = None if tensor.is_contiguous() else tuple(tensor.stride())
+    return record.input(np.array(values, order="C"), dtype, requires_grad=requires_grad, strides=strides)
+
+
 class Choose(Generator):
     """A 32-bit seed."""
 

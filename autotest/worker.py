@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autotest.errors import EnvironmentFault
+from autotest.errors import EnvironmentFault, HarnessFault
 from dual_object import observation, wire
 from dual_object.adapter import GraphRefusal, TargetInfo
 from dual_object.observation import Observation
@@ -33,6 +33,8 @@ MAX_RSS = 2 << 30
 #: Seconds in which a target must be imported.
 START_TIMEOUT = 120.0
 
+#: glog's level, date, time and thread: they differ from run to run, and say nothing of the failure.
+_GLOG = re.compile(r"^[A-Z]\d{8} [\d:.]+\s+\d+ ")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -160,6 +162,8 @@ class Worker:
         self._send(message, arrays)
         while True:
             frame, found = self._receive(None if timeout is None else time.monotonic() + timeout)
+            if "fault" in frame:
+                raise HarnessFault(f"the target worker failed in code of its own:\n{frame['fault']}")
             if "done" in frame:
                 self.graphs, self.rss = frame["graphs"], frame["rss"]
                 return
@@ -194,8 +198,9 @@ class Worker:
         lines = [line for line in lines if line]
         for line in reversed(lines):
             if "Check failed" in line:
-                return line[:400]
-        spoken = [line for line in lines if not line.startswith(("@", "***", "Extension modules", "libibverbs"))]
+                return _GLOG.sub("", line)[:400]
+        idle = re.compile(r"@|\*\*\*|Extension modules|libibverbs|[WI]\d{8} ")  # traces, and glog's warnings at import
+        spoken = [line for line in lines if not idle.match(line)]
         fatal = [line for line in spoken if re.match(r"F\d{8} |Fatal Python error|[A-Za-z.]+(Error|Exception)\b", line)]
         chosen = fatal or spoken
         return chosen[-1][:400] if chosen else ""
@@ -276,9 +281,7 @@ class Supervisor:
                 for seen in self._eager([programs[index] for index in remaining], together):
                     answered += seen
             except _Gone as gone:
-                assert self._worker is not None
-                death = self._worker.death(gone.timed_out, self.timeout)
-                self._forget()
+                death = self._bury(gone)
                 if together and not (death.timed_out and death.case < len(remaining)):
                     together = False
                     first = remaining[min(death.case, len(remaining) - 1)], death
@@ -299,7 +302,7 @@ class Supervisor:
             "do": "together" if together else "eager",
             "programs": [program.to_json(arrays) for program in programs],
         }
-        for frame, found in self._ready().request(message, arrays, self.timeout):
+        for frame, found in self._request(message, arrays):
             if "seen" in frame:  # else a sign of life, which moves the deadline
                 yield [observation.from_json(data, found) for data in frame["seen"]]
 
@@ -307,7 +310,6 @@ class Supervisor:
         self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph."""
-        worker = self._ready()
         arrays: list[Array] = []
         message = {
             "do": "graph",
@@ -317,7 +319,7 @@ class Supervisor:
         result: list[Observation | GraphRefusal] | GraphFailure | None = None
         poisoned = False
         try:
-            for frame, found in worker.request(message, arrays, self.timeout):
+            for frame, found in self._request(message, arrays):
                 if "error" in frame:
                     classes, text = frame["error"]
                     result = GraphFailure(tuple(classes), text)
@@ -325,13 +327,25 @@ class Supervisor:
                 else:
                     result = [_graph_result(item, found) for item in frame["results"]]
         except _Gone as gone:
-            death = worker.death(gone.timed_out, self.timeout)
-            self._forget()
-            return death
+            return self._bury(gone)
         if poisoned:
             self.close()
         assert result is not None
         return result
+
+    def _request(self, message: dict[str, Any], arrays: list[Array]) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        try:
+            yield from self._ready().request(message, arrays, self.timeout)
+        except HarnessFault:
+            self.close()
+            raise
+
+    def _bury(self, gone: _Gone) -> Death:
+        """How the worker ended; the next request spawns another."""
+        assert self._worker is not None
+        death = self._worker.death(gone.timed_out, self.timeout)
+        self._forget()
+        return death
 
     def _forget(self) -> None:
         self._worker = None

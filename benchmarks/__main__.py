@@ -23,9 +23,7 @@ STARTS = 9
 def main() -> None:
     """Run the benchmarks named on the command line, or all."""
     wanted = sys.argv[1:] or [*CASES, "start"]
-    print(
-        f"{'benchmark':<14}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of {PAIRS} pairs"
-    )
+    print(f"{'benchmark':<14}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of {PAIRS} pairs")
     for name in wanted:
         if name == "start":
             start()

@@ -55,7 +55,7 @@ def _alone(replay: Replay, call: Call, spelled: dict[int, str], backward: bool) 
                 clones[id_] = fresh
                 alone.calls.append(Call("method", "clone", (Ref(id_),), {}, out=Ref(fresh)))
                 fresh += 1
-        elif id_ in values.modules:
+        elif id_ in values.modules and not _made_from_tensors(replay, id_):
             alone.calls += _module(replay, id_)
         else:
             return None
@@ -79,6 +79,11 @@ def _input(adapter: Adapter, id_: int, name: str, value: Any, backward: bool) ->
     dtype, _, _, requires_grad = adapter.describe(value)
     [data] = adapter.read([value])
     return Input(id_, name, np.array(data, order="C"), dtype, requires_grad and backward)
+
+
+def _made_from_tensors(replay: Replay, id_: int) -> bool:
+    made = next((call for call in replay.program.calls if call.out == Ref(id_)), None)
+    return made is None or any(operand not in replay.values.modules for operand in made.operands())
 
 
 def _module(replay: Replay, id_: int) -> list[Call]:

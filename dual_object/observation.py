@@ -125,6 +125,19 @@ def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str
     return found
 
 
+def module_buffers(adapter: Adapter, program: Program, values: Values) -> dict[str, Any]:
+    """The buffers that modules made for themselves, by key; one that the body passed in is an input, however it is
+    kept.
+    """
+    states = {call.out.id: call.state for call in program.calls if call.state and type(call.out) is Ref}
+    return {
+        f"{id_}.{name}": buffer
+        for id_, module in values.modules.items()
+        for name, buffer in adapter.buffers(module).items()
+        if name in states.get(id_, {})
+    }
+
+
 class Finished:
     """A run whose last call has been asked for: what is left is to read what it shows.
 
@@ -150,15 +163,16 @@ class Finished:
             id_ for id_ in dict.fromkeys(refs(program.outputs)) if isinstance(by_id.get(id_), adapter.tensor_type)
         ]
         self._gradients = {key: leaf.grad for key, leaf in leaf_tensors(adapter, program, values).items()}
-        for id_, module in values.modules.items():
-            self._buffers.update({f"{id_}.{name}": buffer for name, buffer in adapter.buffers(module).items()})
+        self._buffers = module_buffers(adapter, program, values)
         self.tensors += [by_id[id_] for id_ in self._ids]
         self.tensors += [gradient for gradient in self._gradients.values() if gradient is not None]
         self.tensors += self._buffers.values()
 
     def _backward(self) -> None:
         by_id, cotangents = self._values.by_id, self._program.cotangents
-        starts = [id_ for id_ in cotangents if id_ in by_id and by_id[id_].requires_grad]
+        # Where the reference has a tensor, the target may have given anything: a module, for one.
+        tensors = {id_: by_id[id_] for id_ in cotangents if isinstance(by_id.get(id_), self._adapter.tensor_type)}
+        starts = [id_ for id_, tensor in tensors.items() if tensor.requires_grad]
         if not starts:
             return
         try:
@@ -277,6 +291,7 @@ __all__ = [
     "first_words",
     "from_json",
     "leaf_tensors",
+    "module_buffers",
     "mutated",
     "observe",
     "see",

@@ -177,6 +177,8 @@ class Recording:
         record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
         try:
             result = function(*raw_args, **raw_kwargs)
+        except Warning:  # an error only by the user's own warning filters: no refusal
+            raise
         except Exception as error:
             self.refused = error
             record.raises = class_names(error)
@@ -307,7 +309,9 @@ class Recording:
         """Give a new module parameters and buffers of the case's own, so that they are the same on every torch
         version.
         """
-        tensors = {**self.reference.parameters(module), **self.reference.buffers(module)}
+        named = {**self.reference.parameters(module), **self.reference.buffers(module)}
+        # A tensor that the body passed in has its values already.
+        tensors = {name: tensor for name, tensor in named.items() if id(tensor) not in self._known}
         call.state = {
             name: self._draw_state(name, self.reference.read([tensor])[0]) for name, tensor in tensors.items()
         }

@@ -17,6 +17,7 @@ import signal
 import struct
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,11 @@ def main() -> None:
     with Path(setup["progress"]).open("r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
         server = Server(adapter, channel, progress)
         for message, arrays in requests:
-            server.answer(message, arrays)
+            try:
+                server.answer(message, arrays)
+            except Exception:  # no call of the target's: those are answered for one by one
+                channel.send({"fault": traceback.format_exc()}, [])
+                return
 
 
 class Server:

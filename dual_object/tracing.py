@@ -45,6 +45,8 @@ def obstacle(program: Program) -> str | None:
             return "the body calls backward itself"
         if (call.kind == "get" and call.op == "grad") or call.op == "autograd.grad":
             return "the body reads gradients"
+    if not traced_calls(program) and not refs(program.outputs):
+        return "no call computes a tensor"
     return None
 
 

@@ -2,13 +2,15 @@
 
 Plain records go in, one JSON object per line, and plain text comes out. A run folder holds
 `records-<worker>.jsonl`; RecordWriter writes them, `summarize(read_run(folder))` counts them, `render`
-words the counts and `save_summary` keeps them as summary.json.
+words the counts and `save_summary` keeps them as summary.json. `merge_runs` joins the runs of several shards.
 """
 
-from reports.errors import FolderError, PartError, PlainError, RecordError, ReportError, VersionError
+from reports.errors import FolderError, MergeError, PartError, PlainError, RecordError, ReportError, VersionError
 from reports.failure import failure_text
-from reports.folders import latest_run, plan_run, prune_runs, resolve_run, runs, save_summary
+from reports.folders import latest_run, load_status, plan_run, prune_runs, resolve_run, runs, save_status, save_summary
 from reports.junit import junit_property
+from reports.matrix import Cell, Matrix
+from reports.merging import Merged, join_status, merge_runs
 from reports.records import Damage, RecordWriter, Run, read_run
 from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary
 from reports.tally import summarize
@@ -16,11 +18,15 @@ from reports.terminal import render
 from reports.verdict import headline
 
 __all__ = [
+    "Cell",
     "Damage",
     "Divergence",
     "Evidence",
     "FolderError",
     "Graph",
+    "Matrix",
+    "MergeError",
+    "Merged",
     "PartError",
     "PlainError",
     "RecordError",
@@ -32,14 +38,18 @@ __all__ = [
     "VersionError",
     "failure_text",
     "headline",
+    "join_status",
     "junit_property",
     "latest_run",
+    "load_status",
+    "merge_runs",
     "plan_run",
     "prune_runs",
     "read_run",
     "render",
     "resolve_run",
     "runs",
+    "save_status",
     "save_summary",
     "summarize",
 ]

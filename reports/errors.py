@@ -19,6 +19,10 @@ class VersionError(ReportError, ValueError):
     """A record file was written in another version of the format."""
 
 
+class MergeError(ReportError, ValueError):
+    """Runs given as the shards of one run do not belong together."""
+
+
 class PlainError(ReportError, TypeError):
     """A value handed to a record is not plain data (None, bool, int, finite float, str, list, dict)."""
 

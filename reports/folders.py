@@ -15,6 +15,7 @@ from reports.summary import Summary
 
 RUN_NAME = re.compile(r"(\d{8}-\d{6})-(\d+)(?:-(\d+))?")
 KEPT_RUNS = 10
+STATUS_NAME = "exit-status"
 
 
 def plan_run(report_dir: Path, seed: int, now: datetime | None = None, process: int | None = None) -> Path:
@@ -95,6 +96,25 @@ def save_summary(run_folder: Path, summary: Summary) -> Path:
     if parent.name == "runs":
         _replace(parent.parent / "summary.json", text)
     return path
+
+
+def save_status(run_folder: Path, status: int) -> None:
+    """Keep the exit status with which a run ended; a folder without one is of a run that never ended.
+
+    Raises RecordError where it cannot be written.
+    """
+    _replace(run_folder / STATUS_NAME, f"{status}\n")
+
+
+def load_status(run_folder: Path) -> int | None:
+    """Return the exit status of a run, None for one that never ended. Raises RecordError for what is no status."""
+    path = run_folder / STATUS_NAME
+    try:
+        return int(path.read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{path} cannot be read as an exit status: {error}; run the tests again") from error
 
 
 def _replace(path: Path, text: str) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reports.matrix import Matrix
+
 # Worst first; an unknown kind stands before `missing`, since it may be anything.
 KINDS = (
     "crash",
@@ -141,6 +143,7 @@ class Summary:
     fault_count: int
     damage: tuple[str, ...]
     slowest: tuple[SlowTest, ...]
+    matrix: Matrix
 
     @property
     def cases(self) -> int:
@@ -179,4 +182,5 @@ class Summary:
             "skipped_reasons": dict(self.skipped_reasons),
             "rejected_reasons": dict(self.rejected_reasons),
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
+            "matrix": self.matrix.to_json(),
         }

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from reports.matrix import MatrixTally
 from reports.records import Damage, Run
 from reports.shape import ROW_TEXTS, Record
 from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary, severity
@@ -90,6 +91,7 @@ class _Tally:
         self._rows: dict[tuple[str, str, bool], Divergence] = {}
         self._evidence: dict[str, tuple[str, Evidence]] = {}
         self._faults = _Sentences()
+        self._matrix = MatrixTally()
 
     def take(self, path: Path, record: Record) -> None:
         """Count one record."""
@@ -125,6 +127,7 @@ class _Tally:
         verdict, test = record["verdict"], record["test"]
         self._verdicts[verdict] += 1
         self._tests.setdefault(test, None)
+        self._matrix.take(record)
         if verdict == "rejected":
             self._rejected.add(record.get("reason") or "no reason given")
             return
@@ -204,4 +207,5 @@ class _Tally:
             fault_count=self._faults.count,
             damage=self.damage.all(),
             slowest=tuple(SlowTest(test, seconds) for seconds, test in slowest),
+            matrix=self._matrix.matrix(),
         )

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reports.evidence import program_table, worst_table
+from reports.grid import matrix_table
 from reports.literals import literal, literal_lines
 from reports.summary import Divergence, Summary, severity
 from reports.verdict import counted, headline
@@ -19,6 +20,7 @@ MOST_GROUPS = 10
 MOST_NAMES = 10
 MOST_REASONS = 5
 MOST_MESSAGE_LINES = 12
+MOST_OPS = 36
 SLOWEST = 5
 NARROWEST = 40
 INDENT = 2
@@ -76,6 +78,7 @@ class _Page:
         self._names("Damaged records", summary.damage)
         self._names("Failed without a divergence", summary.failed)
         self._divergences()
+        self._matrix()
         self._slowest()
         self._say(Text())
         # Never wrapped: a path is there to be copied.
@@ -181,6 +184,22 @@ class _Page:
             self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)
         self._say(Text())
         self._say(self._text(first.replay, "bold"), INDENT)
+
+    def _matrix(self) -> None:
+        matrix = self._summary.matrix
+        unaligned = matrix.unaligned
+        lines = [f"{counted(matrix.aligned, 'op')} aligned in every phase checked"] if matrix.cells else []
+        if matrix.unchecked:
+            lines.append(f"{counted(matrix.unchecked, 'op')} checked in no phase")
+        if unaligned:
+            self._heading("Ops by phase: the worst outcome and its share of the cases; -: none checked")
+            self._say(matrix_table(matrix, unaligned[:MOST_OPS], self._encoding), INDENT)
+            if len(unaligned) > MOST_OPS:
+                self._say(Text(f"and {len(unaligned) - MOST_OPS:,} more, see matrix in summary.json"), INDENT)
+        elif lines:
+            self._say(Text())
+        for line in lines:
+            self._say(Text(line, overflow="fold"), INDENT if unaligned else 0)
 
     def _slowest(self) -> None:
         slowest = self._summary.slowest[:SLOWEST]

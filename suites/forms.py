@@ -1,4 +1,4 @@
-"""Forms of an op as rows of data: a function, a method, an in-place method, an operator, a module."""
+"""Forms of an op as rows of data: a function, a method, an in-place method, an operator."""
 
 from __future__ import annotations
 
@@ -72,17 +72,3 @@ def member(spelled: str) -> Any:
 def forms(*spelled: str) -> pytest.MarkDecorator:
     """Run the test once per form, as its argument `op`; the form's spelling is the id."""
     return pytest.mark.parametrize("op", [pytest.param(Form(one), id=one) for one in spelled])
-
-
-def modules(rows: dict[str, dict[str, Any]]) -> pytest.MarkDecorator:
-    """Run the test once per module class, as its argument `module`: a function that constructs it with the row's
-    arguments.
-    """
-
-    def row(spelled: str, fixed: dict[str, Any]) -> Any:
-        def construct(*args: Any, **kwargs: Any) -> Any:
-            return member(spelled)(*args, **{**fixed, **kwargs})
-
-        return pytest.param(construct, id=spelled)
-
-    return pytest.mark.parametrize("module", [row(spelled, fixed) for spelled, fixed in rows.items()])

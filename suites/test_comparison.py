@@ -1,92 +1,99 @@
-"""Ops with bool results: comparisons, logic, predicates."""
+"""Comparison and logic: ops with bool results."""
 
 from __future__ import annotations
 
-from forms import forms
+from rows import Op, args, eager_forms, main_forms, ops, other_forms, real, shape, size, tensor, values, whole
 
-from autotest import autotest, oneof, random, random_bool, random_device, random_dtype, random_tensor, torch
+from autotest import autotest, oneof, random_bool, random_dtype, torch
 
-_COMPARISONS = forms(
-    "torch.eq",
-    "Tensor.eq",
-    "x==y",
-    "torch.ne",
-    "Tensor.ne",
-    "x!=y",
-    "torch.lt",
-    "Tensor.lt",
-    "x<y",
-    "torch.le",
-    "x<=y",
-    "torch.gt",
-    "x>y",
-    "torch.ge",
-    "x>=y",
+
+def integers(dtype=int, high=3):
+    """Draws two tensors that broadcast, with many equal elements."""
+
+    def draw():
+        rows, columns = shape(2)
+        x = tensor(rows, columns, low=0, high=high, dtype=dtype)
+        return args(x, tensor(oneof(rows, 1), oneof(columns, 1), low=0, high=high, dtype=dtype))
+
+    return draw
+
+
+def number():
+    """Draws a tensor and a number."""
+    return args(tensor(*shape(2)), real(-1, 1))
+
+
+def not_finite():
+    """Draws a tensor with infinities and NaNs among its values."""
+    return args(torch.log(tensor(*shape(2)).relu()) * whole(0, 2))
+
+
+def nearly():
+    """Draws two tensors that are close in some elements."""
+    x = tensor(*shape(2), requires_grad=False)
+    return args(x, x + 1e-3, rtol=1e-3, atol=1e-3)
+
+
+def per_dimension():
+    """Draws bools, and a dimension."""
+    return args(tensor(*shape(2), dtype=bool, low=0, high=2), dim=whole(-2, 2), keepdim=random_bool())
+
+
+ROWS = (
+    Op("eq", integers(), "torch Tensor x==y", keywords="input other"),
+    Op("ne", integers(), "torch Tensor x!=y"),
+    Op("lt", integers(), "torch Tensor x<y"),
+    Op("le", integers(), "torch Tensor x<=y"),
+    Op("gt", integers(), "torch Tensor x>y"),
+    Op("ge", integers(), "torch Tensor x>=y"),
+    *ops("greater greater_equal not_equal", integers(), "torch"),
+    Op("eq", number, "torch x==y", variant="number"),
+    Op("ne", number, "torch x!=y", variant="number"),
+    Op("lt", number, "torch Tensor x<y", variant="number"),
+    Op("le", number, "torch x<=y", variant="number"),
+    Op("gt", number, "torch x>y", variant="number"),
+    Op("ge", number, "torch Tensor x>=y", variant="number"),
+    Op("eq", integers(bool, 2), "torch x==y", variant="bool"),
+    *ops("logical_and logical_or logical_xor", integers(bool, 2)),
+    *ops("logical_and logical_or logical_xor", integers(), "torch", variant="integers"),
+    Op("logical_and", integers(bool, 2), "x&y", variant="bool"),
+    Op("logical_or", integers(bool, 2), "x|y", variant="bool"),
+    Op("logical_xor", integers(bool, 2), "x^y", variant="bool"),
+    Op("logical_not", values(0, 2, dtype=bool), "torch Tensor ~x"),
+    Op("logical_not", values(-1, 2, dtype=int), "torch", variant="integers"),
+    *ops("any all", per_dimension),
+    *ops("any all", values(0, 2, dtype=bool), "torch Tensor", variant="whole"),
+    *ops("any all", values(-1, 2, dtype=int), "torch", variant="integers"),
+    *ops("isnan isinf", not_finite),
+    Op("isfinite", not_finite, "torch"),
+    Op("isclose", nearly),
+    *ops("equal allclose", integers(float, 2), graph=False),
+    Op("allclose", nearly, graph=False, variant="tolerance"),
+    Op("is_nonzero", values(-1, 1, ndim=0), "torch", graph=False),
+    *ops("is_floating_point", values(-1, 1), "torch Tensor", graph=False),
+    *ops("is_tensor", values(-1, 1), "torch", graph=False),
 )
 
 
-@_COMPARISONS
-@autotest(n=20, check_graph=True)
-def test_small_integers(op):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=2, dim0=rows, dim1=columns, low=0, high=3, dtype=int).to(device)
-    y = random_tensor(ndim=2, dim0=oneof(rows, 1), dim1=oneof(columns, 1), low=0, high=3, dtype=int).to(device)
-    return op(x, y)
+@main_forms(ROWS)
+@autotest(n=20)
+def test_op(call):
+    return call()
 
 
-@forms("torch.lt", "x<y", "torch.ge", "x>=y", "torch.eq", "x!=y")
-@autotest(n=20, check_graph=True)
-def test_with_a_number(op):
-    device = random_device()
-    x = random_tensor().to(device)
-    return op(x, random(-1, 1).to(float).value())
+@other_forms(ROWS)
+@autotest(n=10)
+def test_form(call):
+    return call()
 
 
-@forms("torch.logical_and", "Tensor.logical_and", "torch.logical_or", "torch.logical_xor", "x&y", "x|y", "x^y")
-@autotest(n=20, check_graph=True)
-def test_logic(op):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=2, dim0=rows, dim1=columns, dtype=bool).to(device)
-    y = random_tensor(ndim=2, dim0=rows, dim1=columns, dtype=bool).to(device)
-    return op(x, y)
+@eager_forms(ROWS)
+@autotest(n=5, check_graph=False)
+def test_eager(call):
+    return call()
 
 
-@forms("torch.logical_not", "Tensor.logical_not", "~x")
-@autotest(n=20, check_graph=True)
-def test_not(op):
-    device = random_device()
-    x = random_tensor(dtype=bool).to(device)
-    return op(x)
-
-
-@forms("torch.any", "Tensor.any", "torch.all", "Tensor.all")
-@autotest(n=20, check_graph=True)
-def test_reduction(op):
-    device = random_device()
-    x = random_tensor(ndim=2, dtype=bool).to(device)
-    return op(x, dim=random(-2, 2).to(int), keepdim=random_bool())
-
-
-@forms("torch.isnan", "Tensor.isnan", "torch.isinf", "Tensor.isinf", "torch.isfinite")
-@autotest(n=20, check_graph=True)
-def test_predicate(op):
-    device = random_device()
-    x = random_tensor(ndim=2, low=-1, high=1).to(device)
-    return op(torch.log(torch.relu(x)))
-
-
-@forms("torch.isclose")
-@autotest(n=20, check_graph=True)
-def test_isclose(op):
-    device = random_device()
-    x = random_tensor(ndim=2).to(device)
-    return op(x, x + 1e-3, rtol=1e-3, atol=1e-3)
-
-
-@autotest(n=20, check_graph=True)
+@autotest(n=10)
 def test_comparison_of_dtypes():
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=3, dim1=3, low=0, high=4, dtype=random_dtype("float32", "int64", "int32")).to(device)
+    x = tensor(3, size(), low=0, high=4, dtype=random_dtype("float32", "int64", "int32"))
     return x.to(torch.int32) > 1

@@ -1,123 +1,102 @@
-"""Convolutions and pooling, as functions and as modules."""
+"""Convolutions, transposed convolutions, and the folding of windows."""
 
 from __future__ import annotations
 
-from forms import forms, modules
+from rows import Layer, Op, args, main_forms, other_forms, size, tensor, whole
 
-from autotest import autotest, oneof, random, random_bool, random_device, random_tensor, torch
-
-
-@autotest(n=20, check_graph=True)
-def test_conv1d_module():
-    device = random_device()
-    channels = random(1, 5)
-    m = torch.nn.Conv1d(
-        channels,
-        random(1, 5),
-        kernel_size=random(1, 4),
-        stride=random(1, 3),
-        padding=random(0, 3),
-        dilation=random(1, 3),
-        bias=random_bool(),
-    ).to(device)
-    x = random_tensor(ndim=3, dim1=channels, dim2=random(8, 12)).to(device)
-    return m(x)
+from autotest import autotest, oneof, random, random_bool, torch
 
 
-@autotest(n=20, check_graph=True)
-def test_conv2d_module():
-    device = random_device()
-    channels = random(1, 5)
-    m = torch.nn.Conv2d(
-        channels,
-        random(1, 5),
-        kernel_size=random(1, 4),
-        stride=random(1, 3),
-        padding=random(0, 3),
-        dilation=random(1, 3),
-        bias=random_bool(),
-    ).to(device)
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=channels, dim2=random(8, 12), dim3=random(8, 12)).to(device)
-    return m(x)
+def function(ndim, *, bias=True, transposed=False, groups=False):
+    """Draws an image, a weight, perhaps a bias, and how to slide."""
+
+    def draw():
+        group = whole(1, 3) if groups else 1
+        channels, out = size(1, 4), whole(1, 4)
+        kernel = (whole(1, 4),) * ndim
+        wide = channels * group
+        x = tensor(size(1, 3), wide, *([4] * ndim))
+        weight = tensor(*((wide, out) if transposed else (out * group, channels)), *kernel)
+        parts = (tensor(out * group),) if bias else ()
+        return args(x, weight, *parts, stride=whole(1, 3), padding=whole(0, 2), groups=group)
+
+    return draw
 
 
-@autotest(n=20, check_graph=True)
-def test_conv2d_groups():
-    device = random_device()
+def layer(ndim, **fixed):
+    """Draws a convolution layer and an image."""
+
+    def draw():
+        channels = size(1, 4)
+        options = {"stride": random(1, 3), "padding": random(0, 3), "bias": random_bool(), **fixed}
+        built = args(channels, random(1, 4), kernel_size=random(1, 4), **options)
+        return built, args(tensor(size(1, 3), channels, *([5] * ndim)))
+
+    return draw
+
+
+def grouped():
+    """Draws a convolution in groups and an image."""
     groups = random(1, 4)
-    m = torch.nn.Conv2d(groups * 2, groups * random(1, 3), kernel_size=3, groups=groups).to(device)
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=groups * 2, dim2=6, dim3=random(4, 8)).to(device)
-    return m(x)
-
-
-@autotest(n=20, check_graph=True)
-def test_conv2d_function():
-    device = random_device()
-    channels, kernel = random(1, 4), random(1, 4)
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=channels, dim2=8, dim3=random(6, 9)).to(device)
-    weight = random_tensor(ndim=4, dim0=random(1, 4), dim1=channels, dim2=kernel, dim3=kernel).to(device)
-    return torch.nn.functional.conv2d(x, weight, stride=random(1, 3), padding=oneof(0, 1, (1, 0)))
-
-
-@autotest(n=20, check_graph=True)
-def test_conv3d_module():
-    device = random_device()
-    channels = random(1, 4)
-    m = torch.nn.Conv3d(channels, random(1, 4), kernel_size=random(1, 3), padding=random(0, 2)).to(device)
-    x = random_tensor(ndim=5, dim0=1, dim1=channels, dim2=4, dim3=random(4, 6), dim4=random(4, 6)).to(device)
-    return m(x)
-
-
-@autotest(n=20, check_graph=True)
-def test_conv_transpose2d_module():
-    device = random_device()
-    channels = random(1, 4)
-    m = torch.nn.ConvTranspose2d(
-        channels, random(1, 4), kernel_size=random(1, 4), stride=random(1, 3), bias=random_bool()
-    ).to(device)
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=channels, dim2=random(3, 6), dim3=random(3, 6)).to(device)
-    return m(x)
-
-
-@modules({"torch.nn.MaxPool2d": {}, "torch.nn.AvgPool2d": {}})
-@autotest(n=20, check_graph=True)
-def test_pool2d_module(module):
-    device = random_device()
-    m = module(kernel_size=random(2, 4).to(int), stride=random(1, 3).to(int), padding=random(0, 2).to(int)).to(device)
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=random(1, 4), dim2=random(6, 9), dim3=random(6, 9)).to(device)
-    return m(x)
-
-
-@forms("torch.nn.functional.max_pool2d", "torch.nn.functional.avg_pool2d")
-@autotest(n=20, check_graph=True)
-def test_pool2d_function(op):
-    device = random_device()
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=random(1, 4), dim2=random(6, 9), dim3=random(6, 9)).to(device)
-    return op(x, random(2, 4).to(int).value())
-
-
-@modules({"torch.nn.AdaptiveAvgPool2d": {}})
-@autotest(n=20, check_graph=True)
-def test_adaptive_pool2d_module(module):
-    device = random_device()
-    m = module((random(1, 4).to(int), random(1, 4).to(int))).to(device)
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=random(1, 4), dim2=random(6, 9), dim3=random(6, 9)).to(device)
-    return m(x)
-
-
-@autotest(n=20, check_graph=True)
-def test_pad():
-    device = random_device()
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=random(1, 4), dim2=random(3, 6), dim3=random(3, 6)).to(device)
-    return torch.nn.functional.pad(
-        x, (random(0, 3).to(int), random(0, 3).to(int), 1, random(0, 3).to(int)), value=random(-2, 3).to(float)
+    return args(groups * 2, groups * size(1, 3), kernel_size=3, groups=groups), args(
+        tensor(size(1, 3), groups * 2, 4, size(3, 5))
     )
 
 
-@autotest(n=20, check_graph=True)
+def folded():
+    """Draws columns that fold to an image of 4 x 4."""
+    return args(tensor(size(1, 3), size(1, 3) * 4, 9), (4, 4), (2, 2))
+
+
+def padded_by_word():
+    """Draws an image, a weight, and how to pad."""
+    return args(tensor(1, 2, 4, 4), tensor(2, 2, 3, 3), padding=oneof("same", "valid"))
+
+
+ROWS = (
+    Op("conv1d", function(1), "F", keywords="input weight bias"),
+    Op("conv2d", function(2), "F", keywords="input weight bias"),
+    Op("conv3d", function(3), "F"),
+    Op("conv1d", function(1, bias=False, groups=True), "F", variant="groups"),
+    Op("conv2d", function(2, bias=False, groups=True), "F", variant="groups"),
+    Op("conv3d", function(3, bias=False), "F", variant="no_bias"),
+    Op(
+        "conv2d", lambda: args(tensor(1, 2, 4, 4), tensor(2, 2, 3, 3), padding=oneof("same", "valid")), "F", variant="w"
+    ),
+    Op("conv_transpose1d", function(1, transposed=True), "F"),
+    Op("conv_transpose2d", function(2, transposed=True), "F"),
+    Op("conv_transpose3d", function(3, transposed=True), "F"),
+    Op("unfold", lambda: args(tensor(size(1, 3), size(1, 3), 4, 4), oneof(1, 2, (2, 3)), stride=oneof(1, 2)), "F"),
+    Op("fold", folded, "F"),
+    Layer("Conv1d", layer(1, dilation=random(1, 3))),
+    Layer("Conv2d", layer(2, dilation=random(1, 3))),
+    Layer("Conv3d", layer(3)),
+    Layer("Conv2d", grouped, variant="groups"),
+    Layer("Conv2d", layer(2, padding=(1, 0), stride=(1, 2)), variant="tuples"),
+    Layer("Conv2d", layer(2, padding=1, padding_mode="reflect", stride=1), variant="reflect"),
+    Layer("ConvTranspose1d", layer(1, padding=0)),
+    Layer("ConvTranspose2d", layer(2, padding=0)),
+    Layer("ConvTranspose3d", layer(3, padding=0)),
+    Layer("ConvTranspose2d", layer(2, padding=0, stride=2, output_padding=1), variant="output_padding"),
+    Layer("Unfold", lambda: (args(kernel_size=2, stride=oneof(1, 2)), args(tensor(size(1, 3), 2, 4, 4)))),
+    Layer("Fold", lambda: (args((4, 4), kernel_size=(2, 2)), args(tensor(size(1, 3), 8, 9)))),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=10)
+def test_op(call):
+    return call()
+
+
+@other_forms(ROWS)
+@autotest(n=5)
+def test_form(call):
+    return call()
+
+
+@autotest(n=10)
 def test_conv_relu_pool():
-    device = random_device()
-    conv = torch.nn.Conv2d(3, random(1, 5), kernel_size=3, padding=1).to(device)
-    pool = torch.nn.MaxPool2d(2).to(device)
-    x = random_tensor(ndim=4, dim0=random(1, 3), dim1=3, dim2=6, dim3=random(4, 8)).to(device)
-    return pool(torch.relu(conv(x)))
+    conv = torch.nn.Conv2d(3, random(1, 4), kernel_size=3, padding=1)
+    pool = torch.nn.MaxPool2d(2)
+    return pool(torch.relu(conv(tensor(size(1, 3), 3, 4, 4))))

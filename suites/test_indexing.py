@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from forms import forms
+from rows import Op, args, eager_forms, main_forms, ops, other_forms, real, shape, size, tensor, whole
 
-from autotest import autotest, random, random_bool, random_device, random_tensor, torch
+from autotest import autotest, torch
 
 _INDICES = {
     "x[1]": 1,
@@ -17,129 +17,163 @@ _INDICES = {
     "x[1,:,1:]": (1, slice(None), slice(1, None)),
     "x[:,None]": (slice(None), None),
     "x[[0,2]]": [0, 2],
+    "x[[0,2],[1,0]]": ([0, 2], [1, 0]),
+    "x[1:,[0,1]]": (slice(1, None), [0, 1]),
+    "x[True]": True,
 }
 
 
+def index(*sizes, high):
+    """An index tensor."""
+    return tensor(*sizes, low=0, high=high, dtype=int)
+
+
+def selected():
+    """Draws a tensor, a dimension and indices into it."""
+    return args(tensor(size(), 4, size()), 1, index(size(), high=4))
+
+
+def gathered():
+    """Draws a tensor, a dimension and an index per element of the result."""
+    rows = size()
+    return args(tensor(rows, 4), 1, index(rows, size(), high=4))
+
+
+def scattered():
+    """Draws a tensor and what to write into it; each index of a row once, for `scatter` leaves open who wins."""
+    rows = size()
+    return args(tensor(rows, 4), 1, (index(rows, 1, high=4) + torch.arange(3)) % 4, tensor(rows, 3))
+
+
+def scattered_number():
+    """Draws a tensor and a number to write into it."""
+    rows = size()
+    return args(tensor(rows, 4), 1, index(rows, 2, high=4), 1.5)
+
+
+def added(**named):
+    """Draws a tensor, and rows to add to some of its rows."""
+
+    def draw():
+        columns, count = shape(2)
+        return args(tensor(4, columns), 0, index(count, high=4), tensor(count, columns), **named)
+
+    return draw
+
+
+def masked(*more):
+    """Draws a tensor and a mask of its shape."""
+
+    def draw():
+        rows, columns = shape(2)
+        return args(tensor(rows, columns), tensor(rows, columns, low=0, high=2, dtype=bool), *more)
+
+    return draw
+
+
+def chosen():
+    """Draws a condition and two tensors."""
+    rows, columns = shape(2)
+    return args(tensor(rows, columns, low=0, high=2, dtype=bool), tensor(rows, columns), tensor(rows, 1))
+
+
+ROWS = (
+    Op("index_select", selected, keywords="input dim index"),
+    Op("gather", gathered, keywords="input dim index"),
+    Op("scatter", scattered, "torch Tensor Tensor_"),
+    Op("scatter", scattered_number, "torch Tensor Tensor_", variant="number"),
+    Op("scatter_add", scattered, "torch Tensor Tensor_"),
+    Op("index_add", added(), "torch Tensor Tensor_"),
+    Op("index_add", added(alpha=0.5), "torch", variant="alpha"),
+    Op("masked_fill", masked(2.5), "torch Tensor Tensor_"),
+    Op("where", chosen, "torch", keywords="condition input other"),
+    Op("where", lambda: args(tensor(*shape(2)) > 0, real(-1, 0), real(0, 1)), "torch", variant="numbers"),
+    Op("where", lambda: args(chosen().args[0], tensor(1), 0.5), "torch", variant="number"),
+    Op("select", lambda: args(tensor(2, 4, size()), 1, whole(-4, 4)), "torch"),
+    *ops("masked_select", masked(), graph=False),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=20)
+def test_op(call):
+    return call()
+
+
+@other_forms(ROWS)
+@autotest(n=10)
+def test_form(call):
+    return call()
+
+
+@eager_forms(ROWS)
+@autotest(n=5, check_graph=False)
+def test_eager(call):
+    return call()
+
+
 @pytest.mark.parametrize("index", [pytest.param(index, id=spelled) for spelled, index in _INDICES.items()])
-@autotest(n=20, check_graph=True)
+@autotest(n=10)
 def test_getitem(index):
-    device = random_device()
-    x = random_tensor(ndim=3, dim0=random(3, 6), dim1=random(3, 6), dim2=random(3, 6)).to(device)
-    return x[index]
+    return tensor(size(3), size(3), size(3))[index]
 
 
-@autotest(n=20, check_graph=True)
+@autotest(n=10)
 def test_getitem_drawn_index():
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=random(4, 8), dim1=random(4, 8)).to(device)
-    return x[random(0, 4), random(0, 2).to(int).value() :]
+    return tensor(4, 4)[whole(0, 4), whole(0, 2) :]
 
 
-@autotest(n=20, check_graph=True)
+@autotest(n=10)
 def test_getitem_index_tensor():
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=4).to(device)
-    index = random_tensor(ndim=1, low=0, high=4, dtype=int).to(device)
-    return x[index]
+    return tensor(4, size())[index(size(), high=4)]
 
 
-@forms("torch.index_select", "Tensor.index_select")
-@autotest(n=20, check_graph=True)
-def test_index_select(op):
-    device = random_device()
-    x = random_tensor(ndim=3, dim1=5).to(device)
-    index = random_tensor(ndim=1, low=0, high=5, dtype=int).to(device)
-    return op(x, 1, index)
+@autotest(n=10, check_graph=False)
+def test_getitem_mask():
+    x = tensor(*shape(2))
+    return x[x > 0]
 
 
-@forms("torch.gather", "Tensor.gather")
-@autotest(n=20, check_graph=True)
-def test_gather(op):
-    device = random_device()
-    rows = random(1, 5)
-    x = random_tensor(ndim=2, dim0=rows, dim1=6).to(device)
-    index = random_tensor(ndim=2, dim0=rows, low=0, high=6, dtype=int).to(device)
-    return op(x, 1, index)
+@autotest(n=10)
+def test_setitem_whole():
+    sizes = shape(2)
+    x, y = (tensor(*sizes, requires_grad=False) for _ in range(2))
+    x[:] = y
+    return x * 2
 
 
-@forms("torch.scatter", "torch.scatter_add", "Tensor.scatter_add")
-@autotest(n=20, check_graph=True)
-def test_scatter(op):
-    device = random_device()
-    rows = random(1, 5)
-    x = random_tensor(ndim=2, dim0=rows, dim1=6).to(device)
-    # Each index of a row once, for `scatter` leaves open which of two writers wins.
-    index = (random_tensor(ndim=2, dim0=rows, dim1=1, low=0, high=6, dtype=int).to(device) + torch.arange(4)) % 6
-    source = random_tensor(ndim=2, dim0=rows, dim1=4).to(device)
-    return op(x, 1, index, source)
+@autotest(n=10)
+def test_setitem_slice():
+    columns = size()
+    x, y = tensor(4, columns, requires_grad=False), tensor(2, columns, requires_grad=False)
+    x[1:3] = y
+    return x
 
 
-@forms("torch.masked_fill", "Tensor.masked_fill")
-@autotest(n=20, check_graph=True)
-def test_masked_fill(op):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=2, dim0=rows, dim1=columns).to(device)
-    mask = random_tensor(ndim=2, dim0=rows, dim1=columns, dtype=bool).to(device)
-    return op(x, mask, random(-3, 3).to(float).value())
+@autotest(n=10)
+def test_setitem_number():
+    x = tensor(size(2), size(2), requires_grad=False)
+    x[:, whole(0, 2)] = 3.0
+    return x
 
 
-@forms("torch.masked_select", "Tensor.masked_select")
-@autotest(n=20, check_graph=False)
-def test_masked_select(op):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=2, dim0=rows, dim1=columns).to(device)
-    mask = random_tensor(ndim=2, dim0=rows, dim1=columns, dtype=bool).to(device)
-    return op(x, mask)
+@autotest(n=10)
+def test_setitem_differentiated():
+    columns = size()
+    x, y = tensor(4, columns) * 2, tensor(2, columns)
+    x[1:3] = y
+    return x
 
 
-@forms("torch.where")
-@autotest(n=20, check_graph=True)
-def test_where(op):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=2, dim0=rows, dim1=columns).to(device)
-    y = random_tensor(ndim=2, dim0=rows, dim1=columns).to(device)
-    return op(x > y, x, y * 2)
+@autotest(n=10)
+def test_setitem_index_tensor():
+    x = tensor(4, size(), requires_grad=False)
+    x[index(size(), high=4)] = 2.0
+    return x
 
 
-@forms("torch.sort", "Tensor.sort")
-@autotest(n=20, check_graph=True)
-def test_sort(op):
-    device = random_device()
-    x = random_tensor(ndim=3).to(device)
-    values, indices = op(x, dim=random(-3, 3).to(int), descending=random_bool())
-    return values, indices.to(torch.int64)  # OneFlow's indices are int32
-
-
-@forms("torch.argsort", "Tensor.argsort")
-@autotest(n=20, check_graph=True)
-def test_argsort(op):
-    device = random_device()
-    x = random_tensor(ndim=2).to(device)
-    return op(x, dim=random(-2, 2).to(int), descending=random_bool()).to(torch.int64)  # OneFlow's are int32
-
-
-@forms("torch.topk", "Tensor.topk")
-@autotest(n=20, check_graph=True)
-def test_topk(op):
-    device = random_device()
-    x = random_tensor(ndim=2, dim1=random(4, 8)).to(device)
-    return op(x, random(1, 5).to(int).value(), dim=1)
-
-
-@forms("torch.nonzero", "Tensor.nonzero")
-@autotest(n=20, auto_backward=False, check_graph=False)
-def test_nonzero(op):
-    device = random_device()
-    x = random_tensor(ndim=2, low=-2, high=3, dtype=int).to(device)
-    return op(x)
-
-
-@autotest(n=20, check_graph=True)
-def test_embedding():
-    device = random_device()
-    m = torch.nn.Embedding(random(5, 9), random(1, 6)).to(device)
-    index = random_tensor(ndim=2, low=0, high=5, dtype=int).to(device)
-    return m(index)
+@autotest(n=10, check_graph=False)
+def test_setitem_mask():
+    x = tensor(*shape(2), requires_grad=False)
+    x[x > 0] = 0.0
+    return x

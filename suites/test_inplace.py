@@ -1,79 +1,118 @@
-"""Ops that write to their first argument: on inputs, whose new values are compared, and on results in a backward."""
+"""Ops that write to their first argument: on an input, whose new values are compared, and on a result in a backward."""
 
 from __future__ import annotations
 
 import pytest
-from forms import forms
+from rows import Op, args, main_forms, ops, real, shape, tensor, values, whole
 
-from autotest import autotest, random, random_device, random_tensor
-
-
-@forms("Tensor.add_", "Tensor.sub_", "Tensor.mul_", "Tensor.div_", "x+=y", "x-=y", "x*=y", "x/=y")
-@autotest(n=20, check_graph=True)
-def test_two_operands(op):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=2, dim0=rows, dim1=columns).to(device)
-    y = random_tensor(ndim=2, dim0=rows, dim1=columns, low=0.5, high=2).to(device)
-    return op(x, y)
+from autotest import autotest, random_bool, torch
 
 
-@forms("Tensor.relu_", "Tensor.sin_", "Tensor.floor_")
-@autotest(n=20, check_graph=True)
-def test_one_operand(op):
-    device = random_device()
-    x = random_tensor().to(device)
-    return op(x)
+def pair(**named):
+    """Draws two tensors of one shape."""
+
+    def draw():
+        sizes = shape(2)
+        return args(tensor(*sizes), tensor(*sizes, low=0.5, high=2), **named)
+
+    return draw
 
 
-@pytest.mark.parametrize("name", ["add_", "sub_", "mul_", "div_"])
-@autotest(n=20, check_graph=True)
+def written(draw_more=lambda: ()):
+    """Draws a tensor and further arguments."""
+    return lambda: args(tensor(*shape(2), low=-3, high=3), *draw_more())
+
+
+ROWS = (
+    *ops("add sub mul div", pair(), "Tensor_"),
+    *ops("relu sin floor zero", written(), "Tensor_"),
+    Op("clamp", written(lambda: (real(-2, 0), real(0, 2))), "Tensor_"),
+    *ops("clamp_min clamp_max", written(lambda: (real(-1, 1),)), "Tensor_"),
+    Op("fill", written(lambda: (real(-3, 4),)), "Tensor_"),
+    Op("copy", pair(), "Tensor_"),
+    Op("triu", written(lambda: (whole(-1, 2),)), "Tensor_"),
+    Op("erfinv", values(-0.9, 0.9), "Tensor_"),
+    *ops("sin_ floor_ zero_", lambda: args(tensor(*shape(2)) * 2), "torch"),
+    Op("clamp_", lambda: args(tensor(*shape(2)) * 2, -1.0, real(0, 2)), "torch"),
+    *ops("clamp_min_ clamp_max_", lambda: args(tensor(*shape(2)) * 2, real(-1, 1)), "torch"),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=10)
+def test_op(call):
+    return call()
+
+
+@pytest.mark.parametrize("name", ["add_", "sub_", "mul_", "div_", "fill_", "clamp_min_", "clamp_max_"])
+@autotest(n=10)
 def test_input_is_written(name):
-    device = random_device()
-    x = random_tensor(requires_grad=False).to(device)
-    getattr(x, name)(random(1, 4).to(float).value())
+    x = tensor(*shape(2), requires_grad=False)
+    getattr(x, name)(real(1, 4))
     return x
 
 
-@autotest(n=20, check_graph=True)
-def test_fill_():
-    device = random_device()
-    x = random_tensor(requires_grad=False).to(device)
-    return x.fill_(random(-3, 4).to(float))
+@pytest.mark.parametrize("name", ["relu_", "sin_", "floor_", "zero_"])
+@autotest(n=10)
+def test_input_is_written_by(name):
+    x = tensor(*shape(2), requires_grad=False)
+    getattr(x, name)()
+    return x
 
 
-@autotest(n=20, check_graph=True)
+@pytest.mark.parametrize("name", ["uniform_", "normal_", "exponential_", "bernoulli_"])
+@autotest(n=5)
+def test_random_values_are_in_place(name):
+    x = tensor(*shape(2), low=0.2, high=0.8, requires_grad=False) * 1
+    return torch.zeros_like(getattr(x, name)())
+
+
+@autotest(n=10)
+def test_copy_():
+    sizes = shape(2)
+    x, y = (tensor(*sizes, requires_grad=False) for _ in range(2))
+    x.copy_(y)
+    return x + y
+
+
+@autotest(n=10)
+def test_copy_broadcast():
+    x = tensor(3, 4, requires_grad=False)
+    x.copy_(tensor(4, requires_grad=False))
+    return x
+
+
+@autotest(n=10)
 def test_masked_fill_():
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=2, dim0=rows, dim1=columns).to(device) * 2
-    mask = random_tensor(ndim=2, dim0=rows, dim1=columns, dtype=bool).to(device)
-    return x.masked_fill_(mask, random(-3, 3).to(float).value())
+    sizes = shape(2)
+    x = tensor(*sizes) * 2
+    return x.masked_fill_(tensor(*sizes, low=0, high=2, dtype=bool), real(-3, 3))
 
 
-@autotest(n=20, check_graph=True)
-def test_setitem_whole():
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=2, dim0=rows, dim1=columns, requires_grad=False).to(device)
-    y = random_tensor(ndim=2, dim0=rows, dim1=columns, requires_grad=False).to(device)
-    x[:] = y
+@autotest(n=10)
+def test_through_a_view():
+    x = tensor(4, 4, requires_grad=False)
+    x[1:3].mul_(2)
+    x.t()[0].add_(1)
+    return x
+
+
+@autotest(n=10)
+def test_result_is_used_again():
+    x = tensor(*shape(2)) * 2
+    y = x.add_(1)
+    return y * x
+
+
+@autotest(n=10)
+def test_requires_grad_():
+    x = tensor(*shape(2), requires_grad=False)
+    x.requires_grad_(random_bool().value())
     return x * 2
 
 
-@autotest(n=20, check_graph=True)
-def test_setitem_slice():
-    device = random_device()
-    columns = random(1, 6)
-    x = random_tensor(ndim=2, dim0=5, dim1=columns, requires_grad=False).to(device)
-    y = random_tensor(ndim=2, dim0=2, dim1=columns, requires_grad=False).to(device)
-    x[1:3] = y
-    return x
-
-
-@autotest(n=20, check_graph=True)
-def test_setitem_number():
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=random(2, 6), dim1=random(2, 6), requires_grad=False).to(device)
-    x[:, random(0, 2)] = 3.0
-    return x
+@autotest(n=10, check_graph=False)
+def test_data_is_replaced():
+    x = tensor(*shape(2), requires_grad=False)
+    x.data = x * 2
+    return x + 1

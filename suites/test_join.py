@@ -1,98 +1,68 @@
-"""Joining tensors from lists and tuples, and splitting them into tuples."""
+"""Shape and view, continued: joining tensors from lists and tuples, and splitting them into tuples."""
 
 from __future__ import annotations
 
-import pytest
-from forms import forms
+from rows import Op, args, main_forms, ops, other_forms, shape, size, tensor, values, whole
 
-from autotest import autotest, random, random_device, random_tensor
-
-_CONTAINERS = pytest.mark.parametrize("container", [list, tuple], ids=["list", "tuple"])
+from autotest import autotest, oneof
 
 
-@_CONTAINERS
-@forms("torch.cat", "torch.concat")
-@autotest(n=20, check_graph=True)
-def test_cat(op, container):
-    device = random_device()
-    rows = random(1, 6)
-    parts = container(random_tensor(ndim=2, dim0=rows).to(device) for _ in range(3))
-    return op(parts, dim=1)
+def fitting(container, **named):
+    """Draws tensors that differ in their second size."""
+
+    def draw():
+        rows = size()
+        return args(container(tensor(rows, size()) for _ in range(3)), dim=1, **named)
+
+    return draw
 
 
-@_CONTAINERS
-@forms("torch.stack", "torch.hstack", "torch.vstack", "torch.dstack", "torch.column_stack")
-@autotest(n=20, check_graph=True)
-def test_same_shape(op, container):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    parts = container(random_tensor(ndim=2, dim0=rows, dim1=columns).to(device) for _ in range(2))
-    return op(parts)
+def alike(container, ndim=2, **named):
+    """Draws tensors of one shape."""
+
+    def draw():
+        sizes = shape(ndim)
+        return args(container(tensor(*sizes) for _ in range(2)), **named)
+
+    return draw
 
 
-@_CONTAINERS
-@forms("torch.stack")
-@autotest(n=20, check_graph=True)
-def test_stack_dim(op, container):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    parts = container(random_tensor(ndim=2, dim0=rows, dim1=columns).to(device) for _ in range(3))
-    return op(parts, dim=random(-3, 3).to(int))
+ROWS = (
+    *ops("cat concat", fitting(list), "torch"),
+    *ops("cat concat", fitting(tuple), "torch", variant="tuple"),
+    Op("cat", alike(list), "torch", variant="default"),
+    *ops("stack hstack vstack dstack column_stack row_stack", alike(list), "torch"),
+    *ops("stack hstack vstack dstack column_stack row_stack", alike(tuple), "torch", variant="tuple"),
+    *ops("hstack vstack dstack column_stack", alike(list, ndim=1), "torch", variant="1d"),
+    Op("stack", alike(list, dim=-1), "torch", variant="last"),
+    Op("split", lambda: args(tensor(size(2), size(2)), whole(1, 4), dim=whole(0, 2))),
+    Op("split", lambda: args(tensor(4, size()), [1, 2, 1], dim=0), variant="sizes"),
+    Op("split", lambda: args(tensor(4, size()), (3, 1)), variant="tuple"),
+    Op("chunk", lambda: args(tensor(size(), 4, size()), whole(1, 4), dim=1)),
+    Op("unbind", lambda: args(tensor(size(), size(2)), dim=whole(0, 2))),
+    Op("tensor_split", lambda: args(tensor(4, size()), (1, whole(2, 4)), dim=0), "torch"),
+    Op("tensor_split", lambda: args(tensor(4, size()), whole(1, 4)), "torch", variant="sections"),
+    *ops("hsplit", lambda: args(tensor(size(), 4), oneof(2, (1, 3))), "torch"),
+    *ops("vsplit", lambda: args(tensor(4, size()), oneof(2, (1, 3))), "torch"),
+    Op("meshgrid", lambda: args(tensor(size()), tensor(size()), indexing="ij"), "torch"),
+    Op("meshgrid", lambda: args(tensor(size()), tensor(size()), indexing="xy"), "torch", variant="xy"),
+    Op("unbind", values(-1, 1), "torch", variant="default"),
+)
 
 
-@forms("torch.split", "Tensor.split")
-@autotest(n=20, check_graph=True)
-def test_split_by_size(op):
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=random(2, 8), dim1=random(2, 8)).to(device)
-    return op(x, random(1, 4).to(int).value(), dim=random(0, 2).to(int))
+@main_forms(ROWS)
+@autotest(n=20)
+def test_op(call):
+    return call()
 
 
-@_CONTAINERS
-@forms("torch.split", "Tensor.split")
-@autotest(n=20, check_graph=True)
-def test_split_by_sizes(op, container):
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=6).to(device)
-    return op(x, container((1, 2, 3)), dim=0)
+@other_forms(ROWS)
+@autotest(n=10)
+def test_form(call):
+    return call()
 
 
-@forms("torch.chunk", "Tensor.chunk")
-@autotest(n=20, check_graph=True)
-def test_chunk(op):
-    device = random_device()
-    x = random_tensor(ndim=3, dim1=6).to(device)
-    return op(x, random(1, 4).to(int).value(), dim=1)
-
-
-@forms("torch.unbind", "Tensor.unbind")
-@autotest(n=20, check_graph=True)
-def test_unbind(op):
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=random(2, 5), dim1=random(2, 5)).to(device)
-    return op(x, dim=random(0, 2).to(int))
-
-
-@forms("torch.tensor_split")
-@autotest(n=20, check_graph=True)
-def test_tensor_split(op):
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=6).to(device)
-    return op(x, (1, random(2, 5).to(int)), dim=0)
-
-
-@forms("torch.meshgrid")
-@autotest(n=20, check_graph=True)
-def test_meshgrid(op):
-    device = random_device()
-    x = random_tensor(ndim=1).to(device)
-    y = random_tensor(ndim=1).to(device)
-    return op(x, y, indexing="ij")
-
-
-@autotest(n=20, check_graph=True)
+@autotest(n=10)
 def test_split_and_use_some():
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=6).to(device)
-    first, _, last = x.chunk(3)
+    first, _, last = tensor(3, size()).chunk(3)
     return {"product": first * last, "pair": [first, last]}

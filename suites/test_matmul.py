@@ -1,117 +1,147 @@
-"""Products of vectors, matrices and batches of matrices."""
+"""Products of vectors, matrices and batches of matrices, and linear algebra."""
 
 from __future__ import annotations
 
-from forms import forms
+from rows import Layer, Op, args, main_forms, ops, other_forms, real, shape, size, tensor, whole
 
-from autotest import autotest, random, random_bool, random_device, random_tensor, torch
-
-
-@forms("torch.matmul", "Tensor.matmul", "x@y", "torch.mm", "Tensor.mm")
-@autotest(n=20, check_graph=True)
-def test_matrices(op):
-    device = random_device()
-    k = random(1, 6)
-    x = random_tensor(ndim=2, dim1=k).to(device)
-    y = random_tensor(ndim=2, dim0=k).to(device)
-    return op(x, y)
+from autotest import autotest, random_bool, torch
 
 
-@forms("torch.matmul", "Tensor.matmul", "x@y", "torch.bmm", "Tensor.bmm")
-@autotest(n=20, check_graph=True)
-def test_batches(op):
-    device = random_device()
-    batch, k = random(1, 5), random(1, 6)
-    x = random_tensor(ndim=3, dim0=batch, dim2=k).to(device)
-    y = random_tensor(ndim=3, dim0=batch, dim1=k).to(device)
-    return op(x, y)
+def matrices():
+    """Draws two matrices that fit."""
+    k = size()
+    return args(tensor(size(), k), tensor(k, size()))
 
 
-@forms("torch.matmul", "x@y")
-@autotest(n=20, check_graph=True)
-def test_broadcast_batch(op):
-    device = random_device()
-    k = random(1, 6)
-    x = random_tensor(ndim=4, dim0=random(1, 4), dim1=random(1, 4), dim3=k).to(device)
-    y = random_tensor(ndim=2, dim0=k).to(device)
-    return op(x, y)
+def batches():
+    """Draws two batches of matrices that fit."""
+    batch, k = shape(2)
+    return args(tensor(batch, size(), k), tensor(batch, k, size()))
 
 
-@forms("torch.dot", "Tensor.dot")
-@autotest(n=20, check_graph=True)
-def test_vectors(op):
-    device = random_device()
-    k = random(1, 8)
-    x = random_tensor(ndim=1, dim0=k).to(device)
-    y = random_tensor(ndim=1, dim0=k).to(device)
-    return op(x, y)
+def broadcast_batch():
+    """Draws a batch of matrices and a matrix."""
+    k = size()
+    return args(tensor(size(1, 4), size(1, 4), size(), k), tensor(k, size()))
 
 
-@forms("torch.mv", "Tensor.mv", "torch.matmul")
-@autotest(n=20, check_graph=True)
-def test_matrix_and_vector(op):
-    device = random_device()
-    k = random(1, 6)
-    x = random_tensor(ndim=2, dim1=k).to(device)
-    y = random_tensor(ndim=1, dim0=k).to(device)
-    return op(x, y)
+def matrix_and_vector():
+    """Draws a matrix and a vector that fit."""
+    k = size()
+    return args(tensor(size(), k), tensor(k))
 
 
-@forms("torch.addmm", "Tensor.addmm")
-@autotest(n=20, check_graph=True)
-def test_matrices_added(op):
-    device = random_device()
-    rows, k, columns = random(1, 6), random(1, 6), random(1, 6)
-    bias = random_tensor(ndim=2, dim0=rows, dim1=columns).to(device)
-    x = random_tensor(ndim=2, dim0=rows, dim1=k).to(device)
-    y = random_tensor(ndim=2, dim0=k, dim1=columns).to(device)
-    return op(bias, x, y, beta=random(-2, 3).to(float), alpha=random(-2, 3).to(float))
+def vector_and_matrix():
+    """Draws a vector and a matrix that fit."""
+    k = size()
+    return args(tensor(k), tensor(k, size()))
 
 
-@forms("torch.baddbmm")
-@autotest(n=20, check_graph=True)
-def test_batches_added(op):
-    device = random_device()
-    batch, rows, k, columns = random(1, 4), random(1, 6), random(1, 6), random(1, 6)
-    bias = random_tensor(ndim=3, dim0=batch, dim1=rows, dim2=columns).to(device)
-    x = random_tensor(ndim=3, dim0=batch, dim1=rows, dim2=k).to(device)
-    y = random_tensor(ndim=3, dim0=batch, dim1=k, dim2=columns).to(device)
-    return op(bias, x, y)
+def vectors():
+    """Draws two vectors of one length."""
+    k = size()
+    return args(tensor(k), tensor(k))
 
 
-@forms("torch.tensordot")
-@autotest(n=20, check_graph=True)
-def test_contraction(op):
-    device = random_device()
-    j, k = random(1, 5), random(1, 5)
-    x = random_tensor(ndim=3, dim1=j, dim2=k).to(device)
-    y = random_tensor(ndim=3, dim0=j, dim1=k).to(device)
-    return op(x, y, dims=2)
+def added(**named):
+    """Draws a matrix, and two that multiply to its shape."""
+
+    def draw():
+        rows, k, columns = shape(3)
+        return args(tensor(rows, columns), tensor(rows, k), tensor(k, columns), **named)
+
+    return draw
 
 
-@autotest(n=20, check_graph=True)
+def batches_added(**named):
+    """Draws a batch of matrices, and two that multiply to its shape."""
+
+    def draw():
+        batch, rows, k, columns = shape(4, high=4)
+        return args(tensor(batch, rows, columns), tensor(batch, rows, k), tensor(batch, k, columns), **named)
+
+    return draw
+
+
+def invertible():
+    """Draws matrices with a large diagonal."""
+    n = whole(1, 4)
+    return args(tensor(size(), n, n, low=-0.2, high=0.2) + torch.eye(n))
+
+
+def linear(bias):
+    """Draws rows, a weight and perhaps a bias."""
+
+    def draw():
+        k, out = shape(2)
+        parts = (tensor(size(), size(), k), tensor(out, k), *((tensor(out),) if bias else ()))
+        return args(*parts)
+
+    return draw
+
+
+def linear_layer():
+    """Draws a Linear and its input."""
+    k = size()
+    return args(k, size(), bias=random_bool()), args(tensor(size(), k))
+
+
+def einsum(equation):
+    """Draws two batches for an equation."""
+    return lambda: args(equation, *batches().args)
+
+
+ROWS = (
+    Op("matmul", matrices, "torch Tensor x@y", keywords="input other"),
+    Op("mm", matrices, keywords="input mat2"),
+    Op("bmm", batches, keywords="input mat2"),
+    Op("matmul", batches, "torch Tensor x@y", variant="batches"),
+    Op("matmul", broadcast_batch, "torch Tensor x@y", variant="broadcast"),
+    Op("matmul", matrix_and_vector, "torch Tensor x@y", variant="matrix_vector"),
+    Op("matmul", vector_and_matrix, "torch Tensor x@y", variant="vector_matrix"),
+    Op("matmul", vectors, "torch Tensor x@y", variant="vectors"),
+    Op("mv", matrix_and_vector),
+    Op("dot", vectors),
+    Op("addmm", added(beta=0.5, alpha=-1.5)),
+    Op("addmm", added(), variant="default"),
+    Op("baddbmm", batches_added(beta=0.5, alpha=2.0), "torch"),
+    Op("baddbmm", batches_added(), "torch", variant="default"),
+    Op("tensordot", lambda: args(tensor(2, 3, size()), tensor(3, 2, size()), dims=([1, 0], [0, 1])), "torch"),
+    Op("tensordot", lambda: args(tensor(size(), 2, 3), tensor(2, 3, size()), dims=2), "torch", variant="count"),
+    Op("einsum", einsum("bik,bkj->bij"), "torch"),
+    Op("einsum", einsum("bik,bkj->ij"), "torch", variant="summed"),
+    Op("einsum", lambda: args("ij->ji", tensor(*shape(2))), "torch", variant="transposed"),
+    Op("einsum", lambda: args("i,j->ij", tensor(size()), tensor(size())), "torch", variant="outer"),
+    *ops("cross", lambda: args(*(tensor(2, 3) for _ in range(2)), dim=1), "torch Tensor linalg"),
+    Op("inverse", invertible),
+    Op("inv", invertible, "linalg"),
+    Op("linear", linear(bias=True), "F", keywords="input weight bias"),
+    Op("linear", linear(bias=False), "F", variant="no_bias"),
+    Layer("Linear", linear_layer),
+    Op("matmul", lambda: args(tensor(3, size()).t(), tensor(3, size())), "torch x@y", variant="transposed"),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=20)
+def test_op(call):
+    return call()
+
+
+@other_forms(ROWS)
+@autotest(n=10)
+def test_form(call):
+    return call()
+
+
+@autotest(n=10)
 def test_einsum():
-    device = random_device()
-    batch, k = random(1, 4), random(1, 6)
-    x = random_tensor(ndim=3, dim0=batch, dim2=k).to(device)
-    y = random_tensor(ndim=3, dim0=batch, dim1=k).to(device)
-    return torch.einsum("bik,bkj->bij", x, y)
+    batch, k = shape(2)
+    return torch.einsum("bik,bkj->bij", tensor(batch, size(), k), tensor(batch, k, size()))
 
 
-@autotest(n=20, check_graph=True)
-def test_linear_function():
-    device = random_device()
-    k, out = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=3, dim2=k).to(device)
-    weight = random_tensor(ndim=2, dim0=out, dim1=k).to(device)
-    bias = random_tensor(ndim=1, dim0=out).to(device)
-    return torch.nn.functional.linear(x, weight, bias)
-
-
-@autotest(n=20, check_graph=True)
-def test_linear_module():
-    device = random_device()
-    k = random(1, 6)
-    m = torch.nn.Linear(k, random(1, 6), bias=random_bool()).to(device)
-    x = random_tensor(ndim=2, dim1=k).to(device)
-    return m(x)
+@autotest(n=10)
+def test_two_layers():
+    k = size()
+    m = torch.nn.Sequential(torch.nn.Linear(k, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
+    return m(tensor(size(), k)) * real(0.5, 2)

@@ -2,57 +2,80 @@
 
 from __future__ import annotations
 
-from forms import modules
+import pytest
+from rows import Layer, args, main_forms, size, tensor
 
-from autotest import autotest, random, random_bool, random_device, random_tensor, torch
+from autotest import autotest, random, random_bool, torch
 
-
-@modules({"torch.nn.RNN": {}, "torch.nn.GRU": {}, "torch.nn.LSTM": {}})
-@autotest(n=20, check_graph=True)
-def test_layer(module):
-    device = random_device()
-    features = random(1, 5)
-    m = module(
-        features,
-        random(1, 5),
-        num_layers=random(1, 3),
-        bias=random_bool(),
-        batch_first=random_bool(),
-        bidirectional=random_bool(),
-    ).to(device)
-    x = random_tensor(ndim=3, dim0=random(1, 4), dim1=random(1, 4), dim2=features).to(device)
-    return m(x)
+# PyTorch warns once that this takes its slower path.
+pytestmark = pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
 
 
-@autotest(n=20, check_graph=True)
-def test_lstm_with_state():
-    device = random_device()
-    features, hidden, batch = random(1, 5), random(1, 5), random(1, 4)
-    m = torch.nn.LSTM(features, hidden).to(device)
-    x = random_tensor(ndim=3, dim0=random(1, 4), dim1=batch, dim2=features).to(device)
-    h = random_tensor(ndim=3, dim0=1, dim1=batch, dim2=hidden).to(device)
-    c = random_tensor(ndim=3, dim0=1, dim1=batch, dim2=hidden).to(device)
-    output, (last_h, last_c) = m(x, (h, c))
-    return output, last_h, last_c
+def layer(**fixed):
+    """Draws a recurrent layer, and a batch of sequences."""
+
+    def draw():
+        features = size(1, 4)
+        built = args(features, random(1, 4), **fixed)
+        return built, args(tensor(size(1, 4), size(1, 4), features))
+
+    return draw
 
 
-@modules({"torch.nn.RNNCell": {}, "torch.nn.GRUCell": {}})
-@autotest(n=20, check_graph=True)
-def test_cell(module):
-    device = random_device()
-    features, hidden, batch = random(1, 5), random(1, 5), random(1, 4)
-    m = module(features, hidden, bias=random_bool()).to(device)
-    x = random_tensor(ndim=2, dim0=batch, dim1=features).to(device)
-    h = random_tensor(ndim=2, dim0=batch, dim1=hidden).to(device)
-    return m(x, h)
+def with_state(states):
+    """Draws a layer, a batch of sequences, and states to start from."""
+
+    def draw():
+        features, hidden, batch = size(1, 4), size(1, 4), size(1, 4)
+        x = tensor(size(1, 4), batch, features)
+        start = tuple(tensor(1, batch, hidden) for _ in range(states))
+        return args(features, hidden), args(x, start if states > 1 else start[0])
+
+    return draw
 
 
-@autotest(n=20, check_graph=True)
-def test_lstm_cell():
-    device = random_device()
-    features, hidden, batch = random(1, 5), random(1, 5), random(1, 4)
-    m = torch.nn.LSTMCell(features, hidden, bias=random_bool()).to(device)
-    x = random_tensor(ndim=2, dim0=batch, dim1=features).to(device)
-    h = random_tensor(ndim=2, dim0=batch, dim1=hidden).to(device)
-    c = random_tensor(ndim=2, dim0=batch, dim1=hidden).to(device)
-    return m(x, (h, c))
+def cell(states, given=True, **fixed):
+    """Draws a cell, its input and its states."""
+
+    def draw():
+        features, hidden, batch = size(), size(), size()
+        start = tuple(tensor(batch, hidden) for _ in range(states))
+        called = (start if states > 1 else start[0],) if given else ()
+        return args(features, hidden, bias=random_bool(), **fixed), args(tensor(batch, features), *called)
+
+    return draw
+
+
+def projected():
+    """Draws an LSTM whose output is narrower than its state, and a batch of sequences."""
+    features = size(1, 4)
+    return args(features, random(3, 5), proj_size=2), args(tensor(size(1, 4), size(1, 4), features))
+
+
+ROWS = (
+    *(Layer(name, layer()) for name in ("RNN", "GRU", "LSTM")),
+    *(Layer(name, layer(num_layers=2, bias=random_bool()), variant="deep") for name in ("RNN", "GRU", "LSTM")),
+    *(Layer(name, layer(bidirectional=True), variant="both_ways") for name in ("RNN", "GRU", "LSTM")),
+    *(Layer(name, layer(batch_first=True), variant="batch_first") for name in ("RNN", "GRU", "LSTM")),
+    *(Layer(name, with_state(states), variant="state") for name, states in (("RNN", 1), ("GRU", 1), ("LSTM", 2))),
+    Layer("RNN", layer(nonlinearity="relu"), variant="relu"),
+    Layer("LSTM", projected, variant="projected"),
+    *(Layer(name, cell(states)) for name, states in (("RNNCell", 1), ("GRUCell", 1), ("LSTMCell", 2))),
+    *(Layer(name, cell(1, given=False), variant="no_state") for name in ("RNNCell", "GRUCell", "LSTMCell")),
+    Layer("RNNCell", cell(1, nonlinearity="relu"), variant="relu"),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=6)
+def test_op(call):
+    return call()
+
+
+@autotest(n=6)
+def test_cell_over_time():
+    m = torch.nn.GRUCell(2, 3)
+    x, state = tensor(3, size(), 2), None
+    for step in x.unbind(0):
+        state = m(step, state)
+    return state

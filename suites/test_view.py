@@ -1,153 +1,123 @@
-"""Ops that lay a tensor out anew: shapes, orders and strides of dimensions."""
+"""Ops that lay a tensor out anew: shapes, orders, strides and repeats of dimensions."""
 
 from __future__ import annotations
 
-from forms import forms
+from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, values, whole
 
-from autotest import autotest, oneof, random, random_device, random_tensor
-
-
-@forms("torch.reshape", "Tensor.reshape", "Tensor.view")
-@autotest(n=20, check_graph=True)
-def test_new_shape(op):
-    device = random_device()
-    rows, columns = random(1, 6), random(1, 6)
-    x = random_tensor(ndim=3, dim0=rows, dim1=columns, dim2=4).to(device)
-    return op(x, (columns * 2, rows, -1))
+from autotest import autotest, oneof
 
 
-@forms("torch.transpose", "Tensor.transpose", "torch.swapaxes", "torch.swapdims")
-@autotest(n=20, check_graph=True)
-def test_two_dimensions_swapped(op):
-    device = random_device()
-    x = random_tensor(ndim=4, dim0=random(1, 4), dim1=random(1, 4)).to(device)
-    return op(x, random(0, 4).to(int).value(), random(-4, 0).to(int).value())
+def new_shape():
+    """Draws a tensor and a shape of as many elements."""
+    rows, columns = shape(2)
+    return args(tensor(rows, columns, 4), (columns * 2, rows, -1))
 
 
-@forms("torch.permute", "Tensor.permute")
-@autotest(n=20, check_graph=True)
-def test_permute(op):
-    device = random_device()
-    x = random_tensor(ndim=3).to(device)
-    return op(x, oneof((0, 2, 1), (1, 2, 0), (2, 0, 1), (-1, 0, 1)))
+def like_another():
+    """Draws two tensors of as many elements."""
+    rows, columns = shape(2)
+    return args(tensor(rows, columns), tensor(columns, rows))
 
 
-@forms("torch.t", "Tensor.t")
-@autotest(n=20, check_graph=True)
-def test_t(op):
-    device = random_device()
-    x = random_tensor(ndim=2).to(device)
-    return op(x)
+def swapped():
+    """Draws a tensor and two of its dimensions."""
+    return args(tensor(*shape(4, high=4)), whole(0, 4), whole(-4, 0))
 
 
-@autotest(n=20, check_graph=True)
+def expanded():
+    """Draws a tensor with a dimension of 1, and the sizes to expand it to."""
+    columns = size()
+    return args(tensor(1, columns), whole(1, 5), -1, columns.value())
+
+
+def broadcast():
+    """Draws a tensor with a dimension of 1, and a shape to broadcast it to."""
+    columns = size()
+    return args(tensor(1, columns), (whole(1, 5), columns))
+
+
+def expanded_as():
+    """Draws a tensor with a dimension of 1, and another to expand it as."""
+    columns = size()
+    return args(tensor(1, columns), tensor(size(), columns))
+
+
+def square():
+    """Draws two leading dimensions of at least two elements."""
+    return tensor(size(2), size(2), size())
+
+
+ROWS = (
+    Op("reshape", new_shape, keywords="input shape"),
+    Op("view", new_shape, "Tensor"),
+    *ops("view_as reshape_as", like_another, "Tensor"),
+    *ops("transpose swapaxes swapdims", swapped),
+    Op("transpose", swapped, "torch", keywords="input dim0 dim1", variant="named"),
+    Op("permute", lambda: args(tensor(*shape(3)), oneof((0, 2, 1), (1, 2, 0), (2, 0, 1), (-1, 0, 1)))),
+    Op("t", values(-1, 1)),
+    Op("t", values(-1, 1, ndim=1), "torch", variant="1d"),
+    Op("movedim", lambda: args(tensor(*shape(4, high=4)), (0, 2), (whole(0, 2), 3)), "torch"),
+    Op("squeeze", lambda: args(tensor(size(), oneof(1, 3), size()), oneof(1, -2))),
+    Op("squeeze", lambda: args(tensor(size(2), 1, size(2), 1)), variant="all"),
+    Op("unsqueeze", lambda: args(tensor(*shape(2)), whole(-3, 3))),
+    Op("flatten", lambda: args(tensor(*shape(4, high=4)), start_dim=whole(0, 2), end_dim=whole(2, 4))),
+    Op("flatten", values(-1, 1, ndim=0), "torch", variant="0d"),
+    Op("expand", expanded, "Tensor"),
+    Op("expand_as", expanded_as, "Tensor"),
+    Op("broadcast_to", broadcast),
+    Op("broadcast_tensors", lambda: args(*expanded_as().args), "torch"),
+    *ops("tile", lambda: args(tensor(*shape(2, high=4)), (whole(1, 4), whole(1, 4), whole(1, 4)))),
+    Op("tile", lambda: args(tensor(*shape(3, high=4)), (whole(1, 4),)), variant="fewer"),
+    Op("repeat", lambda: args(tensor(*shape(2, high=4)), whole(1, 4), whole(1, 4), whole(1, 4)), "Tensor"),
+    Op("repeat_interleave", lambda: args(tensor(*shape(2)), whole(1, 4), dim=whole(0, 2))),
+    Op("repeat_interleave", lambda: args(tensor(*shape(2)), whole(1, 4)), variant="flat"),
+    Op("flip", lambda: args(tensor(*shape(3)), [0, whole(1, 3)]), keywords="input dims"),
+    Op("roll", lambda: args(tensor(*shape(3)), whole(-4, 5), whole(0, 3))),
+    Op("roll", lambda: args(tensor(*shape(3)), (whole(-2, 3), 1), (0, 2)), variant="two"),
+    Op("roll", lambda: args(tensor(*shape(2)), whole(-4, 5)), variant="flat"),
+    Op("diagonal", lambda: args(square(), offset=whole(-1, 2), dim1=0, dim2=1), "torch Tensor"),
+    Op("diagonal", lambda: args(square(), offset=whole(-1, 2), dim1=0, dim2=1), "linalg", variant="linalg"),
+    Op("diag", lambda: args(tensor(size(2), size(2)), whole(-1, 2))),
+    Op("diag", lambda: args(tensor(size()), whole(-2, 3)), variant="1d"),
+    *ops("tril triu", lambda: args(tensor(*shape(3)), diagonal=whole(-2, 3)), keywords=""),
+    Op("triu", values(-1, 1), "Tensor_", variant="in_place"),
+    Op("narrow", lambda: args(tensor(4, 4), whole(0, 2), whole(0, 3), whole(1, 2)), keywords="input dim start length"),
+    *ops("contiguous clone", lambda: args(tensor(*shape(3)).transpose(0, 2)), "Tensor"),
+    Op("as_strided", lambda: args(tensor(4, 4), (2, 3), (4, 1), whole(0, 4))),
+    Op("unfold", lambda: args(tensor(4, size()), 0, whole(1, 4), whole(1, 3)), "Tensor"),
+    *ops("atleast_1d atleast_2d atleast_3d", values(-1, 1, ndim=0), "torch"),
+    *ops("atleast_1d atleast_2d atleast_3d", values(-1, 1, ndim=2), "torch", variant="2d"),
+    Op("type_as", lambda: args(tensor(*shape(2)), tensor(2, dtype="float64")), "Tensor"),
+    *ops("dim ndimension nelement", values(-1, 1), "Tensor", graph=False),
+    *ops("size is_contiguous storage_offset stride", lambda: args(tensor(*shape(2)).t()), "Tensor", graph=False),
+    Op("element_size", values(-1, 1), "Tensor", graph=False),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=20)
+def test_op(call):
+    return call()
+
+
+@other_forms(ROWS)
+@autotest(n=10)
+def test_form(call):
+    return call()
+
+
+@eager_forms(ROWS)
+@autotest(n=5, check_graph=False)
+def test_eager(call):
+    return call()
+
+
+@autotest(n=10)
 def test_attribute_T():  # noqa: N802 - the attribute's own name
-    device = random_device()
-    x = random_tensor(ndim=2).to(device)
-    return x.T
+    return tensor(*shape(2)).T
 
 
-@forms("torch.movedim")
-@autotest(n=20, check_graph=True)
-def test_movedim(op):
-    device = random_device()
-    x = random_tensor(ndim=4, dim0=random(1, 4), dim1=random(1, 4)).to(device)
-    return op(x, (0, 2), (random(0, 2).to(int), 3))
-
-
-@forms("torch.squeeze", "Tensor.squeeze")
-@autotest(n=20, check_graph=True)
-def test_squeeze(op):
-    device = random_device()
-    x = random_tensor(ndim=3, dim1=oneof(1, 3)).to(device)
-    return op(x, oneof(1, -2).value())
-
-
-@forms("torch.unsqueeze", "Tensor.unsqueeze")
-@autotest(n=20, check_graph=True)
-def test_unsqueeze(op):
-    device = random_device()
-    x = random_tensor(ndim=2).to(device)
-    return op(x, random(-3, 3).to(int).value())
-
-
-@forms("torch.flatten", "Tensor.flatten")
-@autotest(n=20, check_graph=True)
-def test_flatten(op):
-    device = random_device()
-    x = random_tensor(ndim=4, dim0=random(1, 4), dim1=random(1, 4)).to(device)
-    return op(x, start_dim=random(0, 2).to(int), end_dim=random(2, 4).to(int))
-
-
-@forms("Tensor.expand")
-@autotest(n=20, check_graph=True)
-def test_expand(op):
-    device = random_device()
-    columns = random(1, 6)
-    x = random_tensor(ndim=2, dim0=1, dim1=columns).to(device)
-    return op(x, random(1, 5).to(int).value(), -1, columns.to(int).value())
-
-
-@forms("torch.broadcast_to", "Tensor.broadcast_to")
-@autotest(n=20, check_graph=True)
-def test_broadcast_to(op):
-    device = random_device()
-    columns = random(1, 6)
-    x = random_tensor(ndim=2, dim0=1, dim1=columns).to(device)
-    return op(x, (random(1, 5).to(int), columns.to(int)))
-
-
-@forms("Tensor.repeat", "torch.tile", "Tensor.tile")
-@autotest(n=20, check_graph=True)
-def test_repeated(op):
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=random(1, 4), dim1=random(1, 4)).to(device)
-    return op(x, (random(1, 4).to(int), random(1, 4).to(int), random(1, 4).to(int)))
-
-
-@forms("torch.flip", "Tensor.flip")
-@autotest(n=20, check_graph=True)
-def test_flip(op):
-    device = random_device()
-    x = random_tensor(ndim=3).to(device)
-    return op(x, [0, random(1, 3).to(int)])
-
-
-@forms("torch.roll", "Tensor.roll")
-@autotest(n=20, check_graph=True)
-def test_roll(op):
-    device = random_device()
-    x = random_tensor(ndim=3).to(device)
-    return op(x, random(-4, 5).to(int).value(), random(0, 3).to(int).value())
-
-
-@forms("torch.diagonal", "Tensor.diagonal")
-@autotest(n=20, check_graph=True)
-def test_diagonal(op):
-    device = random_device()
-    x = random_tensor(ndim=3, dim0=random(2, 6), dim1=random(2, 6)).to(device)
-    return op(x, offset=random(-1, 2).to(int), dim1=0, dim2=1)
-
-
-@forms("torch.tril", "Tensor.tril", "torch.triu", "Tensor.triu")
-@autotest(n=20, check_graph=True)
-def test_triangle(op):
-    device = random_device()
-    x = random_tensor(ndim=3).to(device)
-    return op(x, diagonal=random(-2, 3).to(int))
-
-
-@forms("torch.narrow", "Tensor.narrow")
-@autotest(n=20, check_graph=True)
-def test_narrow(op):
-    device = random_device()
-    x = random_tensor(ndim=2, dim0=random(4, 8), dim1=random(4, 8)).to(device)
-    return op(x, random(0, 2).to(int).value(), random(0, 3).to(int).value(), random(1, 3).to(int).value())
-
-
-@forms("Tensor.contiguous", "Tensor.clone")
-@autotest(n=20, check_graph=True)
-def test_of_a_transposed_tensor(op):
-    device = random_device()
-    x = random_tensor(ndim=3).to(device)
-    return op(x.transpose(0, 2))
+@autotest(n=10)
+def test_a_chain_of_views():
+    x = tensor(size(), 4, size())
+    return x.transpose(0, 1)[1:3].reshape(2, -1).unsqueeze(1) * 2

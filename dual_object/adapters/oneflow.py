@@ -190,9 +190,10 @@ class Adapter:
     def load_state(self, module: Any, state: dict[str, Array]) -> None:
         """Replace the data of every parameter and buffer."""
         tensors = {**self.parameters(module), **self.buffers(module)}
-        if set(tensors) != set(state):
+        if not set(state) <= set(tensors):
             raise KeyError(f"state has {sorted(state)}, but the module has {sorted(tensors)}")
-        for name, tensor in tensors.items():
+        for name in state:
+            tensor = tensors[name]
             tensor.data = self.flow.from_numpy(state[name].copy()).to(device=tensor.device, dtype=tensor.dtype)
 
     def parameters(self, module: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dual_object.adapter import GraphError, GraphRefusal, GraphRequest
-from dual_object.observation import Observation, class_names, first_words, see
+from dual_object.observation import Observation, class_names, first_words, module_buffers, see
 from dual_object.program import Program
 from dual_object.replay import Replay
 from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
@@ -186,10 +186,9 @@ def _collect(
     results: dict[int, Observation | GraphRefusal],
 ) -> None:
     buffers = {
-        (index, f"{id_}.{name}"): buffer
+        (index, key): buffer
         for index, member in members.items()
-        for id_, module in member.replay.values.modules.items()
-        for name, buffer in adapter.buffers(module).items()
+        for key, buffer in module_buffers(adapter, member.program, member.replay.values).items()
     }
     tensors = [*fetched, *buffers.values()]
     shown = iter(see(adapter, [tensor for tensor in tensors if tensor is not None]))

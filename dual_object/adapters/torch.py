@@ -17,7 +17,7 @@ import torch
 
 from dual_object.adapter import GraphRefusal, GraphRequest, TargetInfo
 from dual_object.errors import MissingOp
-from dual_object.observation import Observation, class_names, first_words, see
+from dual_object.observation import Observation, class_names, first_words, module_buffers, see
 from dual_object.program import Program
 from dual_object.replay import Replay
 from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
@@ -128,12 +128,12 @@ class Adapter:
     def _read(self, tensor: torch.Tensor) -> Array:
         plain = tensor.detach()
         if plain.dtype in _READ_AS_THEY_ARE and plain.layout == torch.strided and plain.device.type == "cpu":
-            return plain.numpy() if not plain.is_neg() else plain.resolve_neg().numpy()
+            return plain.numpy(force=True)  # forced: negated views and the zero tensors of autograd have no memory
         if plain.layout != torch.strided:
             plain = plain.to_dense()
         if plain.dtype == torch.bfloat16:
             plain = plain.float()
-        return plain.cpu().resolve_conj().resolve_neg().numpy()
+        return plain.numpy(force=True)
 
     def backward(self, outputs: Sequence[torch.Tensor], cotangents: Sequence[Array]) -> None:
         """`torch.autograd.backward` from all outputs at once."""
@@ -145,9 +145,10 @@ class Adapter:
     def load_state(self, module: torch.nn.Module, state: dict[str, Array]) -> None:
         """Replace the data of every parameter and buffer."""
         tensors = {**self.parameters(module), **self.buffers(module)}
-        if set(tensors) != set(state):
+        if not set(state) <= set(tensors):
             raise KeyError(f"state has {sorted(state)}, but the module has {sorted(tensors)}")
-        for name, tensor in tensors.items():
+        for name in state:
+            tensor = tensors[name]
             tensor.data = torch.from_numpy(state[name].copy()).to(device=tensor.device, dtype=tensor.dtype)
 
     def parameters(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -225,17 +226,14 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str]) -> Observation
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tracer warns of its own internals
         traced: Callable[..., list[torch.Tensor]] = make_fx(body)(*[tensor.clone() for tensor in inputs])
-    state = {call.out.id: call.state for call in program.modules()}
-    for id_, module in values.modules.items():  # tracing ran the modules once
-        for name, buffer in adapter.buffers(module).items():
-            buffer.copy_(torch.from_numpy(state[id_][name]))
+    state = {f"{call.out.id}.{name}": array for call in program.modules() for name, array in call.state.items()}
+    buffers = module_buffers(adapter, program, values)
+    for key, buffer in buffers.items():  # tracing ran the modules once
+        buffer.copy_(torch.from_numpy(state[key]))
     results = traced(*inputs)
     seen = replay.seen
     shown = iter(see(adapter, list(results)))
     seen.outputs = {id_: next(shown) for id_ in returned}
     seen.gradients = {key: next(shown) for key in keys}
-    for id_, module in values.modules.items():
-        buffers = adapter.buffers(module)
-        named = zip(buffers, see(adapter, list(buffers.values())), strict=True)
-        seen.buffers.update({f"{id_}.{name}": tensor for name, tensor in named})
+    seen.buffers = dict(zip(buffers, see(adapter, list(buffers.values())), strict=True))
     return seen

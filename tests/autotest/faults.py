@@ -249,3 +249,14 @@ def dead_at_import(adapter: Any) -> None:
     """A target that does not survive its own import."""
     os.write(2, b"undefined symbol: planted\n")
     os._exit(7)
+
+
+def broken_adapter(adapter: Any) -> None:
+    """A fault of the harness itself: the adapter fails where no call of the target is to blame, once."""
+    real = adapter.synchronize
+
+    def planted() -> None:
+        adapter.synchronize = real
+        raise ZeroDivisionError("planted")
+
+    adapter.synchronize = planted

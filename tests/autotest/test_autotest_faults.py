@@ -87,7 +87,7 @@ DEADLY = {
         EAGER,
         "crash",
         "sin",
-        "sin: the target killed by SIGABRT: F20240101 12:00:00.0 7 op.cpp:3] Check failed: (2 == 3) sizes differ",
+        "sin: the target killed by SIGABRT: op.cpp:3] Check failed: (2 == 3) sizes differ",
     ),
     "test_segfault": ("crashed", 3, EAGER, "crash", "cos", "cos: the target killed by SIGSEGV"),
     "test_hang": (

@@ -25,6 +25,7 @@ from autotest.options import RunOptions, TestOptions
             {"graph_backward": "some"},
             "graph_backward='some', but should be one of 'share', 'all', 'none' [@autotest(...)]",
         ),
+        ({"missing": "skip"}, "missing='skip', but should be one of 'fail', 'count' [@autotest(...)]"),
         (
             {"rtol": 1e-3},
             "rtol=0.001 is given alone, but should come with atol: "
@@ -33,7 +34,7 @@ from autotest.options import RunOptions, TestOptions
         (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_grad_use_random_data, graph_backward [@autotest(...)]",
+            "check_grad_use_random_data, graph_backward, missing [@autotest(...)]",
         ),
     ],
 )

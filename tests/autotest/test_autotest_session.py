@@ -57,6 +57,21 @@ def test_records_tell_the_whole_story(recorded: Session, tmp_path: Path) -> None
     assert summarize(read_run(tmp_path / "run")).aligned == 2
 
 
+def test_records_tell_which_phases_a_case_has(recorded: Session, tmp_path: Path) -> None:
+    """Buffers that a graph was compared by are told, and gradients that there are none of, graph check or not."""
+    autotest(n=1)(lambda: torch.nn.BatchNorm1d(2)(random_tensor(ndim=2, dim1=2)))()
+    recorded.nodeid = "dir/test_a.py::test_c"
+    autotest(n=1, check_graph=False)(lambda: torch.argmax(random_tensor(ndim=1)))()
+    records: list[Any] = [line for _, line in read_run(tmp_path / "run").lines()]
+    assert [record["graph"] for record in records if record["type"] == "end"] == [
+        {"forward": "verified", "backward": "verified", "state": "verified"},
+        {"forward": "off", "backward": "nothing to differentiate"},
+    ]
+    cells = summarize(read_run(tmp_path / "run")).matrix.cells
+    assert list(cells["argmax"]) == ["eager_forward", "graph_forward"]
+    assert cells["BatchNorm1d"]["graph_state"].aligned == 1
+
+
 def three(x: Any) -> Any:
     """Three times."""
     return x * 3

@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 import torch as pytorch
 
-from autotest import UsageError, autotest, choice_tensor, oneof, random, random_device, random_dtype, random_tensor
+from autotest import (
+    UsageError,
+    autotest,
+    choice_tensor,
+    dual_tensor,
+    oneof,
+    random,
+    random_device,
+    random_dtype,
+    random_tensor,
+)
 from autotest.session import Session
 
 
@@ -140,3 +150,67 @@ def test_random_dtype_is_one_of_the_family(session: Session) -> None:
     assert found == {pytorch.float32, pytorch.float64}
     named = drawn(session, lambda: random_tensor(ndim=1).to(random_dtype("int8")), n=2)
     assert {x.dtype for x in named} == {pytorch.int8}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pytorch.arange(6.0).reshape(2, 3),
+        lambda: pytorch.arange(6.0).reshape(2, 3).T,
+        lambda: pytorch.arange(12)[1::2],
+        lambda: pytorch.arange(3.0).expand(2, 3),
+        lambda: pytorch.tensor(2.5, dtype=pytorch.bfloat16, requires_grad=True),
+        lambda: pytorch.zeros(0, 3),
+        lambda: pytorch.tensor([True, False]),
+        lambda: pytorch.tensor([1 + 2j]).conj(),
+    ],
+)
+def test_existing_tensor_becomes_an_input(session: Session, make: Callable[[], Any]) -> None:
+    """A PyTorch tensor comes in with its values, dtype, strides and requires_grad, on both sides."""
+    given = make()
+    for x in drawn(session, lambda: dual_tensor(given), n=2):
+        assert pytorch.equal(x, given)
+        assert (x.dtype, x.requires_grad) == (given.dtype, given.requires_grad)
+        if given.numel():
+            assert x.stride() == given.stride()
+        assert x is not given
+
+
+def test_existing_tensor_is_copied(session: Session) -> None:
+    """What a body writes into the input does not reach the tensor that it came from."""
+    given = pytorch.ones(3)
+
+    def body() -> Any:
+        return dual_tensor(given).add_(1)
+
+    autotest(n=1)(body)()
+    assert session.counts == {"aligned": 1}
+    assert given.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: 3, "tensor=3, but should be a torch.Tensor [dual_tensor(...)]"),
+        (
+            lambda: pytorch.ones(2).to_sparse(),
+            "tensor is sparse_coo on cpu, but should be strided on cpu: "
+            "convert it, and convert the dual object back [dual_tensor(...)]",
+        ),
+        (
+            lambda: pytorch.ones(2, device="meta"),
+            "tensor is strided on meta, but should be strided on cpu: "
+            "convert it, and convert the dual object back [dual_tensor(...)]",
+        ),
+        (
+            lambda: pytorch.ones(2, dtype=pytorch.uint16),
+            "tensor.dtype=uint16, but should be one of float16, bfloat16, float32, float64, int8, uint8, int16, int32, "
+            "int64, bool, complex64, complex128 [dual_tensor(...)]",
+        ),
+    ],
+)
+def test_what_cannot_be_an_input_is_refused(session: Session, make: Callable[[], Any], message: str) -> None:
+    """Anything but a strided CPU tensor of a known dtype is refused by what it is."""
+    with pytest.raises(UsageError) as caught:
+        autotest(n=1)(lambda: dual_tensor(make()))()
+    assert str(caught.value) == message

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from autotest import worker as workers
-from autotest.errors import EnvironmentFault
+from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.session import Session
 from autotest.worker import Death, GraphFailure, Supervisor, Worker
 from dual_object.observation import Observation
@@ -258,3 +258,21 @@ def test_close_leaves_nothing(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) ->
     supervisor.close()
     assert not old.is_running()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_fault_of_the_worker_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error in the worker's own code is a fault of the harness with its traceback, no crash of the target."""
+    monkeypatch.setenv("AUTOTEST_FAULT", "faults:broken_adapter")
+    monkeypatch.syspath_prepend(FAULTS)
+    supervisor = Supervisor("torch", 60.0)
+    try:
+        with pytest.raises(HarnessFault) as caught:
+            supervisor.eager([program()])
+        first, *_, last = str(caught.value).splitlines()
+        assert first == "the target worker failed in code of its own:"
+        assert last == "ZeroDivisionError: planted"
+        monkeypatch.delenv("AUTOTEST_FAULT")
+        [seen] = supervisor.eager([program()])
+        assert isinstance(seen, Observation)
+    finally:
+        supervisor.close()

@@ -8,16 +8,22 @@ import numpy as np
 import pytest
 from dual_bodies import BODIES, assert_same, tensor, torch
 
+from dual_object.adapters.torch import Adapter
 from dual_object.observation import (
     Failure,
+    Finished,
     Observation,
     Seen,
+    Values,
     class_names,
     failure_kind,
     first_words,
     from_json,
+    observe,
     to_json,
 )
+from dual_object.program import Program
+from dual_object.values import Ref
 
 
 def travelled(seen):
@@ -62,6 +68,15 @@ def test_round_trip_of_every_field():
 def test_empty_observation():
     """An observation of nothing arrives as nothing."""
     assert travelled(Observation()) == Observation()
+
+
+def test_no_backward_from_what_is_no_tensor():
+    """Where a side gives a module instead of a tensor, nothing is differentiated and no output is shown."""
+    adapter, values = Adapter(), Values()
+    values.by_id[0] = values.modules[0] = adapter.resolve("nn.ReLU")()
+    program = Program(outputs=Ref(0), cotangents={0: np.ones(2, np.float32)})
+    [seen] = observe([Finished(adapter, program, values, Observation())], adapter)
+    assert seen == Observation()
 
 
 def test_gradients_present_and_absent(recorded):

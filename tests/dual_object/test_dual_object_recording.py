@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 
 import numpy as np
 import pytest
 import torch as real
-from dual_bodies import assert_same, tensor, torch
+from dual_bodies import assert_same, state, tensor, torch
 
-from dual_object import Program, Replay, current_recording
+from dual_object import Program, Recording, Replay, current_recording
 from dual_object.adapters.torch import Adapter
 from dual_object.errors import ArgumentError, RawTargetNeeded
 from dual_object.values import Device, Name, Named, Ref
+from generators import Nothing
 
 HOW = "return what dual calls gave you, or pass auto_backward=False and return None"
 
@@ -221,3 +223,30 @@ def test_no_recording_after_a_case(recorded):
     with pytest.raises(ZeroDivisionError):
         recorded(lambda: 1 / 0)
     assert current_recording.get(None) is None
+
+
+def test_warning_is_no_refusal(reference):
+    """A warning that the user's filters make an error is no refusal of the reference."""
+
+    def warns():
+        warnings.warn("deprecated", UserWarning, stacklevel=1)
+
+    record = Recording(reference, draw_state=state, omitted=Nothing)
+    with pytest.raises(UserWarning):
+        record.call("function", "relu", warns, (), {})
+    assert record.refused is None
+    assert record.program.calls == []
+
+
+def test_buffer_that_the_body_made(recorded):
+    """A buffer passed to a module keeps its values, and is the input's, not the module's."""
+
+    def body():
+        weight = tensor(3, grad=False)
+        loss = torch.nn.BCEWithLogitsLoss(pos_weight=weight)
+        return loss(tensor(2, 3), tensor(2, 3))
+
+    found = recorded(body)
+    [made] = found.program.modules()
+    assert made.state == {}
+    assert found.seen.buffers == {}

@@ -41,6 +41,7 @@ def _grad_function():
         (_backward_function, "the body calls backward itself"),
         (_grad_function, "the body reads gradients"),
         (lambda: tensor(2).grad, "the body reads gradients"),
+        (lambda: torch.broadcast_shapes((2, 1), (3,)), "no call computes a tensor"),
         (lambda: torch.nn.CrossEntropyLoss(weight=tensor(2)), "a module is constructed from a tensor"),
         (lambda: torch.nn.CrossEntropyLoss(weight=torch.ones(2)), "a module is constructed from a tensor"),
     ],

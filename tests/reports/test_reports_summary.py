@@ -12,7 +12,7 @@ def test_keys(summed, case, ended, row):
     assert set(told) == {
         *("cases", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out", "tests", "seconds"),
         *("seed", "graph", "environment", "divergences", "known", "complete", "running", "faults"),
-        *("skipped_reasons", "rejected_reasons", "slowest"),
+        *("skipped_reasons", "rejected_reasons", "slowest", "matrix"),
     }
     assert told["graph"] == {"verified": 1, "backward_verified": 0, "skipped": {}}
     assert told["divergences"] == [{**row(), "count": 1}]

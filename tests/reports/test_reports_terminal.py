@@ -42,6 +42,12 @@ oneflow/eager_forward/value/relu/float32  1 case of 1 test
 
   autotest replay 0a1b2c3d
 
+Ops by phase: the worst outcome and its share of the cases; -: none checked
+        eager      graph
+  op    forward    forward
+  relu  wrong all  aligned
+  0 ops aligned in every phase checked
+
 Slowest tests
   1.00 s  test_x.py::test_a
 

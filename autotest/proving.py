@@ -1,0 +1,69 @@
+"""Proving the ledger: a known divergence must still be there, or its entry has to go."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from autotest.blame import Target
+from autotest.errors import AutotestError
+from autotest.ledger import DEADLY, Entry, read
+from autotest.trial import trial
+from autotest.worker import Supervisor
+from dual_object.adapter import Adapter, TargetInfo
+
+
+class StaleEntryError(AutotestError, AssertionError):
+    """Known divergences no longer diverge."""
+
+
+def stale_entries(
+    reference: Adapter,
+    target: Target,
+    info: Callable[[], TargetInfo],
+    entries: Iterable[Entry],
+    seen: Iterable[str] = (),
+    *,
+    deadly: bool = False,
+) -> list[str]:
+    """A sentence for each entry that no longer diverges. Entries seen in the run have proved themselves.
+
+    `info` tells of the target, and is asked only where an entry is to be proved; `deadly` includes those that end a
+    worker. Raises LedgerError for an entry whose Program cannot be read.
+    """
+    shown = set(seen)
+    sentences: list[str] = []
+    for entry in entries:
+        if entry.strict != "proof" or entry.fingerprint in shown or not entry.applies(info()):
+            continue
+        if entry.kind == "batch_only" or (entry.kind in DEADLY and not deadly):
+            continue
+        program, rules = entry.proof
+        found = trial(reference, target, program, rules, graph=entry.graph)
+        fingerprints = {divergence.fingerprint(info().name) for divergence in found}
+        if entry.fingerprint not in fingerprints:
+            sentences.append(
+                f"{entry.fingerprint} is known to diverge, but no longer does: remove its entry from {entry.path}"
+                + (f" (its Program now shows {', '.join(sorted(fingerprints))})" if fingerprints else "")
+            )
+    return sentences
+
+
+def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str], tuple[str, ...]]:
+    """Replay every entry of a ledger: how many there are, which are stale, and what is wrong with the file."""
+    from dual_object.adapters.torch import Adapter as Reference
+
+    sys.path[:0] = [str(path.absolute().parent), os.getcwd()]  # as pytest does: custom ops may live beside the tests
+    ledger = read(path, target)
+    supervisor = Supervisor(target, timeout)
+    try:
+        entries = list(ledger.entries.values())
+        return (
+            len(entries),
+            stale_entries(Reference(), supervisor, supervisor.info, entries, deadly=True),
+            ledger.problems,
+        )
+    finally:
+        supervisor.close()

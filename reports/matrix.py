@@ -1,0 +1,157 @@
+"""The op x phase matrix: how the cases that called an op ended, phase by phase."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+
+from reports.shape import Record
+
+PHASES = ("eager_forward", "eager_backward", "eager_second", "graph_forward", "graph_backward", "graph_state")
+#: Where an op's values are wrong, its gradients and buffers were not held against anything sound.
+BASIS = {"eager_backward": "eager_forward", "graph_backward": "graph_forward", "graph_state": "graph_forward"}
+#: What ends a case in its eager run: nothing after it is checked.
+ENDING = frozenset({"exception", "missing", "unsupported", "crash", "timeout"})
+#: The op of a divergence that no single call shows.
+WHOLE = "program"
+#: What a record says of the backward of a case that has none.
+NO_BACKWARD = "nothing to differentiate"
+#: Worst first.
+OUTCOMES = ("crashed", "wrong", "refuses", "known", "aligned", "not_checked")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Cases of one op in one phase, each counted once by the worst that it showed there."""
+
+    aligned: int = 0
+    known: int = 0
+    refuses: int = 0
+    wrong: int = 0
+    crashed: int = 0
+    not_checked: int = 0
+
+    @property
+    def checked(self) -> int:
+        """The cases that were compared in this phase."""
+        return self.aligned + self.known + self.refuses + self.wrong + self.crashed
+
+    @property
+    def worst(self) -> str:
+        """The worst outcome that a case has; `not_checked` for none."""
+        return next((name for name in OUTCOMES if getattr(self, name)), "not_checked")
+
+    def to_json(self) -> dict[str, int]:
+        """Return the counts as plain data."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The cells of all ops, by op and phase; an op lacks the phases that none of its cases has."""
+
+    cells: Mapping[str, Mapping[str, Cell]] = field(default_factory=dict)
+
+    @property
+    def unaligned(self) -> list[str]:
+        """The ops that are not aligned everywhere they were checked, the worst first."""
+        ranks = {op: self._rank(op) for op in self.cells}
+        worst = [op for op, rank in ranks.items() if rank[0] < OUTCOMES.index("aligned")]
+        return sorted(worst, key=lambda op: (ranks[op], op))
+
+    @property
+    def aligned(self) -> int:
+        """How many ops are aligned in every phase in which they were checked."""
+        return sum(self._rank(op)[0] == OUTCOMES.index("aligned") for op in self.cells)
+
+    @property
+    def unchecked(self) -> int:
+        """How many ops were checked in no phase."""
+        return sum(self._rank(op)[0] == OUTCOMES.index("not_checked") for op in self.cells)
+
+    def phases(self, ops: Iterable[str]) -> list[str]:
+        """Return the phases in which any of `ops` was checked, in order."""
+        return _ordered({phase for op in ops for phase, cell in self.cells[op].items() if cell.checked})
+
+    def to_json(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Return `{op: {phase: counts}}` with ops sorted by name."""
+        return {op: {phase: cell.to_json() for phase, cell in row.items()} for op, row in sorted(self.cells.items())}
+
+    def _rank(self, op: str) -> tuple[int, int]:
+        row = self.cells[op].values()
+        rank = min(OUTCOMES.index(cell.worst) for cell in row)
+        return rank, -sum(getattr(cell, OUTCOMES[rank]) for cell in row)
+
+
+class MatrixTally:
+    """Counts `end` records into a Matrix; memory grows with the ops, not with the cases."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, dict[str, Counter[str]]] = {}
+
+    def take(self, record: Record) -> None:
+        """Count one case. A draw that PyTorch refused counts only for what it was found to diverge in."""
+        shown = _shown(record)
+        for (op, phase), outcome in shown.items():
+            self._count(op, phase, outcome)
+        if record["verdict"] == "rejected":
+            return
+        rows = record["divergences"]
+        # A case that ended in its eager run says nothing of its other ops; nor does one whose culprit is not known.
+        ended = any(row["phase"] == "eager_forward" and row["kind"] in ENDING for row in rows)
+        in_graph = any(row["phase"].startswith("graph") for row in rows)
+        died = record["verdict"] in ("crashed", "timed_out") and not in_graph
+        compared = not (ended or died or record["verdict"] == "skipped")
+        for op in set(record["ops"]):
+            for phase, checked in _phases(record):
+                if (op, phase) in shown:
+                    continue
+                doubts = {(WHOLE, phase), (WHOLE, BASIS.get(phase)), (op, BASIS.get(phase))}
+                sound = compared and checked and not doubts & shown.keys()
+                self._count(op, phase, "aligned" if sound else "not_checked")
+
+    def matrix(self) -> Matrix:
+        """Return what was counted."""
+        return Matrix(
+            {op: {phase: Cell(**row[phase]) for phase in _ordered(row)} for op, row in sorted(self._counts.items())}
+        )
+
+    def _count(self, op: str, phase: str, outcome: str) -> None:
+        self._counts.setdefault(op, {}).setdefault(phase, Counter())[outcome] += 1
+
+
+def _ordered(phases: Iterable[str]) -> list[str]:
+    """Phases in the order of a case's life, with those that are not ours last."""
+    return sorted(phases, key=lambda phase: (PHASES.index(phase) if phase in PHASES else len(PHASES), phase))
+
+
+def _shown(record: Record) -> dict[tuple[str, str], str]:
+    """The worst outcome of each op and phase that a case's divergences name."""
+    ops = set(record["ops"])
+    shown: dict[tuple[str, str], str] = {}
+    for row in record["divergences"]:
+        op = next(iter(ops)) if row["op"] == WHOLE and len(ops) == 1 else row["op"]
+        outcome = _outcome(row)
+        held = shown.get((op, row["phase"]), outcome)
+        shown[op, row["phase"]] = min(held, outcome, key=OUTCOMES.index)
+    return shown
+
+
+def _outcome(row: Mapping[str, str]) -> str:
+    if row["level"] in ("known", "refuses"):
+        return row["level"]
+    return "crashed" if row["kind"] in ("crash", "timeout") else "wrong"
+
+
+def _phases(record: Record) -> Iterator[tuple[str, bool]]:
+    """The phases that a case has, and whether each was compared; a case without gradients or buffers lacks theirs."""
+    graph = record.get("graph") or {"forward": "off", "backward": "off"}
+    forward = graph["forward"] == "verified"
+    yield "eager_forward", True
+    yield "graph_forward", forward
+    if graph["backward"] != NO_BACKWARD:
+        yield "eager_backward", True
+        yield "graph_backward", graph["backward"] == "verified"
+    if "state" in graph:
+        yield "graph_state", graph["state"] == "verified"

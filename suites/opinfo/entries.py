@@ -1,0 +1,236 @@
+"""OpInfo's entries as sources of arguments: which samples of an entry a case may use, and how its op is called."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch as pytorch
+
+from autotest import dual_tensor, torch
+
+#: So many samples of an entry are looked at, and so many of those used, spread over them.
+LOOKED_AT = 24
+USED = 4
+#: Elements of all tensors of a sample.
+MOST_ELEMENTS = 4096
+DTYPES = (pytorch.float32, pytorch.int64, pytorch.bool)
+
+#: What PyTorch leaves undefined, so that no two runs need agree.
+UNDEFINED = {
+    "empty": "its values are whatever memory held",
+    "empty_like": "its values are whatever memory held",
+    "empty_permuted": "its values are whatever memory held",
+    "empty_strided": "its values are whatever memory held",
+    "new_empty": "its values are whatever memory held",
+    "new_empty_strided": "its values are whatever memory held",
+    "resize_": "the values that it adds are whatever memory held",
+    "resize_as_": "the values that it adds are whatever memory held",
+}
+#: Operators that PyTorch has under a name that Python no longer asks for.
+RENAMED = {"__rdiv__": "__rtruediv__"}
+#: Ops whose second argument is the sample's input: OpInfo wants a tensor to come first.
+SWAPPED = {
+    "einsum",
+    "nn.functional.embedding",
+    "nn.functional.embedding_bag",
+    "polygamma",
+    "special.polygamma",
+    "where",
+}
+
+_STORABLE = (type(None), bool, int, float, complex, str, type(Ellipsis), pytorch.dtype, pytorch.device)
+_STORABLE += (pytorch.layout, pytorch.memory_format)
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """All sources of randomness that sample functions use, seeded; their states afterwards as before."""
+    states = random.getstate(), np.random.get_state()
+    with pytorch.random.fork_rng(devices=[]):
+        pytorch.random.default_generator.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed % 2**32)
+        try:
+            yield
+        finally:
+            random.setstate(states[0])
+            np.random.set_state(states[1])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The samples that cases draw from, by their position; none, and the `reason`, where no sample can be compared."""
+
+    dtype: pytorch.dtype | None
+    samples: tuple[int, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """An entry of `op_db`; its id is the op's full name."""
+
+    info: Any
+
+    @property
+    def id(self) -> str:
+        """The op's name below `torch`, with the entry's variant."""
+        return str(self.info.full_name)
+
+    @property
+    def name(self) -> str:
+        """The op's name below `torch` or `torch.Tensor`."""
+        name = str(self.info.name).removeprefix("torch.")
+        return RENAMED.get(name, name)
+
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """The samples that are used, chosen once, on PyTorch alone."""
+        return _plan(self)
+
+    def samples(self, dtype: pytorch.dtype, seed: int) -> Iterator[Any]:
+        """OpInfo's samples; the same seed gives the same."""
+        gradient = self.info.supports_autograd and dtype in self.info.supported_backward_dtypes("cpu")
+        with seeded(seed):
+            found = self.info.sample_inputs("cpu", dtype, requires_grad=gradient, set_seed=False)
+            yield from itertools.islice(found, LOOKED_AT)
+
+    def sample(self, index: int, seed: int) -> Any:
+        """The sample at `index`, with the values that `seed` gives; the last one where that seed gives fewer."""
+        dtype = self.plan.dtype
+        assert dtype is not None
+        found = None
+        for position, found in enumerate(self.samples(dtype, seed)):  # noqa: B007 - it is returned
+            if position == index:
+                break
+        return found
+
+    def call(self, root: Any, sample: Any, change: Callable[[Any], Any]) -> Any:
+        """Call the op below `root` by its public path with a sample whose tensors `change` has replaced."""
+        first, args = change(sample.input), change(tuple(sample.args))
+        kwargs = change(dict(sample.kwargs))
+        if self.name in SWAPPED:
+            first, args = args[0], (first, *args[1:])
+        if self.name.endswith("_") and not self.name.endswith("__"):
+            first = first.clone()  # PyTorch refuses to write to a leaf that needs a gradient
+        function = _public(root, self.name)
+        if function is None:
+            member = getattr(first, self.name)
+            return member(*args, **kwargs) if callable(getattr(pytorch.Tensor, self.name)) else member
+        return function(first, *args, **kwargs)
+
+    def run(self, index: int, seed: int) -> Any:
+        """Call the op through the dual root, on sample `index` as the running case's inputs."""
+        known: dict[int, Any] = {}
+
+        def leaf(item: Any) -> Any:
+            if not isinstance(item, pytorch.Tensor):
+                return item
+            if id(item) not in known:  # a tensor given twice stays one
+                known[id(item)] = dual_tensor(item)
+            return known[id(item)]
+
+        return self.call(torch, self.sample(index, seed), functools.partial(replaced, leaf))
+
+
+def _public(root: Any, name: str) -> Any:
+    """The function at `name` below `root`; None where only tensors have it."""
+    for found in (pytorch, root):
+        for part in name.split("."):
+            found = getattr(found, part, None)
+            if found is None:
+                return None
+        if not callable(found):
+            return None
+    return found
+
+
+def replaced(leaf: Callable[[Any], Any], tree: Any) -> Any:
+    """`tree` with `leaf` applied to whatever is no tuple, list, dict or slice."""
+    if isinstance(tree, dict):
+        return {key: replaced(leaf, item) for key, item in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        made = [replaced(leaf, item) for item in tree]
+        return made if isinstance(tree, list) else tuple(made)
+    if isinstance(tree, slice):
+        return slice(*(replaced(leaf, part) for part in (tree.start, tree.stop, tree.step)))
+    return leaf(tree)
+
+
+def _plan(entry: Entry) -> Plan:
+    if entry.name in UNDEFINED:
+        return Plan(None, (), UNDEFINED[entry.name])
+    if _public(pytorch, entry.name) is None and not hasattr(pytorch.Tensor, entry.name):
+        return Plan(None, (), "PyTorch has no such function or method in public")
+    supported = entry.info.supported_dtypes("cpu")
+    dtype = next((dtype for dtype in DTYPES if dtype in supported), None)
+    if dtype is None:
+        return Plan(None, (), "it supports neither float32 nor int64 nor bool on the CPU")
+    reasons = {index: _obstacle(entry, sample) for index, sample in enumerate(entry.samples(dtype, 0))}
+    usable = [index for index, reason in reasons.items() if not reason]
+    if not usable:
+        commonest = Counter(reasons.values()).most_common(1)
+        return Plan(dtype, (), commonest[0][0] if commonest else "OpInfo has no sample for it")
+    chosen = np.linspace(0, len(usable) - 1, min(USED, len(usable))).round().astype(int)
+    return Plan(dtype, tuple(usable[i] for i in chosen))
+
+
+def _obstacle(entry: Entry, sample: Any) -> str:
+    """Why a sample cannot be compared; empty where it can."""
+    leaves = _leaves([sample.input, tuple(sample.args), dict(sample.kwargs)])
+    tensors = [leaf for leaf in leaves if isinstance(leaf, pytorch.Tensor)]
+    for leaf in leaves:
+        if not isinstance(leaf, (*_STORABLE, pytorch.Tensor)):
+            return f"its samples hold a {type(leaf).__name__}, which no Program can"
+    for tensor in tensors:
+        if tensor.layout != pytorch.strided or tensor.is_nested:
+            return "its samples hold a tensor that is not strided"
+        if not tensor.numel():
+            return "its samples hold a tensor without elements"
+    if sum(tensor.numel() for tensor in tensors) > MOST_ELEMENTS:
+        return f"its samples have more than {MOST_ELEMENTS} elements"
+    before = pytorch.random.get_rng_state()
+    try:
+        shown = [_leaves(entry.call(pytorch, sample, functools.partial(replaced, _copied))) for _ in range(2)]
+    except Exception as error:
+        return f"PyTorch refuses its samples by the public path with {type(error).__name__}"
+    if not pytorch.equal(before, pytorch.random.get_rng_state()):
+        return "it is random"
+    results = [leaf for leaf in shown[0] if isinstance(leaf, pytorch.Tensor)]
+    if not all(result.numel() for result in results):
+        return "its samples give a tensor without elements"
+    if any(result.dtype == pytorch.complex32 for result in results):
+        return "its result is complex32, which NumPy lacks"
+    starts = [result for result in results if result.requires_grad]
+    try:
+        if starts:
+            pytorch.autograd.backward(starts, [pytorch.rand_like(start) for start in starts])
+    except Exception as error:
+        return f"PyTorch refuses its backward with {type(error).__name__}"
+    if len(shown[0]) != len(shown[1]) or not all(map(_same, *shown)):
+        return "it gives other values each time"
+    return ""
+
+
+def _copied(item: Any) -> Any:
+    return item.detach().clone().requires_grad_(item.requires_grad) if isinstance(item, pytorch.Tensor) else item
+
+
+def _leaves(tree: Any) -> list[Any]:
+    found: list[Any] = []
+    replaced(found.append, tree)
+    return found
+
+
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, pytorch.Tensor) and left.layout == pytorch.strided and not left.is_nested:
+        return bool(pytorch.isclose(left, right, equal_nan=True).all())
+    return True

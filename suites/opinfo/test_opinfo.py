@@ -1,0 +1,28 @@
+"""Every op that PyTorch tests itself with, on the arguments that PyTorch tests it with.
+
+`op_db` is the table of `torch.testing._internal`. An op that the target lacks is counted as missing and fails
+nothing.
+"""
+
+from __future__ import annotations
+
+import pytest
+from entries import Entry
+
+from autotest import autotest, oneof, random
+
+try:
+    from torch.testing._internal.common_methods_invocations import op_db
+except ImportError as error:
+    pytest.skip(f"OpInfo cannot be imported: {error}", allow_module_level=True)
+
+# OpInfo covers deprecated forms too, of which PyTorch warns.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize("entry", [pytest.param(Entry(info), id=info.full_name) for info in op_db])
+@autotest(n=3, missing="count")
+def test_entry(entry):
+    if not entry.plan.samples:
+        pytest.skip(entry.plan.reason)
+    return entry.run(oneof(*entry.plan.samples).value(), random(0, 2**31).to(int).value())

@@ -1,0 +1,189 @@
+"""Ops as rows of data, and the one factory that expands a row into the forms in which users write the op.
+
+A row draws small arguments: up to five dimensions of one to four elements, so that a case is cheap and its stored
+program short. Values keep away from where an answer is undefined (ties, kinks, domain edges).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from forms import Form, member
+
+from autotest import random, random_device, random_tensor
+
+#: One generator, so that all tensors of a case are on one device.
+_DEVICE = random_device()
+_HOMES = {"torch": "torch.{}", "F": "torch.nn.functional.{}", "linalg": "torch.linalg.{}"}
+_HOMES |= {"Tensor": "Tensor.{}", "Tensor_": "Tensor.{}_"}
+
+
+@dataclass(frozen=True)
+class Args:
+    """The arguments of one call."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+
+def args(*positional: Any, **named: Any) -> Args:
+    """The arguments of one call."""
+    return Args(positional, named)
+
+
+def size(low: int = 1, high: int = 5) -> Any:
+    """The size of a dimension."""
+    return random(low, high).to(int)
+
+
+def whole(low: int, high: int) -> int:
+    """A drawn integer of [low, high)."""
+    return random(low, high).to(int).value()
+
+
+def real(low: float, high: float) -> float:
+    """A drawn number of [low, high)."""
+    return random(low, high).to(float).value()
+
+
+def tensor(*sizes: Any, low: Any = -1, high: Any = 1, dtype: Any = float, requires_grad: bool | None = None) -> Any:
+    """A tensor of these sizes with values of [low, high), on the case's device."""
+    dims = {f"dim{axis}": one for axis, one in enumerate(sizes)}
+    x = random_tensor(ndim=len(sizes), low=low, high=high, dtype=dtype, requires_grad=requires_grad, **dims)
+    return placed(x)
+
+
+def placed(x: Any) -> Any:
+    """A tensor or module on the case's device; one that is there already needs no call in the program."""
+    device = _DEVICE.value()
+    return x if device == "cpu" else x.to(device)
+
+
+def shape(ndim: int, high: int = 5) -> tuple[Any, ...]:
+    """Drawn sizes, for tensors that share them."""
+    return tuple(size(1, high) for _ in range(ndim))
+
+
+def values(low: float, high: float, ndim: int = 2, dtype: Any = float) -> Callable[[], Args]:
+    """Draws one tensor with values of [low, high)."""
+    return lambda: args(tensor(*shape(ndim), low=low, high=high, dtype=dtype))
+
+
+@dataclass(frozen=True)
+class Op:
+    """An op by the name that users type.
+
+    `draw` draws the arguments of one call. `spelled` lists where the op is found, the main form first: `torch`, `F`
+    (`torch.nn.functional`), `linalg`, `Tensor`, `Tensor_` (in place, on a clone), or an operator such as `x+y`.
+    `keywords` names the positional arguments; it adds a form that passes all of them by name. `variant` tells rows of
+    one op apart. `graph=False`: no static graph can run the op, for the size or the host value it gives depends on
+    values. `then` is applied to the result, where the bare result has no defined values.
+    """
+
+    name: str
+    draw: Callable[[], Args]
+    spelled: str = "torch Tensor"
+    keywords: str = ""
+    variant: str = ""
+    graph: bool = True
+    then: Callable[[Any], Any] | None = None
+
+    def calls(self) -> Iterator[Call]:
+        """The main form first."""
+        ending = f"-{self.variant}" if self.variant else ""
+        homes = self.spelled.split()
+        for home in homes:
+            spelled = _HOMES.get(home, home).format(self.name)
+            yield Call(spelled + ending, self, _positional(Form(spelled)))
+        if self.keywords:
+            names = self.keywords.split()
+            spelled = _HOMES[homes[0]].format(self.name)
+            written = ",".join(f"{name}=" for name in names)
+            yield Call(f"{spelled}({written}){ending}", self, _by_name(spelled, names))
+
+    def run(self, apply: Callable[[Args], Any]) -> Any:
+        """Draw and call."""
+        result = apply(self.draw())
+        return result if self.then is None else self.then(result)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A module class by the name that users type; `draw` draws the arguments of its construction, then of its call.
+
+    `mode="eval"` calls `eval()` before its use.
+    """
+
+    name: str
+    draw: Callable[[], tuple[Args, Args]]
+    variant: str = ""
+    mode: str = "train"
+    graph: bool = True
+
+    def calls(self) -> Iterator[Call]:
+        """The one form that a module has."""
+        ending = f"-{self.variant}" if self.variant else ""
+        yield Call(f"torch.nn.{self.name}{ending}", self, self._construct_and_call)
+
+    def _construct_and_call(self, drawn: tuple[Args, Args]) -> Any:
+        built, called = drawn
+        module = placed(member(f"torch.nn.{self.name}")(*built.args, **built.kwargs))
+        if self.mode == "eval":
+            module = module.eval()
+        return module(*called.args, **called.kwargs)
+
+    def run(self, apply: Callable[[Any], Any]) -> Any:
+        """Draw, construct and call."""
+        return apply(self.draw())
+
+
+@dataclass(frozen=True)
+class Call:
+    """One form of a row: what a test runs once per case."""
+
+    id: str
+    row: Op | Layer
+    apply: Callable[[Any], Any]
+
+    def __call__(self) -> Any:
+        return self.row.run(self.apply)
+
+
+def _positional(form: Form) -> Callable[[Args], Any]:
+    return lambda drawn: form(*drawn.args, **drawn.kwargs)
+
+
+def _by_name(spelled: str, names: list[str]) -> Callable[[Args], Any]:
+    return lambda drawn: member(spelled)(**dict(zip(names, drawn.args, strict=True)), **drawn.kwargs)
+
+
+def ops(names: str, draw: Callable[[], Args], spelled: str = "torch Tensor", **rest: Any) -> tuple[Op, ...]:
+    """One row per name, all with the same arguments."""
+    return tuple(Op(name, draw, spelled, **rest) for name in names.split())
+
+
+def layers(names: str, draw: Callable[[], tuple[Args, Args]], **rest: Any) -> tuple[Layer, ...]:
+    """One row per module class, all with the same arguments."""
+    return tuple(Layer(name, draw, **rest) for name in names.split())
+
+
+def main_forms(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:
+    """Run the test once per row, as its argument `call`: the row's main form."""
+    return _parametrize(call for row in rows if row.graph for call in [*row.calls()][:1])
+
+
+def other_forms(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:
+    """Run the test once per further form of each row."""
+    return _parametrize(call for row in rows if row.graph for call in [*row.calls()][1:])
+
+
+def eager_forms(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:
+    """Run the test once per form of the rows that no static graph can run."""
+    return _parametrize(call for row in rows if not row.graph for call in row.calls())
+
+
+def _parametrize(calls: Iterable[Call]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("call", [pytest.param(call, id=call.id) for call in calls])

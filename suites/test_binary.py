@@ -1,0 +1,99 @@
+"""Elementwise ops of two or three operands: tensors that broadcast, and numbers on either side."""
+
+from __future__ import annotations
+
+import pytest
+from forms import forms
+from rows import Op, args, main_forms, ops, other_forms, real, shape, size, tensor
+
+from autotest import autotest, oneof
+
+
+def broadcast(low=-2, high=2, low_y=None, high_y=None, requires_grad=None):
+    """Draws two tensors; each size of the second is that of the first or 1."""
+
+    def draw():
+        rows, columns = shape(2)
+        x = tensor(rows, columns, low=low, high=high, requires_grad=requires_grad)
+        ends = {"low": low if low_y is None else low_y, "high": high if high_y is None else high_y}
+        return args(x, tensor(oneof(rows, 1), oneof(columns, 1), requires_grad=requires_grad, **ends))
+
+    return draw
+
+
+def same(count, low=0.5, high=2, **named):
+    """Draws `count` tensors of one shape."""
+
+    def draw():
+        sizes = shape(2)
+        return args(*(tensor(*sizes, low=low, high=high) for _ in range(count)), **named)
+
+    return draw
+
+
+def number(*choices, requires_grad=None):
+    """Draws a tensor, and one of these numbers."""
+    return lambda: args(tensor(*shape(2), low=0.5, high=2, requires_grad=requires_grad), oneof(*choices).value())
+
+
+ROWS = (
+    Op("add", broadcast(), "torch Tensor Tensor_ x+y x+=y", keywords="input other"),
+    Op("sub", broadcast(), "torch Tensor Tensor_ x-y x-=y", keywords="input other"),
+    Op("mul", broadcast(), "torch Tensor Tensor_ x*y x*=y", keywords="input other"),
+    Op("div", broadcast(0.5, 3), "torch Tensor Tensor_ x/y x/=y", keywords="input other"),
+    Op("pow", broadcast(0.5, 3), "torch Tensor x**y", keywords="input exponent"),
+    Op("fmod", broadcast(0.5, 3), "torch Tensor x%y"),
+    Op("floor_divide", broadcast(0.5, 3, requires_grad=False), "torch Tensor x//y"),
+    Op("fmod", broadcast(-3, -0.5, 0.5, 3), "torch Tensor x%y", variant="of_negatives"),
+    Op("floor_divide", broadcast(-3, -0.5, 0.5, 3, requires_grad=False), "torch x//y", variant="of_negatives"),
+    *ops("maximum minimum", broadcast(), keywords="input other"),
+    *ops("max min", broadcast(), variant="two_tensors"),
+    Op("logaddexp", broadcast()),
+    Op("atan2", same(2), keywords="input other"),
+    Op("atan2", broadcast(0.5, 2), variant="broadcast"),
+    *ops("addcmul addcdiv", same(3, value=0.5), "torch Tensor Tensor_"),
+    *ops("addcmul addcdiv", same(3), "torch", variant="default"),
+    Op("add", same(2, alpha=0.5), "torch Tensor Tensor_", variant="alpha"),
+    Op("sub", same(2, alpha=2), variant="alpha"),
+    Op("div", same(2, rounding_mode="floor"), variant="floor"),
+    Op("div", same(2, rounding_mode="trunc"), variant="trunc"),
+    Op("add", number(2, -0.5), "torch Tensor x+y x+=y", variant="number"),
+    Op("sub", number(2, -0.5), "torch Tensor x-y x-=y", variant="number"),
+    Op("mul", number(2, -0.5), "torch Tensor x*y x*=y", variant="number"),
+    Op("div", number(2, -0.5), "torch Tensor x/y x/=y", variant="number"),
+    Op("pow", number(2, 3, 0.5, -1, 0, 1), "torch Tensor x**y", variant="number"),
+    Op("fmod", number(0.7, 2), "torch x%y", variant="number"),
+    Op("floor_divide", number(0.7, 2, requires_grad=False), "torch x//y", variant="number"),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=20)
+def test_op(call):
+    return call()
+
+
+@other_forms(ROWS)
+@autotest(n=10)
+def test_form(call):
+    return call()
+
+
+@forms("x+y", "x-y", "x*y", "x/y", "x**y", "x//y", "x%y")
+@autotest(n=10)
+def test_number_on_the_left(op):
+    differentiable = op.id not in ("x//y", "x%y")
+    return op(oneof(2, 0.5, 3.25).value(), tensor(*shape(2), low=0.6, high=1.9, requires_grad=differentiable))
+
+
+@pytest.mark.parametrize("ndims", [(0, 2), (1, 3), (3, 1), (0, 0)], ids=["0d_2d", "1d_3d", "3d_1d", "0d_0d"])
+@autotest(n=10)
+def test_add_of_other_ranks(ndims):
+    last = size()
+    x, y = (tensor(*shape(ndim - 1), last) if ndim else tensor() for ndim in ndims)
+    return x + y
+
+
+@autotest(n=10)
+def test_outer_broadcast():
+    return tensor(size(), 1, low=0.5) * tensor(1, size(), low=real(-2, 0))

@@ -1,0 +1,97 @@
+"""Ops that make tensors, from sizes and ranges or like another. Of random and uninitialised ones only what is
+defined is compared: shape and dtype.
+"""
+
+from __future__ import annotations
+
+from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, values, whole
+
+from autotest import autotest, oneof, random_dtype, torch
+
+
+def sizes(*more, **named):
+    """Draws a shape."""
+    return lambda: args((whole(1, 5), whole(1, 5)), *more, **named)
+
+
+def like(**named):
+    """Draws a tensor of some dtype."""
+    return lambda: args(tensor(*shape(2), low=0, high=5, dtype=random_dtype("int64", "int32", "float32")), **named)
+
+
+def shape_alone(result):
+    """A tensor of the result's shape and dtype."""
+    return torch.zeros_like(result)
+
+
+ROWS = (
+    *ops("zeros ones", sizes(), "torch"),
+    *ops("zeros ones", sizes(dtype=torch.int64), "torch", variant="int64"),
+    *ops("zeros ones", lambda: args(whole(1, 5), whole(1, 5)), "torch", variant="numbers"),
+    Op("full", sizes(2.5), "torch"),
+    Op("full", sizes(2), "torch", variant="int"),
+    Op("full", sizes(True), "torch", variant="bool"),
+    Op("empty", sizes(), "torch", then=shape_alone),
+    *ops("zeros_like ones_like", like(), "torch"),
+    *ops("zeros_like ones_like", like(dtype=torch.float64), "torch", variant="dtype"),
+    Op("full_like", lambda: args(like()().args[0], 3), "torch"),
+    Op("empty_like", like(), "torch", then=shape_alone),
+    *ops("new_zeros new_ones", lambda: args(like()().args[0], (2, whole(1, 5))), "Tensor"),
+    Op("new_full", lambda: args(like()().args[0], (2, whole(1, 5)), 3), "Tensor"),
+    Op("new_empty", lambda: args(like()().args[0], (2, whole(1, 5))), "Tensor", then=shape_alone),
+    Op("new_tensor", lambda: args(tensor(2, requires_grad=False), [1.0, 2.0]), "Tensor"),
+    Op("arange", lambda: args(whole(1, 6)), "torch"),
+    Op("arange", lambda: args(whole(-3, 0), whole(1, 6), whole(1, 4)), "torch", variant="step"),
+    Op("arange", lambda: args(0.5, 3.0, oneof(0.5, 0.7)), "torch", variant="float"),
+    Op("arange", lambda: args(5, 0, -2), "torch", variant="down"),
+    Op("linspace", lambda: args(-1.0, 2.0, whole(1, 6)), "torch"),
+    Op("logspace", lambda: args(0.0, 2.0, whole(1, 6)), "torch"),
+    Op("eye", lambda: args(whole(1, 5)), "torch"),
+    Op("eye", lambda: args(whole(1, 5), whole(1, 5)), "torch", variant="two"),
+    Op("tensor", lambda: args([1.5, 2.5, whole(0, 3)]), "torch"),
+    Op("tensor", lambda: args([[1, 2], [3, whole(0, 3)]]), "torch", variant="int"),
+    Op("tensor", lambda: args([True, False]), "torch", variant="bool"),
+    Op("tensor", lambda: args(whole(0, 3)), "torch", variant="number"),
+    Op("as_tensor", lambda: args([1.5, 2.5]), "torch"),
+    Op("hann_window", lambda: args(whole(1, 6)), "torch"),
+    Op("hann_window", lambda: args(whole(2, 6), periodic=False), "torch", variant="symmetric"),
+    *ops("rand randn", sizes(), "torch", then=shape_alone),
+    Op("randint", lambda: args(0, 5, (2, whole(1, 5))), "torch", then=shape_alone),
+    *ops("randn_like", values(0, 1), "torch", then=shape_alone),
+    Op("randint_like", lambda: args(tensor(*shape(2)), 0, 5), "torch", then=shape_alone),
+    Op("randperm", lambda: args(whole(1, 6)), "torch", then=shape_alone),
+    Op("normal", lambda: args(0.0, 1.0, (2, whole(1, 5))), "torch", then=shape_alone),
+    Op("bernoulli", values(0.1, 0.9), then=shape_alone),
+    Op("multinomial", lambda: args(tensor(size(), 4, low=0.1), 2), "torch", then=shape_alone),
+    Op("one_hot", lambda: args(tensor(*shape(2), low=0, high=4, dtype=int), 4), "F"),
+    Op("one_hot", lambda: args(tensor(size(), low=0, high=4, dtype=int)), "F", variant="default", graph=False),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=10)
+def test_op(call):
+    return call()
+
+
+@other_forms(ROWS)
+@autotest(n=5)
+def test_form(call):
+    return call()
+
+
+@eager_forms(ROWS)
+@autotest(n=5, check_graph=False)
+def test_eager(call):
+    return call()
+
+
+@autotest(n=10)
+def test_arange_added():
+    return tensor(size(), 4, low=-3, high=4, dtype=int) + torch.arange(0, 4, dtype=torch.int64)
+
+
+@autotest(n=10)
+def test_ones_of_a_drawn_shape():
+    x = tensor(*shape(3))
+    return torch.ones(x.shape) + x

@@ -1,0 +1,138 @@
+"""Type promotion, casts, and sweeps of ops over dtypes."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from forms import forms, member
+from rows import Op, args, main_forms, ops, other_forms, shape, tensor, whole
+
+from autotest import autotest, random_dtype, torch
+
+_INTEGERS = ("int32", "int64")
+_PROMOTED = ("float32", "float64", "int32", "int64", "int8", "uint8", "bool")
+_PAIRS = [*itertools.combinations(_PROMOTED, 2)]
+
+
+def integers(low=-8, high=8, low_y=None, high_y=None):
+    """Draws two integer tensors of one dtype and shape."""
+
+    def draw():
+        sizes, dtype = shape(2), random_dtype(*_INTEGERS)
+        x = tensor(*sizes, low=low, high=high, dtype=dtype)
+        return args(x, tensor(*sizes, low=low if low_y is None else low_y, high=high_y or high, dtype=dtype))
+
+    return draw
+
+
+def number(low=0):
+    """Draws an integer tensor and an integer."""
+    return lambda: args(tensor(*shape(2), low=low, high=20, dtype=random_dtype(*_INTEGERS)), whole(1, 6))
+
+
+def one(dtype, low=0, high=5, **named):
+    """Draws a tensor of a dtype."""
+    return lambda: args(tensor(*shape(2), low=low, high=high, dtype=dtype), **named)
+
+
+def square(dtype):
+    """Draws two square matrices of a dtype."""
+    return lambda: args(*(tensor(3, 3, low=-3, high=4, dtype=dtype) for _ in range(2)))
+
+
+ROWS = (
+    Op("add", integers(), "torch x+y x+=y", variant="integers"),
+    Op("sub", integers(), "torch x-y", variant="integers"),
+    Op("mul", integers(), "torch x*y", variant="integers"),
+    Op("div", integers(low_y=1), "torch x/y", variant="integers"),
+    Op("pow", integers(0, 4), "torch x**y", variant="integers"),
+    *ops("maximum minimum", integers(), "torch", variant="integers"),
+    Op("floor_divide", integers(0, 20, 1, 6), "torch x//y", variant="naturals"),
+    Op("fmod", integers(0, 20, 1, 6), "torch x%y", variant="naturals"),
+    Op("floor_divide", integers(-20, 20, 1, 6), "torch x//y", variant="integers"),
+    Op("fmod", integers(-20, 20, 1, 6), "torch x%y", variant="integers"),
+    Op("add", number(), "x+y", variant="number"),
+    Op("sub", number(), "x-y", variant="number"),
+    Op("mul", number(), "x*y", variant="number"),
+    Op("div", number(), "x/y", variant="number"),
+    Op("floor_divide", number(), "x//y", variant="number"),
+    *(
+        Op(name, one(dtype, -5), "torch", variant=dtype)
+        for name in ("neg", "abs", "sign", "square", "sum", "prod", "relu")
+        for dtype in ("int32", "int64", "float64")
+    ),
+    *(
+        Op(name, one(dtype, 1, 4), "torch", variant=dtype)
+        for name in ("exp", "sqrt", "sin", "log", "sigmoid", "reciprocal")
+        for dtype in ("int64", "float64")
+    ),
+    *(
+        Op(name, one(dtype, 1, 4, dim=1), "torch", variant=f"{dtype}_dim")
+        for name in ("sum", "amax", "argmax", "max")
+        for dtype in ("int32", "float64", "int8")
+        if name != "max" or dtype == "float64"
+    ),
+    Op("sum", one(bool, 0, 2), "torch", variant="bool"),
+    Op("mean", one("float64"), "torch", variant="float64"),
+    *(Op("matmul", square(dtype), "torch", variant=dtype) for dtype in ("float64", "int64")),
+    *ops("int long float double bool byte", one("float32", 0, 5), "Tensor", variant="cast"),
+    *ops("half bfloat16", one("float32", 0, 5), "Tensor", variant="cast"),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=10)
+def test_op(call):
+    return call()
+
+
+@other_forms(ROWS)
+@autotest(n=5)
+def test_form(call):
+    return call()
+
+
+@pytest.mark.parametrize("dtypes", _PAIRS, ids="_".join)
+@autotest(n=5)
+def test_promotion(dtypes):
+    sizes = shape(2)
+    x, y = (tensor(*sizes, low=0, high=2 if dtype == "bool" else 5, dtype=dtype) for dtype in dtypes)
+    return x + y, x * y
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "bool", "float64"])
+@autotest(n=5)
+def test_promotion_by_a_number(dtype):
+    x = tensor(*shape(2), low=0, high=2, dtype=dtype)
+    return x * 0.5, x + 1
+
+
+@pytest.mark.parametrize("dtype", ["torch.int32", "torch.int64", "torch.float64", "torch.bool", "torch.int8"])
+@autotest(n=10)
+def test_to_dtype(dtype):
+    return tensor(*shape(2), low=-5, high=5).to(member(dtype))
+
+
+@forms("Tensor.int", "Tensor.long", "Tensor.float", "Tensor.double", "Tensor.bool")
+@autotest(n=10)
+def test_cast_of_integers(op):
+    return op(tensor(*shape(2), low=-5, high=5, dtype=random_dtype(*_INTEGERS)))
+
+
+@autotest(n=10)
+def test_mixed_comparison():
+    sizes = shape(2)
+    return tensor(*sizes, low=0, high=3, dtype="int32") < tensor(*sizes, low=0, high=3)
+
+
+@autotest(n=10)
+def test_where_promotes():
+    sizes = shape(2)
+    mask = tensor(*sizes, low=0, high=2, dtype=bool)
+    return torch.where(mask, tensor(*sizes, dtype="float64"), tensor(*sizes))
+
+
+@autotest(n=10)
+def test_cat_promotes():
+    return torch.cat([tensor(2, dtype=int, low=0, high=5), tensor(3)])

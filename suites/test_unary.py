@@ -1,0 +1,53 @@
+"""Elementwise ops of one tensor."""
+
+from __future__ import annotations
+
+from rows import Op, args, main_forms, ops, other_forms, real, shape, tensor, values
+
+from autotest import autotest, torch
+
+ROWS = (
+    *ops("neg", values(-3, 3), "torch Tensor -x"),
+    *ops("abs", values(-3, 3), "torch Tensor abs(x)", keywords="input"),
+    *ops("negative arctan atan asinh arcsinh cosh erf erfc expm1 square sinh tan", values(-1.4, 1.4)),
+    *ops("sin floor", values(-3, 3), "torch Tensor Tensor_"),
+    *ops("sign ceil round trunc cos", values(-3, 3)),
+    *ops("exp sigmoid tanh", values(-3, 3), keywords="input"),
+    *ops("log log2 log10 log1p rsqrt reciprocal", values(0.2, 4)),
+    *ops("sqrt", values(0.2, 4), keywords="input"),
+    *ops("asin acos arcsin arccos atanh arctanh", values(-0.9, 0.9)),
+    *ops("erfinv", values(-0.9, 0.9), "torch Tensor Tensor_"),
+    *ops("acosh arccosh", values(1.1, 4)),
+    *ops("lgamma", values(0.2, 4), "torch"),
+    *ops(
+        "clamp clip",
+        lambda: args(tensor(*shape(2), low=-3, high=3), real(-2, 0), real(0, 2)),
+        "torch Tensor Tensor_",
+        keywords="input min max",
+    ),
+    Op("clamp", lambda: args(tensor(*shape(2), low=-3, high=3), max=real(0, 2)), "torch", variant="max"),
+    *ops("clamp_min clamp_max", lambda: args(tensor(*shape(2), low=-3, high=3), real(-1, 1)), "torch Tensor Tensor_"),
+    Op("sigmoid", values(0, 1, ndim=0), "torch", variant="0d"),
+    Op("exp", values(0, 1, ndim=5), "torch", variant="5d"),
+    Op("exp", lambda: args(tensor(*shape(3)).transpose(0, 2)), "torch", variant="transposed"),
+    Op("sqrt", lambda: args(tensor(4, 3, low=0.5, high=2)[::2]), "torch", variant="every_second"),
+)
+
+
+@main_forms(ROWS)
+@autotest(n=20)
+def test_op(call):
+    return call()
+
+
+@other_forms(ROWS)
+@autotest(n=10)
+def test_form(call):
+    return call()
+
+
+@autotest(n=10)
+def test_a_chain_of_ops():
+    x = tensor(*shape(2), low=0.5, high=2)
+    y = torch.exp(-x) + x.log() * 2
+    return torch.tanh(y) / (1 + y.abs())

@@ -1,0 +1,84 @@
+"""One fault per family of the suites: `AUTOTEST_FAULT=family_faults:plant` plants them all in the target's worker.
+
+Each changes one op, wherever users find it, so that one run tells for every family which rows turned red.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import torch
+
+Op = Callable[..., Any]
+Change = Callable[[Op], Op]
+
+
+def _plus_one(op: Op) -> Op:
+    return lambda *args, **kwargs: op(*args, **kwargs) + 1
+
+
+def _inverted(op: Op) -> Op:
+    return lambda *args, **kwargs: ~op(*args, **kwargs)
+
+
+def _idle(_: Op) -> Op:
+    return lambda *args, **kwargs: None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault in `op`, and the op of the same family that it leaves alone. A family without a table names tests."""
+
+    op: str
+    innocent: str
+    change: Change = _plus_one
+    homes: tuple[Any, ...] = (torch, torch.Tensor, torch.nn.functional)
+    attribute: str = ""
+
+
+#: By family: the name of its file without `test_` and `.py`.
+FAULTS: Mapping[str, Fault] = MappingProxyType(
+    {
+        "activation": Fault("softsign", "mish"),
+        "attention": Fault(
+            "test_cross_attention_with_temperature", "test_rotary_places", homes=(torch,), attribute="bmm"
+        ),
+        "autograd": Fault(
+            "test_retain_grad", "test_grad_function", _idle, homes=(torch.Tensor,), attribute="retain_grad"
+        ),
+        "binary": Fault("logaddexp", "atan2"),
+        "comparison": Fault("isclose", "isfinite", _inverted),
+        "convolution": Fault("conv_transpose3d", "conv_transpose2d"),
+        "creation": Fault("linspace", "logspace"),
+        "dtypes": Fault("byte", "bool"),
+        # The layer looks its rows up with the function: only a test that calls neither is innocent.
+        "embedding": Fault("embedding", ""),
+        "indexing": Fault("index_add", "gather"),
+        "inplace": Fault("erfinv", "floor"),
+        "join": Fault("dstack", "column_stack"),
+        "loss": Fault("l1_loss", "mse_loss"),
+        "matmul": Fault("mv", "dot"),
+        "normalization": Fault("RMSNorm", "GroupNorm", homes=(torch.nn.RMSNorm,), attribute="forward"),
+        "padding": Fault("affine_grid", "grid_sample"),
+        "pooling": Fault("avg_pool3d", "avg_pool2d"),
+        "recurrent": Fault("GRUCell", "RNNCell", homes=(torch.nn.GRUCell,), attribute="forward"),
+        "reduction": Fault("amin", "amax"),
+        "scan": Fault("cumprod", "cumsum"),
+        "sorting": Fault("searchsorted", "topk"),
+        "unary": Fault("square", "neg"),
+        "view": Fault("roll", "flip"),
+    }
+)
+
+
+def plant(adapter: Any) -> None:
+    """Plant the faults of all families."""
+    for fault in FAULTS.values():
+        name = fault.attribute or fault.op
+        for home in fault.homes:
+            for spelled in (name, f"{name}_"):
+                if hasattr(home, spelled):
+                    setattr(home, spelled, fault.change(getattr(home, spelled)))

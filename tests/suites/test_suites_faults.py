@@ -1,0 +1,89 @@
+"""Every family of the suites turns red where the target's op is wrong, and nowhere else."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from family_faults import FAULTS
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+SUITES = ROOT / "suites"
+FAMILIES = sorted(path.stem.removeprefix("test_") for path in SUITES.glob("test_*.py"))
+
+
+def _rows(family: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
+    monkeypatch.syspath_prepend(SUITES)
+    return getattr(importlib.import_module(f"test_{family}"), "ROWS", ())
+
+
+def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The node ids of all forms of an op in a family; of the one test that `op` names where it names a test."""
+    file = f"suites/test_{family}.py"
+    if op.startswith("test_"):
+        return {f"{file}::{op}"}
+    calls = [[*row.calls()] for row in _rows(family, monkeypatch) if row.name == op and row.graph]
+    return {
+        f"{file}::test_{'form' if position else 'op'}[{call.id}]"
+        for forms in calls
+        for position, call in enumerate(forms)
+    }
+
+
+def _outcomes(folder: Path, tests: set[str]) -> dict[str, str]:
+    """How each of these tests ends against the faulty target."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
+    asked = ["--autotest-target", "torch", "--autotest-cases", "3", "--autotest-report", str(folder)]
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)],
+        cwd=ROOT,
+        env={**clean, "PYTHONPATH": str(HERE), "AUTOTEST_FAULT": "family_faults:plant"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    records = [
+        json.loads(line) for path in folder.glob("runs/*/records-*.jsonl") for line in path.read_text().splitlines()
+    ]
+    return {record["test"]: record["outcome"] for record in records if record["type"] == "test"}
+
+
+def test_every_family_has_a_fault() -> None:
+    """No family file is without a planted fault."""
+    assert sorted(FAULTS) == FAMILIES
+
+
+def test_fault_turns_its_op_red_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One wrong op per family turns all its forms red and leaves the innocent op of the family green."""
+    expected: dict[str, str] = {}
+    for family, fault in FAULTS.items():
+        faulty = _tests(family, fault.op, monkeypatch)
+        assert faulty, f"{family} has no rows of {fault.op}"
+        expected |= dict.fromkeys(faulty, "failed")
+        if fault.innocent:
+            innocent = _tests(family, fault.innocent, monkeypatch)
+            assert innocent, f"{family} has no rows of {fault.innocent}"
+            expected |= dict.fromkeys(innocent, "passed")
+    assert _outcomes(tmp_path, {*expected}) == expected
+
+
+def test_suites_cover_the_op_surface(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables name at least 250 ops, in-place and plain forms of an op counted once."""
+    names = {row.name.rstrip("_") for family in FAMILIES for row in _rows(family, monkeypatch)}
+    assert len(names) >= 250
+
+
+def test_ids_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two forms of a family share an id: pytest would number them, and case keys would change with their order."""
+    for family in FAMILIES:
+        ids = [call.id for row in _rows(family, monkeypatch) for call in row.calls()]
+        assert len(ids) == len({*ids}), family
