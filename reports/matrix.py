@@ -9,8 +9,14 @@ from dataclasses import dataclass, field, fields
 from reports.shape import Record
 
 PHASES = ("eager_forward", "eager_backward", "eager_second", "graph_forward", "graph_backward", "graph_state")
-#: Where an op's values are wrong, its gradients and buffers were not held against anything sound.
-BASIS = {"eager_backward": "eager_forward", "graph_backward": "graph_forward", "graph_state": "graph_forward"}
+#: Where an op's values are wrong, its gradients and buffers were not held against anything sound; and where eager is
+#: wrong, its graph was held against nothing but that.
+BASIS: Mapping[str, tuple[str, ...]] = {
+    "eager_backward": ("eager_forward",),
+    "graph_forward": ("eager_forward",),
+    "graph_backward": ("eager_forward", "eager_backward", "graph_forward"),
+    "graph_state": ("eager_forward", "graph_forward"),
+}
 #: What ends a case in its eager run: nothing after it is checked.
 ENDING = frozenset({"exception", "missing", "unsupported", "crash", "timeout"})
 #: The op of a divergence that no single call shows.
@@ -107,7 +113,8 @@ class MatrixTally:
             for phase, checked in _phases(record):
                 if (op, phase) in shown:
                     continue
-                doubts = {(WHOLE, phase), (WHOLE, BASIS.get(phase)), (op, BASIS.get(phase))}
+                basis = BASIS.get(phase, ())
+                doubts = {(WHOLE, phase), *((culprit, part) for culprit in (WHOLE, op) for part in basis)}
                 sound = compared and checked and not doubts & shown.keys()
                 self._count(op, phase, "aligned" if sound else "not_checked")
 

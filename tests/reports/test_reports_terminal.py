@@ -43,9 +43,9 @@ oneflow/eager_forward/value/relu/float32  1 case of 1 test
   autotest replay 0a1b2c3d
 
 Ops by phase: the worst outcome and its share of the cases; -: none checked
-        eager      graph
-  op    forward    forward
-  relu  wrong all  aligned
+        eager
+  op    forward
+  relu  wrong all
   0 ops aligned in every phase checked
 
 Slowest tests
