@@ -183,7 +183,7 @@ def _entry(path: Path, target: str, table: Any, where: str) -> Entry:
         raise LedgerError(f"{where} lacks the key {missing[0]!r}")
     for key, value in table.items():
         if key == "tests":
-            if not isinstance(value, list) or not all(isinstance(test, str) for test in value):
+            if not isinstance(value, list) or not value or not all(isinstance(test, str) for test in value):
                 raise LedgerError(f"{where} has tests={value!r}, but should have a list of test names")
         elif not isinstance(value, str) or not value.strip():
             raise LedgerError(f"{where} has {key}={value!r}, but should have a text that is not empty")

@@ -63,7 +63,18 @@ def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str
         return (
             len(entries),
             stale_entries(Reference(), supervisor, supervisor.info, entries, deadly=True),
-            ledger.problems,
+            (*ledger.problems, *orphans(path, entries)),
         )
     finally:
         supervisor.close()
+
+
+def orphans(path: Path, entries: Iterable[Entry]) -> list[str]:
+    """A sentence for each entry whose tests lie in no file beside the ledger: a run never proves it."""
+    files = {test_file.name for test_file in path.absolute().parent.rglob("*.py")}
+    return [
+        f"{path}: {entry.fingerprint} matches nothing, "
+        f"for no file here holds its test {entry.tests[0]}: remove the entry"
+        for entry in entries
+        if not any(test.partition("::")[0] in files for test in entry.tests)
+    ]

@@ -12,6 +12,7 @@ import pytest
 from autotest.accepting import AcceptError, accept
 from autotest.documenting import document
 from autotest.ledger import Entry, LedgerError, Ledgers, read, store
+from autotest.proving import orphans
 from conftest import environment, run_pytest
 from dual_object.adapter import TargetInfo
 from dual_object.program import Call, Input, Program
@@ -239,6 +240,19 @@ def test_ledger_check(accepted):
         f"{FINGERPRINT} is known to diverge, but no longer does: remove its entry from known_divergences.toml\n"
         "1 entries replayed, 1 no longer diverge\n"
     )
+
+
+def test_orphan(tmp_path):
+    """An entry whose test lies in no file beside the ledger is named; one that has its file is not."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry())
+    entries = list(read(path, "torch").entries.values())
+    assert orphans(path, entries) == [
+        f"{path}: {FINGERPRINT} matches nothing, for no file here holds its test test_a.py::test_relu: remove the entry"
+    ]
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "test_a.py").touch()
+    assert orphans(path, entries) == []
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
