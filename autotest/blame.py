@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from autotest.comparison import Difference, Names, Rules, compare
+from autotest.comparison import Difference, Names, Phase, Rules, compare, failure_difference
 from autotest.divergence import Divergence
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter, GraphRefusal
 from dual_object.isolation import isolate
-from dual_object.observation import Observation
+from dual_object.observation import Failure, Observation, failure_kind
 from dual_object.program import Program
 
 
@@ -55,6 +55,23 @@ def blame(
     if settled:
         return _distinct(settled)
     return _distinct([Divergence(d, program, None) for d in open_])
+
+
+def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
+    """A worker's end as a divergence of the Program that it ran."""
+    kind = "timeout" if death.timed_out else "crash"
+    call = only_call(program) if death.call is None else death.call
+    difference = Difference(phase, kind, "the program", f"the target {death.sentence()}", call=call)
+    return Divergence(difference, program, call)
+
+
+def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Divergence:
+    """A static graph's refusal as a divergence of the Program that it refused."""
+    call = refusal.call if isinstance(refusal, GraphRefusal) else None
+    call = only_call(program) if call is None else call
+    kind = failure_kind(refusal.classes, refusal.message)
+    failure = Failure(call, kind, refusal.classes, refusal.message)
+    return Divergence(failure_difference(program, failure, "graph_forward"), program, call)
 
 
 def only_call(program: Program) -> int | None:

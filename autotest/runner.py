@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from autotest.blame import Target, blame, only_call
+from autotest.blame import Target, blame, of_death, of_refusal
 from autotest.case import Case, Drawer, Rejection
 from autotest.comparison import Difference, compare, failure_difference
 from autotest.divergence import Divergence, Row
@@ -24,7 +24,7 @@ from autotest.session import Session, session_for
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
 from dual_object.errors import DualError, RawTargetNeeded
-from dual_object.observation import Failure, Observation, failure_kind
+from dual_object.observation import Observation
 from dual_object.program import Program
 from generators import GeneratorError
 from reports import ReportError
@@ -178,7 +178,7 @@ class TestRun:
         divergences: list[Divergence] = []
         if len(self._rejections) <= REFUSED_SAMPLE and program.calls and program.calls[-1].raises:
             [answer] = target.eager([program])
-            divergences = [Divergence(d, program, d.call) for d in _refused(program, answer)]
+            divergences = _refused(program, answer)
         self._write(rejection.key, "rejected", rejection.reason, [], None, started, divergences)
 
     def _judge(self, chunk: list[Judgement]) -> None:
@@ -207,10 +207,7 @@ class TestRun:
 
     def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
         judgement.death = death
-        kind = "timeout" if death.timed_out else "crash"
-        call = only_call(judgement.case.program) if death.call is None else death.call
-        difference = Difference(phase, kind, "the program", f"the target {death.sentence()}", call=call)
-        judgement.divergences.append(Divergence(difference, judgement.case.program, call))
+        judgement.divergences.append(of_death(judgement.case.program, death, phase))
 
     def _judge_graphs(self, chunk: Sequence[Judgement], target: Target) -> None:
         by_index = {judgement.case.index: judgement for judgement in chunk}
@@ -282,17 +279,12 @@ class TestRun:
 
     def _graph_refused(self, judgement: Judgement, result: GraphRefusal | GraphFailure, batched: bool) -> None:
         program = judgement.case.program
-        call = result.call if isinstance(result, GraphRefusal) else None
-        together = batched and isinstance(result, GraphFailure)
-        kind = "batch_only" if together else failure_kind(result.classes, result.message)
-        if together:
+        if batched and isinstance(result, GraphFailure):
             message = f"its graph raised {result.classes[0]}: {result.message}; alone in its graph it does not"
-            difference = Difference("graph_forward", kind, "the program", message)
+            together = Difference("graph_forward", "batch_only", "the program", message)
+            judgement.divergences.append(Divergence(together, program, None))
         else:
-            call = only_call(program) if call is None else call
-            failure = Failure(call, failure_kind(result.classes, result.message), result.classes, result.message)
-            difference = failure_difference(program, failure, "graph_forward")
-        judgement.divergences.append(Divergence(difference, program, call))
+            judgement.divergences.append(of_refusal(program, result))
 
     def _blame(self, case: Case, differences: Sequence[Difference], target: Target, *, graph: bool) -> list[Divergence]:
         """Blame call by call for the first such cases of the test; later ones of the same ops share that blame."""
@@ -411,12 +403,14 @@ class TestRun:
         return failure_text(self.rows, cases=total)
 
 
-def _refused(program: Program, answer: Observation | Death) -> list[Difference]:
+def _refused(program: Program, answer: Observation | Death) -> list[Divergence]:
     """How the target's answer to a refused draw differs from a refusal."""
     if isinstance(answer, Death):
-        kind = "timeout" if answer.timed_out else "crash"
-        return [Difference("eager_forward", kind, "the program", f"the target {answer.sentence()}", call=answer.call)]
-    return [failure_difference(program, failure, "eager_forward") for failure in answer.failures]
+        return [of_death(program, answer, "eager_forward")]
+    return [
+        Divergence(failure_difference(program, failure, "eager_forward"), program, failure.call)
+        for failure in answer.failures
+    ]
 
 
 def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[[], Any]) -> None:

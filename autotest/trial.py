@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from autotest.blame import Target, blame
+from autotest.blame import Target, blame, of_death, of_refusal
 from autotest.case import Case
-from autotest.comparison import Difference, Rules, compare, failure_difference
+from autotest.comparison import Rules, compare
 from autotest.divergence import Divergence
 from autotest.errors import AutotestError
 from autotest.worker import Death, GraphFailure
-from dual_object.adapter import Adapter, GraphRefusal
-from dual_object.observation import Failure, Observation, failure_kind
+from dual_object.adapter import Adapter
+from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.replay import Replay
 
@@ -29,7 +29,7 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
         raise TrialError(f"PyTorch itself cannot run the program here: {failure.classes[0]}: {failure.message}")
     [eager] = target.eager([program])
     if isinstance(eager, Death):
-        return [_death(program, eager, "eager_forward")]
+        return [of_death(program, eager, "eager_forward")]
     if not graph:
         found = compare(program, expected, eager, rules)
         return blame(reference, target, program, found, rules, graph=False)
@@ -37,25 +37,11 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
     keys = [case.gradient_keys()] if program.cotangents else None
     answer = target.graph([program], keys)
     if isinstance(answer, Death):
-        return [_death(program, answer, "graph_forward")]
+        return [of_death(program, answer, "graph_forward")]
     result = answer if isinstance(answer, GraphFailure) else answer[0]
     if isinstance(result, Observation):
         found = compare(program, eager, result, rules, graph=True) or compare(
             program, expected, result, rules, graph=True
         )
         return blame(reference, target, program, found, rules, graph=True)
-    call = result.call if isinstance(result, GraphRefusal) else None
-    failure = Failure(call, failure_kind(result.classes, result.message), result.classes, result.message)
-    return [Divergence(failure_difference(program, failure, "graph_forward"), program, call)]
-
-
-def _death(program: Program, death: Death, phase: str) -> Divergence:
-    kind = "timeout" if death.timed_out else "crash"
-    difference = Difference(
-        "graph_forward" if phase == "graph_forward" else "eager_forward",
-        kind,
-        "the program",
-        f"the target {death.sentence()}",
-        call=death.call,
-    )
-    return Divergence(difference, program, death.call)
+    return [of_refusal(program, result)]

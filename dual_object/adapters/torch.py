@@ -37,7 +37,6 @@ _DTYPES = (
     "complex64",
     "complex128",
 )
-_READ_AS_THEY_ARE = frozenset({torch.float32, torch.float64, torch.int64, torch.int32, torch.bool})
 #: What `make_fx` says where an op, `one_hot` for one, looks at a value: a limit of the tracer, no difference.
 _VALUE_READ = "trying to get value out of a tracing tensor"
 _PLAIN_OBJECTS = (torch.dtype, torch.memory_format, torch.layout)
@@ -127,13 +126,11 @@ class Adapter:
 
     def _read(self, tensor: torch.Tensor) -> Array:
         plain = tensor.detach()
-        if plain.dtype in _READ_AS_THEY_ARE and plain.layout == torch.strided and plain.device.type == "cpu":
-            return plain.numpy(force=True)  # forced: negated views and the zero tensors of autograd have no memory
         if plain.layout != torch.strided:
             plain = plain.to_dense()
         if plain.dtype == torch.bfloat16:
             plain = plain.float()
-        return plain.numpy(force=True)
+        return plain.numpy(force=True)  # forced: negated views and the zero tensors of autograd have no memory
 
     def backward(self, outputs: Sequence[torch.Tensor], cotangents: Sequence[Array]) -> None:
         """`torch.autograd.backward` from all outputs at once."""
