@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from autotest.comparison import Difference, Names, Phase, Rules, compare, failure_difference
+from autotest.comparison import Difference, Names, Phase, Rules, compare, failure_difference, in_world
 from autotest.divergence import Divergence
+from autotest.evidence import Sides
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter, GraphRefusal
 from dual_object.isolation import isolate
@@ -32,21 +33,22 @@ def blame(
     program: Program,
     differences: Sequence[Difference],
     rules: Rules,
+    sides: Sides,
     *,
     graph: bool,
 ) -> list[Divergence]:
     """The divergences behind `differences`: one per call that diverges alone.
 
-    A difference that already names its call keeps it. What no call shows alone is blamed on the Program as a whole,
-    once per phase.
+    `sides` are what `program` showed. A difference that already names its call keeps it. What no call shows alone is
+    blamed on the Program as a whole, once per phase.
     """
-    settled = [Divergence(d, program, d.call) for d in differences if d.call is not None]
+    settled = [Divergence(d, program, d.call, sides=sides) for d in differences if d.call is not None]
     open_ = [d for d in differences if d.call is None]
     if not open_:
         return _distinct(settled)
     only = only_call(program)
     if only is not None:
-        return _distinct([*settled, *(Divergence(d, program, only) for d in open_)])
+        return _distinct([*settled, *(Divergence(d, program, only, sides=sides) for d in open_)])
     found = list(_alone(reference, target, program, rules, graph=graph))
     phases = {d.phase for d in open_}
     shown = [d for d in found if d.difference.phase in phases or not program.cotangents]
@@ -54,15 +56,15 @@ def blame(
         return _distinct([*settled, *found])
     if settled:
         return _distinct(settled)
-    return _distinct([Divergence(d, program, None) for d in open_])
+    return _distinct([Divergence(d, program, None, sides=sides) for d in open_])
 
 
 def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
     """A worker's end as a divergence of the Program that it ran."""
     kind = "timeout" if death.timed_out else "crash"
     call = only_call(program) if death.call is None else death.call
-    difference = Difference(phase, kind, "the program", f"the target {death.sentence()}", call=call)
-    return Divergence(difference, program, call)
+    difference = Difference(in_world(program, phase), kind, "the program", f"the target {death.sentence()}", call=call)
+    return Divergence(difference, program, call, last_words=death.last_words or None)
 
 
 def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Divergence:
@@ -105,13 +107,14 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *
         if graph:
             # What eager does wrong already is no fault of the graph: it is held against eager.
             expected, shown = answer, _in_graph(target, alone, answer)
+        sides = Sides(reference_seen, answer, shown if graph else None)
         if shown is None:
             continue
         if graph and not compare(alone, reference_seen, shown, rules, graph=True):
             continue
         for difference in compare(alone, expected, shown, rules, graph=graph, names=names):
             difference.call = None
-            yield Divergence(difference, program, index, alone)
+            yield Divergence(difference, program, index, alone, sides)
 
 
 def _in_graph(target: Target, alone: Program, eager: Observation) -> Observation | None:

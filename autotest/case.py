@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autotest.errors import UsageError
+from autotest.dropin.cases import close_case
+from autotest.dropin.options import DropInOptions
+from autotest.dropin.randomness import seed_globals
+from autotest.errors import AutotestError, UsageError
 from autotest.options import TestOptions
 from dual_object.errors import ArgumentError
 from dual_object.observation import Observation
@@ -25,12 +28,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A recorded case: its place among the test's draws, its Program, and what the reference showed."""
+    """A recorded case: its place among the test's draws, its Program, what the reference showed, and the dtype that
+    each op of the Program was given. `backward`: whether its test asked for one; gradients are compared anyway.
+    """
 
     index: int
     key: str
     program: Program
     reference: Observation
+    op_dtypes: Sequence[str] = ()
+    backward: bool = True
 
     def gradient_keys(self) -> list[str]:
         """The leaves that have a gradient on the reference."""
@@ -69,6 +76,8 @@ class Drawer:
         """
         source = PhiloxSource(case_key(self.seed, self.test, index))
         key = f"{self.test}#{index}"
+        if self.options.drop_in:
+            seed_globals(case_key(self.seed, self.test, index))
         with drawing(source):
             recording = Recording(
                 self.reference,
@@ -88,7 +97,7 @@ class Drawer:
             finally:
                 current_recording.reset(token)
             program = recording.program
-            if returned is None and self.options.auto_backward:
+            if returned is None and self.options.auto_backward and not self.options.drop_in:
                 raise UsageError(
                     f"{self.test} returned None, but should return the result to compare: "
                     "return it, or pass auto_backward=False to @autotest"
@@ -97,22 +106,36 @@ class Drawer:
                 program.outputs = recording.returned(returned)
             except ArgumentError as error:
                 raise UsageError(f"{self.test}: {error}") from None
+            starts, backward = recording.differentiable(), True
+            if isinstance(self.options, DropInOptions):
+                starts, backward = self._close(recording, returned, self.options)
             if self.options.auto_backward:
-                program.cotangents = self._cotangents(recording, source)
+                program.cotangents = self._cotangents(recording, source, starts)
         seen = recording.finish()
+        op_dtypes = recording.op_dtypes()
         recording.release()
         if seen.backward_failure is not None:
             failure = seen.backward_failure
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
-        return Case(index, key, program, seen)
+        return Case(index, key, program, seen, op_dtypes, backward)
 
-    def _cotangents(self, recording: Recording, source: Source) -> dict[int, Array]:
+    def _close(self, recording: Recording, returned: Any, options: DropInOptions) -> tuple[list[int], bool]:
+        try:
+            return close_case(recording, returned, options, self.test)
+        except AutotestError:
+            raise
+        except Exception as error:  # of a checker that the test file registered
+            self.raised = error
+            raise
+
+    def _cotangents(self, recording: Recording, source: Source, starts: Sequence[int]) -> dict[int, Array]:
         found: dict[int, Array] = {}
-        for id_ in recording.differentiable():
+        low = 0 if self.options.drop_in else -1
+        for id_ in starts:
             dtype, shape, _, _ = recording.reference.describe(recording.values.by_id[id_])
             seed = source.integer(0, 1 << 32)
             if self.options.check_grad_use_random_data:
-                found[id_] = fill_values("uniform", seed, shape, dtype, -1, 1)
+                found[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
             else:
                 found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
         return found

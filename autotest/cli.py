@@ -5,10 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from autotest.exits import CANNOT_RUN, USAGE
+
+if TYPE_CHECKING:
+    from reports import Summary
 
 _DIR = "The report folder, or one of its runs, that names ID."
 _TARGET = "Target framework: oneflow, torch, or package.module:Class."
@@ -51,6 +55,9 @@ def main() -> None:
     help="Whether the target runs in its own process.",
 )
 @click.option("--shard", metavar="I/N", help="Share I of N of the tests, chosen by name; `autotest merge` joins them.")
+@click.option("--ranks", type=click.IntRange(min=1), metavar="N", help="Run as N ranks, for global tensors.")
+@click.option("--drop-in", is_flag=True, help="Run files that import OneFlow's own AutoTest harness on this one.")
+@click.option("--strict", is_flag=True, help="With --drop-in: what that harness would not have failed is red, too.")
 def run(
     paths: tuple[str, ...],
     target: str,
@@ -61,6 +68,9 @@ def run(
     case_timeout: str,
     isolate: str,
     shard: str | None,
+    ranks: int | None,
+    drop_in: bool,
+    strict: bool,
 ) -> None:
     """Run tests under PATHS (files, folders, node ids); what follows -- goes to pytest.
 
@@ -80,7 +90,12 @@ def run(
         options["cases"] = str(cases)
     if shard is not None:
         options["shard"] = shard
-    sys.exit(run_pytest(paths, workers, options))
+    flags = [name for name, given in (("drop-in", drop_in), ("strict", strict)) if given]
+    if ranks is not None:
+        from autotest.ranks import run_ranks
+
+        sys.exit(run_ranks(paths, ranks, workers, options, flags))
+    sys.exit(run_pytest(paths, workers, options, flags))
 
 
 @main.command()
@@ -112,20 +127,43 @@ def replay(id_: str, report: str, target: str | None, case_timeout: float) -> No
 
 @main.command("report")
 @click.argument("folder", metavar="DIR", default="autotest-report")
-def show_report(folder: str) -> None:
-    """Print the summary of a run, finished or not; DIR is a report folder (its latest run) or one run in it."""
-    from reports import ReportError, read_run, render, resolve_run, save_summary, summarize
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["terminal", "markdown", "junit"]),
+    default="terminal",
+    show_default=True,
+    help="What is printed.",
+)
+def show_report(folder: str, form: str) -> None:
+    """Print what a run found, finished or not, and write its summary.json and index.html anew.
+
+    DIR is a report folder (its latest run) or one run in it.
+    """
+    from reports import ReportError, junit_xml, markdown_text, read_run, resolve_run, save_site, save_summary, summarize
 
     try:
         run_folder = resolve_run(Path(folder))
         summary = summarize(read_run(run_folder))
         save_summary(run_folder, summary)
+        page = save_site(run_folder, summary)
     except ReportError as error:
         click.echo(str(error), err=True)
         sys.exit(USAGE)
+    if form == "markdown":
+        click.echo(markdown_text(summary), nl=False)
+    elif form == "junit":
+        click.echo(junit_xml(summary), nl=False)
+    else:
+        _print_summary(summary, page)
+
+
+def _print_summary(summary: Summary, page: Path) -> None:
+    from reports import render
+
     encoding = sys.stdout.encoding or "utf-8"
     width = shutil.get_terminal_size().columns
-    click.echo(render(summary, width=width, color=sys.stdout.isatty(), encoding=encoding))
+    click.echo(render(summary, width=width, color=sys.stdout.isatty(), encoding=encoding, page=page))
 
 
 @main.command()
@@ -138,21 +176,42 @@ def merge(folders: tuple[str, ...], report: str) -> None:
 
     Exit status: the worst of the shards'; 2 where they do not belong together, or one of them never ended.
     """
-    from reports import ReportError, join_status, merge_runs, read_run, render, save_summary, summarize
+    from reports import ReportError, join_status, merge_runs, read_run, save_site, save_summary, summarize
 
     try:
         merged = merge_runs([Path(folder) for folder in folders], Path(report))
         summary = summarize(read_run(merged.folder))
         save_summary(merged.folder, summary)
+        page = save_site(merged.folder, summary)
         status = join_status(merged, summary)
     except ReportError as error:
         click.echo(str(error), err=True)
         sys.exit(USAGE)
-    encoding = sys.stdout.encoding or "utf-8"
-    width = shutil.get_terminal_size().columns
-    click.echo(render(summary, width=width, color=sys.stdout.isatty(), encoding=encoding))
+    _print_summary(summary, page)
     for folder in merged.unended:
         click.echo(f"{folder} never ended: its tests that did not run are not in this report", err=True)
+    sys.exit(status)
+
+
+@main.command("diff")
+@click.argument("before", metavar="RUN_A", type=click.Path(path_type=Path))
+@click.argument("after", metavar="RUN_B", type=click.Path(path_type=Path))
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the comparison as one HTML file.")
+def diff(before: Path, after: Path, html: Path | None) -> None:
+    """Tell what RUN_B has otherwise than RUN_A; each is a report folder (its latest run) or one run in it.
+
+    Exit status: 0 nothing red is new or worse, 1 something is, 2 the runs cannot be compared.
+    """
+    from autotest.diffing import diff_runs
+    from reports import ReportError
+
+    width, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding or "utf-8"
+    try:
+        status, text = diff_runs(before, after, html, width=width, color=sys.stdout.isatty(), encoding=encoding)
+    except ReportError as error:
+        click.echo(str(error), err=True)
+        sys.exit(USAGE)
+    click.echo(text)
     sys.exit(status)
 
 

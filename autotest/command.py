@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
+import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,7 +24,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     from reports import plan_run
 
     option = config.getoption
-    seed = _seed(option("--autotest-seed")) if worker is None else worker["autotest_seed"]
+    seed = run_seed(option("--autotest-seed")) if worker is None else worker["autotest_seed"]
     report = Path(option("--autotest-report"))
     if not report.is_absolute():
         report = Path(config.invocation_params.dir) / report
@@ -31,7 +34,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
             f"isolate={isolate!r}, but should be one of {', '.join(get_args(Isolate))} [--autotest-isolate]"
         )
     cases = option("--autotest-cases")
-    timeout = _number("case_timeout", option("--autotest-case-timeout"), "--autotest-case-timeout")
+    timeout = number("case_timeout", option("--autotest-case-timeout"), "--autotest-case-timeout")
     debugging = bool(option("usepdb", False)) or bool(option("trace", False))
     shard = option("--autotest-shard")
     return RunOptions(
@@ -44,12 +47,15 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         folder=plan_run(report, seed) if worker is None else Path(worker["autotest_folder"]),
         root=config.rootpath,
         worker="main" if worker is None else worker["workerid"],
-        command=_command() if worker is None else worker["autotest_command"],
+        command=shown_command() if worker is None else worker["autotest_command"],
+        commit=commit(config.rootpath) if worker is None else worker["autotest_commit"],
         shard=None if shard is None else parse_shard(shard),
+        drop_in=bool(option("--autotest-drop-in")),
+        strict=bool(option("--autotest-strict")),
     )
 
 
-def _command() -> str:
+def shown_command() -> str:
     """What a person typed, to be shown and repeated."""
     program = os.path.basename(sys.argv[0])
     return shlex.join(
@@ -57,7 +63,24 @@ def _command() -> str:
     )
 
 
-def _seed(text: str) -> int:
+def commit(root: Path) -> str | None:
+    """The checked-out commit of a Git repository, told to have changes where it has; None outside of one."""
+    try:
+        told = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=12", "--dirty=, with changes", "--exclude=*"],  # noqa: S607 - the git on PATH
+            cwd=root,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None  # no git here: the report says nothing of a commit
+    return told.stdout.strip() or None
+
+
+def run_seed(text: str) -> int:
+    """The seed that an option names; raises UsageError."""
     if text == "random":
         return secrets.randbelow(1 << 31)
     if not text.isdecimal():
@@ -71,7 +94,8 @@ def _count(name: str, text: str, knob: str) -> int:
     return int(text)
 
 
-def _number(name: str, text: str, knob: str) -> float:
+def number(name: str, text: str, knob: str) -> float:
+    """The seconds that an option names; raises UsageError."""
     try:
         value = float(text)
     except ValueError:
@@ -81,19 +105,55 @@ def _number(name: str, text: str, knob: str) -> float:
     return value
 
 
-def sum_up(folder: Path, config: pytest.Config) -> tuple[str, bool]:
-    """Write summary.json, drop old runs; the terminal's text, and whether the harness itself was at fault."""
-    from reports import RecordError, prune_runs, read_run, render, save_summary, summarize
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a finished run has to say: `text` for the terminal, lines for GitHub, whether the harness was at fault, and
+    whether its files could be written.
+    """
+
+    text: str
+    annotations: Sequence[str]
+    faulty: bool
+    written: bool
+
+
+def sum_up(folder: Path, config: pytest.Config) -> Told:
+    """`tell`, for the terminal that pytest writes to."""
+    writer = getattr(config.pluginmanager.get_plugin("terminalreporter"), "_tw", None)
+    return tell(folder, getattr(writer, "fullwidth", 80), bool(getattr(writer, "hasmarkup", False)))
+
+
+def tell(folder: Path, width: int, color: bool) -> Told:
+    """Write summary.json and the HTML report, drop old runs, and append to the step summary that GitHub asks for."""
+    from reports import (
+        RecordError,
+        append_step_summary,
+        github_annotations,
+        prune_runs,
+        read_run,
+        render,
+        save_site,
+        save_summary,
+        summarize,
+    )
 
     summary = summarize(read_run(folder))
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    writer = getattr(reporter, "_tw", None)
-    width = getattr(writer, "fullwidth", 80)
-    color = bool(getattr(writer, "hasmarkup", False))
-    text = render(summary, width=width, color=color, encoding=getattr(sys.stdout, "encoding", None) or "utf-8")
+    page, problem = None, ""
     try:
         save_summary(folder, summary)
         prune_runs(folder.parent.parent)
+        page = save_site(folder, summary)
+        step = os.environ.get("GITHUB_STEP_SUMMARY")
+        if step:
+            append_step_summary(Path(step), summary)
     except RecordError as error:
-        return f"{text}\n{error}", True
-    return text, bool(summary.faults)
+        problem = f"\n{error}"
+    text = render(
+        summary,
+        width=width,
+        color=color,
+        encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
+        page=page,
+    )
+    lines = github_annotations(summary) if os.environ.get("GITHUB_ACTIONS") == "true" else []
+    return Told(f"{text}{problem}", lines, bool(summary.faults), not problem)

@@ -4,37 +4,41 @@ words them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from autotest.tolerance import Tolerance, tolerance
+from dual_object.globals import distributed
 from dual_object.observation import Failure, Observation, Seen
 from dual_object.program import Program
 from dual_object.values import Array, Device, Name, Tree
 
-Phase = Literal["eager_forward", "eager_backward", "eager_second", "graph_forward", "graph_backward", "graph_state"]
+Phase = Literal[
+    "eager_forward",
+    "eager_backward",
+    "eager_second",
+    "global_forward",
+    "global_backward",
+    "graph_forward",
+    "graph_backward",
+    "graph_state",
+]
+#: The eager phases of a Program with global tensors.
+_GLOBAL: Mapping[Phase, Phase] = {"eager_forward": "global_forward", "eager_backward": "global_backward"}
 
-#: How many of the worst elements a difference keeps.
-WORST = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """One element that differs."""
-
-    index: tuple[int, ...]
-    reference: Any
-    actual: Any
+#: What of an Observation is compared; a `host` is what a call gave to Python.
+Part = Literal["output", "gradient", "buffer", "input", "host"]
 
 
 @dataclass(slots=True)
 class Difference:
     """One way in which the target differs: where, what kind, and the sentence `actual, but should be expected`.
 
-    `call` is the call that shows it, where that is known; `key` the value number or leaf key compared.
+    `call` is the call that shows it, where that is known; `part` and `key` say what was compared, `expected` and
+    `actual` are both tensors, where there are two. `ranks` are those that saw it, where a run has more than one.
     """
 
     phase: Phase
@@ -42,9 +46,11 @@ class Difference:
     where: str
     message: str
     call: int | None = None
+    part: Part = "output"
     key: str = ""
-    dtype: str = ""
-    worst: list[Element] = field(default_factory=list)
+    expected: Seen | None = None
+    actual: Seen | None = None
+    ranks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,25 @@ def compare(
     """All differences of `actual` from `expected`, in the order in which a reader wants them: forward, backward,
     state.
     """
+    found = _compare(program, expected, actual, rules, graph, names)
+    for difference in found:
+        difference.phase = in_world(program, difference.phase)
+    return found
+
+
+def in_world(program: Program, phase: Phase) -> Phase:
+    """The phase as it is called for this Program: global eager is told apart from local."""
+    return _GLOBAL[phase] if phase in _GLOBAL and distributed(program) else phase
+
+
+def _compare(
+    program: Program,
+    expected: Observation,
+    actual: Observation,
+    rules: Rules,
+    graph: bool,
+    names: Names | None,
+) -> list[Difference]:
     forward: Phase = "graph_forward" if graph else "eager_forward"
     backward: Phase = "graph_backward" if graph else "eager_backward"
     state: Phase = "graph_state" if graph else "eager_forward"
@@ -96,13 +121,15 @@ def compare(
         return found
     for id_, reference in expected.outputs.items():
         shown = actual.outputs.get(id_)
+        if shown is None and graph and id_ in program.watched:
+            continue  # a graph gives what the body returned, and no more
         if shown is None:
             names = names or Names(program)
             message = f"{names.value(id_)} is no tensor, but should be a {reference.dtype} tensor"
-            found.append(Difference(forward, "structure", names.value(id_), message, key=str(id_)))
+            found.append(Difference(forward, "structure", names.value(id_), message, key=str(id_), expected=reference))
         elif not same(reference, shown, rules):
             names = names or Names(program)
-            found.append(_tensor(forward, names.value(id_), str(id_), reference, shown, rules))
+            found.append(_tensor(forward, names.value(id_), "output", str(id_), reference, shown, rules))
     if not graph:
         for call, value in actual.hosts.items():
             difference = _host(program, call, value, rules)
@@ -126,21 +153,24 @@ def compare(
         where = f"gradient of {names.leaf(key)}"
         if gradient is None:
             message = f"{where} is missing, but should be a {wanted.dtype} tensor" if wanted else ""
-            found.append(Difference(backward, "grad_missing", where, message, key=key))
+            found.append(
+                Difference(backward, "grad_missing", where, message, part="gradient", key=key, expected=wanted)
+            )
         elif wanted is None:
             message = f"{where} is a {gradient.dtype} tensor, but there should be none"
-            found.append(Difference(backward, "grad_extra", where, message, key=key))
+            found.append(Difference(backward, "grad_extra", where, message, part="gradient", key=key, actual=gradient))
         else:
-            found.append(_tensor(backward, where, key, wanted, gradient, rules))
+            found.append(_tensor(backward, where, "gradient", key, wanted, gradient, rules))
     for key, reference in expected.buffers.items():
         buffer = actual.buffers.get(key)
         if buffer is None or not same(reference, buffer, rules):
             names = names or Names(program)
             where = f"buffer {names.leaf(key)}"
             if buffer is None:
-                found.append(Difference(state, "structure", where, f"{where} is missing", key=key))
+                message = f"{where} is missing"
+                found.append(Difference(state, "structure", where, message, part="buffer", key=key, expected=reference))
             else:
-                found.append(_tensor(state, where, key, reference, buffer, rules))
+                found.append(_tensor(state, where, "buffer", key, reference, buffer, rules))
     return found
 
 
@@ -212,76 +242,90 @@ def _inputs(program: Program, expected: Observation, actual: Observation, rules:
         allowed = tolerance(x.dtype, "cpu", rules.rtol, rules.atol)
         if close(before, after, allowed):
             continue
-        if id_ not in expected.inputs or id_ not in actual.inputs:
-            was, should = (
-                ("was changed", "keep its values") if id_ in actual.inputs else ("kept its values", "be changed")
-            )
-            yield Difference(
-                "eager_forward",
-                "mutation",
-                f"input {name}",
-                f"input {name} {was}, but should {should}",
-                key=str(id_),
-                dtype=x.dtype,
-            )
-            continue
         reference = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, before)
         shown = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, after)
-        yield _tensor("eager_forward", f"input {name} after the body", str(id_), reference, shown, rules)
+        if id_ in expected.inputs and id_ in actual.inputs:
+            yield _tensor("eager_forward", f"input {name} after the body", "input", str(id_), reference, shown, rules)
+            continue
+        if id_ in actual.inputs:
+            was, should = "was changed", "keep its values"
+        else:
+            was, should = "kept its values", "be changed"
+        yield Difference(
+            "eager_forward",
+            "mutation",
+            f"input {name}",
+            f"input {name} {was}, but should {should}",
+            part="input",
+            key=str(id_),
+            expected=reference,
+            actual=shown,
+        )
 
 
-def _tensor(phase: Phase, where: str, key: str, expected: Seen, actual: Seen, rules: Rules) -> Difference:
+def _tensor(phase: Phase, where: str, part: Part, key: str, expected: Seen, actual: Seen, rules: Rules) -> Difference:
     """The difference of two tensors that are not the same."""
+    kind, message = _attribute(where, expected, actual, rules) or ("", "")
+    if not kind:
+        kind, words = value_difference(expected.data, actual.data, allowed_between(expected, rules))
+        message = f"{where} {words}"
+    return Difference(phase, kind, where, message, part=part, key=key, expected=expected, actual=actual)
+
+
+def allowed_between(expected: Seen, rules: Rules) -> Tolerance:
+    """How far a tensor may be from `expected`."""
+    return tolerance(expected.dtype, expected.device, rules.rtol, rules.atol)
+
+
+def _attribute(where: str, expected: Seen, actual: Seen, rules: Rules) -> tuple[str, str] | None:
+    """Kind and words of two tensors that differ before any of their values is looked at."""
     for kind, left, right in (
         ("dtype", expected.dtype, actual.dtype),
         ("shape", expected.shape, actual.shape),
         ("device", expected.device, actual.device),
     ):
         if left != right and (kind != "dtype" or rules.check_dtype):
-            message = f"{where} has {kind} {right}, but should have {left}"
-            return Difference(phase, kind, where, message, key=key, dtype=expected.dtype)
-    allowed = tolerance(expected.dtype, expected.device, rules.rtol, rules.atol)
-    kind, words, worst = value_difference(expected.data, actual.data, allowed)
-    return Difference(phase, kind, where, f"{where} {words}", key=key, dtype=expected.dtype, worst=worst)
+            return kind, f"{where} has {kind} {right}, but should have {left}"
+    return None
 
 
-def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tuple[str, str, list[Element]]:
-    """Kind, words and worst elements of two arrays of one shape that do not agree."""
+def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tuple[str, str]:
+    """Kind and words of two arrays of one shape that do not agree."""
     wrong = ~np.atleast_1d(agreeing(expected, actual, allowed))
     left, right = np.atleast_1d(_wide(expected)), np.atleast_1d(_wide(actual))
     finite = np.isfinite(left) & np.isfinite(right)
-    with np.errstate(invalid="ignore", over="ignore"):
-        error = np.where(finite, np.abs(right - left), np.inf)
-        nan_or_finite = wrong & ((np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right)))
-        excess = np.where(
-            wrong, error / (allowed.atol + allowed.rtol * np.abs(np.where(finite, left, 0)) + 1e-300), -1.0
-        )
-    if nan_or_finite.any():
+    if (wrong & ((np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right)))).any():
         kind = "nonfinite"
     elif not finite[wrong].all():
         kind = "sign"
     else:
         kind = "value"
-    order = np.argsort(-excess, axis=None, kind="stable")[: min(WORST, int(wrong.sum()))]
-    worst = [_element(flat, expected, actual) for flat in order]
-    first = worst[0]
-    at = f"[{', '.join(map(str, first.index))}]" if first.index else ""
+    [first] = worst_first(expected, actual, allowed, 1)
+    at = f"[{', '.join(map(str, first))}]" if first else ""
     plural = "element" if left.size == 1 else "elements"
     words = (
-        f"differs in {int(wrong.sum())} of {left.size} {plural}: {at or 'it'} is {first.actual!r}, "
-        f"but should be {first.reference!r}"
+        f"differs in {int(wrong.sum())} of {left.size} {plural}: {at or 'it'} is {short(actual[first])!r}, "
+        f"but should be {short(expected[first])!r}"
     )
     if kind == "value" and left.dtype.kind != "c" and expected.dtype.kind in "fc":
         words += f" (rtol={allowed.rtol:g}, atol={allowed.atol:g})"
-    return kind, words, worst
+    return kind, words
 
 
-def _element(flat: int, expected: Array, actual: Array) -> Element:
-    index = tuple(int(i) for i in np.unravel_index(flat, expected.shape)) if expected.ndim else ()
-    return Element(index, _short(expected[index]), _short(actual[index]))
+def worst_first(expected: Array, actual: Array, allowed: Tolerance, most: int) -> list[tuple[int, ...]]:
+    """The indices of at most `most` elements that do not agree, by how far beyond the tolerance they are."""
+    wrong = ~np.atleast_1d(agreeing(expected, actual, allowed))
+    left, right = np.atleast_1d(_wide(expected)), np.atleast_1d(_wide(actual))
+    finite = np.isfinite(left) & np.isfinite(right)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.where(finite, np.abs(right - left), np.inf)
+        # Where nothing is allowed, any error is infinitely beyond it: the tiny number keeps their order.
+        beyond = error / (allowed.atol + allowed.rtol * np.abs(np.where(finite, left, 0)) + 1e-300)
+    order = np.argsort(np.where(wrong, -beyond, 1.0), axis=None, kind="stable")[: min(most, int(wrong.sum()))]
+    return [tuple(int(i) for i in np.unravel_index(flat, expected.shape)) if expected.ndim else () for flat in order]
 
 
-def _short(value: Any) -> Any:
+def short(value: Any) -> Any:
     """A NumPy scalar as the Python number with the fewest digits that still means it."""
     return float(str(value)) if isinstance(value, np.floating) else value.item()
 
@@ -300,14 +344,24 @@ def _host(program: Program, index: int, value: Tree, rules: Rules) -> Difference
         allowed = tolerance(str(expected.dtype), "cpu", rules.rtol, rules.atol)
         if close(expected, value, allowed):
             return None
-        kind, words, worst = value_difference(expected, value, allowed)
-        return Difference("eager_forward", kind, call.op, f"{call.op} {words}", call=index, worst=worst)
+        kind, words = value_difference(expected, value, allowed)
+        both = [Seen(str(array.dtype), array.shape, "cpu", False, array) for array in (expected, value)]
+        return Difference(
+            "eager_forward",
+            kind,
+            call.op,
+            f"{call.op} {words}",
+            call=index,
+            part="host",
+            expected=both[0],
+            actual=both[1],
+        )
     else:
         if _close_trees(expected, value, rules):
             return None
         kind = _host_kind(call.op, expected, value)
     message = f"{call.op} gives {show(value)}, but should give {show(expected)}"
-    return Difference("eager_forward", kind, call.op, message, call=index)
+    return Difference("eager_forward", kind, call.op, message, call=index, part="host")
 
 
 def _close_trees(expected: Tree, actual: Tree, rules: Rules) -> bool:

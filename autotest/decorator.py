@@ -43,8 +43,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             and `check_dtype` switch comparisons off; `check_graph` runs every case again in the target's static
             graph, backward for
             `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
-            `missing="count"` records an op
-            that the target lacks as known instead of failing the test.
+            `missing="count"` counts an op
+            that the target lacks instead of failing the test.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from autotest.comparison import Difference
+from autotest.comparison import Difference, Rules
+from autotest.evidence import Sides, evidence
 from dual_object.printing import lines
 from dual_object.program import Call, Program, op_name
 
@@ -22,13 +22,16 @@ _FORM_KINDS = frozenset({"exception", "unsupported", "structure", "accepts_inval
 @dataclass(frozen=True, slots=True)
 class Divergence:
     """What one case shows, blamed. `call` is the index in `program` of the diverging call, None where no single one
-    shows it. `alone` is that call as a Program of its own, where it was run so.
+    shows it. `alone` is that call as a Program of its own, where it was run so. `sides` are of the Program that
+    showed the difference; `last_words` are those of a target that died.
     """
 
     difference: Difference
     program: Program
     call: int | None
     alone: Program | None = None
+    sides: Sides = field(default_factory=Sides)
+    last_words: str | None = None
 
     @property
     def proof(self) -> Program:
@@ -54,7 +57,7 @@ class Divergence:
         return facts
 
     def row(self, target: str, test: str, case_key: str) -> Row:
-        """The row of the records and of `summary.json`."""
+        """The row of the records and of `summary.json`, without its evidence."""
         fingerprint = self.fingerprint(target)
         id_ = fingerprint_id(fingerprint)
         return {
@@ -69,9 +72,17 @@ class Divergence:
             "case_key": case_key,
             "message": f"{self.op}: {self.difference.message}",
             "replay": f"autotest replay {id_}",
+            "reason": None,
+            "evidence": None,
+        }
+
+    def evidence(self, rules: Rules) -> Row:
+        """What shows the divergence to people."""
+        return {
             "program": str(self.program),
-            "worst": worst_rows(self.difference),
             "blamed_line": blamed_line(self.program, self.call),
+            "last_words": self.last_words,
+            **evidence(self.difference, self.sides, rules),
         }
 
 
@@ -93,43 +104,6 @@ def blamed_line(program: Program, call: int | None) -> int | None:
         if line.call == call:
             return number
     return None
-
-
-def worst_rows(difference: Difference) -> Sequence[Row]:
-    """The worst elements as plain numbers; NaN and infinities as text, for JSON has none."""
-    return [
-        {
-            "index": list(element.index),
-            "reference": _plain(element.reference),
-            "actual": _plain(element.actual),
-            "absolute": _plain(_absolute(element.reference, element.actual)),
-            "relative": _plain(_relative(element.reference, element.actual)),
-        }
-        for element in difference.worst
-    ]
-
-
-def _absolute(reference: Any, actual: Any) -> float:
-    return abs(actual - reference) if _finite(reference, actual) else math.nan
-
-
-def _relative(reference: Any, actual: Any) -> float:
-    if not _finite(reference, actual):
-        return math.nan
-    error = abs(actual - reference)
-    return error / abs(reference) if reference else (math.inf if error else 0.0)
-
-
-def _finite(*values: Any) -> bool:
-    return all(not isinstance(value, complex) and math.isfinite(value) for value in values)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, complex):
-        return str(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
 
 
 def _facts(program: Program, call: int | None) -> str:

@@ -10,6 +10,8 @@ from autotest.ledger import Entry, read
 _PHASES = {
     "eager_forward": "eager",
     "eager_backward": "eager gradient",
+    "global_forward": "global",
+    "global_backward": "global gradient",
     "graph_forward": "graph",
     "graph_backward": "graph gradient",
     "graph_state": "graph state",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autotest.errors import EnvironmentFault
+from autotest.peers import Notes, Peers, RankReplay
 from autotest.worker import Death, GraphFailure
 from dual_object import adapter as adapters
-from dual_object.adapter import GraphError, GraphRefusal, GraphRequest, TargetInfo
+from dual_object.adapter import GraphError, GraphRefusal, GraphRequest, Surface, TargetInfo, distributed
 from dual_object.errors import TargetError
 from dual_object.observation import Observation, observe
 from dual_object.program import Program
@@ -22,29 +23,50 @@ class InlineTarget:
             self.adapter = adapters.load(target)
         except TargetError as error:
             raise EnvironmentFault(str(error)) from None
+        found = distributed(self.adapter)
+        #: The other ranks, where this process is one of several.
+        self.peers = Peers(found) if found is not None and found.world_size > 1 else None
+
+    def join(self, notes: Notes) -> None:
+        """Take part in a run of several ranks; raises EnvironmentFault where the target has no global tensors."""
+        found = distributed(self.adapter)
+        if found is None:
+            raise EnvironmentFault(
+                f"target={self.adapter.name!r}, but should be one with global tensors, such as oneflow [--ranks]"
+            )
+        self.peers = Peers(found, notes)
 
     def info(self) -> TargetInfo:
         """What the target says of itself."""
         return self.adapter.info()
 
+    def surface(self, paths: Sequence[str]) -> Surface:
+        """What the target has, and what has run of it in this process."""
+        return adapters.surface(self.adapter, paths)
+
     def stepper(self) -> Replay:
         """A replay to hand to a Recording, which then runs each call on the target at once."""
-        return Replay(self.adapter, Program())
+        return self._replay(Program())
+
+    def _replay(self, program: Program) -> Replay:
+        return Replay(self.adapter, program) if self.peers is None else RankReplay(self.adapter, program, self.peers)
 
     def finish(self, stepper: Replay) -> Observation:
         """What the target shows once the body is over."""
         [seen] = observe([stepper.finish()], self.adapter)
-        return seen
+        return seen if self.peers is None else self.peers.agree_on_backward(seen)
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay programs one after the other."""
-        return [Replay(self.adapter, program).run() for program in programs]
+        return [self._replay(program).run() for program in programs]
 
     def graph(
         self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph."""
+        answer: list[Observation | GraphRefusal] | GraphFailure
         try:
-            return self.adapter.graph(GraphRequest(programs, gradients))
+            answer = self.adapter.graph(GraphRequest(programs, gradients))
         except GraphError as error:
-            return GraphFailure(error.classes, error.message)
+            answer = GraphFailure(error.classes, error.message)
+        return answer if self.peers is None else self.peers.agree_on_graph(answer)

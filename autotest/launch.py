@@ -15,13 +15,14 @@ from autotest.exits import USAGE
 BYTES_PER_PROCESS = 2 << 30
 
 
-def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, str]) -> int:
+def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, str], flags: Sequence[str] = ()) -> int:
     """Run pytest in this process; returns the documented exit status."""
     import pytest
 
-    _refuse_missing(paths)
+    refuse_missing(paths)
     count = processes(workers)
     arguments = [*paths, *(f"--autotest-{name}={value}" for name, value in options.items())]
+    arguments += [f"--autotest-{name}" for name in flags]
     # pytest would rewrite the asserts of plugin packages; this one is imported already, and its asserts are for
     # readers.
     arguments = ["-W", "ignore:Module already imported so cannot be rewritten; autotest", *arguments]
@@ -32,7 +33,7 @@ def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, str]) -
     return USAGE if status == pytest.ExitCode.USAGE_ERROR else status
 
 
-def _refuse_missing(paths: Sequence[str]) -> None:
+def refuse_missing(paths: Sequence[str]) -> None:
     """Refuse a path that does not exist: pytest-xdist only says that no test ran. PATHS end where pytest's own
     options begin.
     """

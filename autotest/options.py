@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from autotest.comparison import Rules
 from autotest.errors import UsageError
@@ -21,6 +21,9 @@ class TestOptions:
     """The arguments of `@autotest`. Raises UsageError, naming the argument, for what cannot mean anything."""
 
     __test__ = False  # pytest: no test class
+
+    #: Whether OneFlow's own harness is what the test was written for.
+    drop_in: ClassVar[bool] = False
 
     n: int = 20
     auto_backward: bool = True
@@ -65,8 +68,9 @@ class RunOptions:
     """What a run is asked for, on the command line or by pytest's options.
 
     `cases` overrides every test's n; `case_timeout` is in seconds, None without a deadline. `folder` is the run's
-    folder in `report`; `root` is where the search for ledgers ends. `shard` is the share of the tests that is run, None
-    all of them.
+    folder in `report`; `root` is where the search for ledgers ends. `command` is what started the run and `commit` the
+    checkout's, both for people. `shard` is the share of the tests that is run, None all of them. `drop_in`: test files
+    that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too.
     """
 
     target: str = "oneflow"
@@ -79,7 +83,10 @@ class RunOptions:
     root: Path | None = None
     worker: str = "main"
     command: str = ""
+    commit: str | None = None
     shard: Shard | None = None
+    drop_in: bool = False
+    strict: bool = False
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""

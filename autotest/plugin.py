@@ -5,10 +5,13 @@ writes nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
+from unittest import SkipTest
 
 import pytest
+
+from autotest.environment import rank_input
 
 if TYPE_CHECKING:
     from autotest.options import RunOptions
@@ -58,6 +61,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="I/N",
         help="run share I of N of the @autotest tests, chosen by name; other tests belong to share 1",
     )
+    group.addoption(
+        "--autotest-drop-in",
+        action="store_true",
+        help="files that import OneFlow's own AutoTest harness run on this one, unmodified",
+    )
+    group.addoption(
+        "--autotest-strict",
+        action="store_true",
+        help="with --autotest-drop-in: what OneFlow's own harness would not have failed is red, too",
+    )
 
 
 class _State:
@@ -65,9 +78,11 @@ class _State:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        self.rank = rank_input()
+        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None) or self.rank
         self.started = False
         self.text = ""
+        self.annotations: Sequence[str] = ()
         self.problems: list[str] = []
         self._session: Session | None = None
         self._options: RunOptions | None = None
@@ -101,10 +116,23 @@ class _State:
             self._session = None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Answer for OneFlow's harness, before a conftest.py imports it."""
+    if early_config.known_args_namespace.autotest_drop_in:
+        from autotest.dropin.plugin import DropIn
+
+        early_config.pluginmanager.register(DropIn(lambda: early_config.stash[_STATE].session()))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the state; check the options at once where this process was started by a person."""
     state = _State(config)
     config.stash[_STATE] = state
+    if state.rank is not None:
+        from autotest.rank_plugin import RankPlugin
+
+        config.pluginmanager.register(RankPlugin(state.session, state.rank))
     if _asked(config):
         from autotest.errors import UsageError
 
@@ -126,6 +154,7 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["autotest_folder"] = str(options.folder)
     node.workerinput["autotest_seed"] = options.seed
     node.workerinput["autotest_command"] = options.command
+    node.workerinput["autotest_commit"] = options.commit
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -139,6 +168,11 @@ def _is_autotest(item: pytest.Item) -> bool:
     return getattr(getattr(item, "function", None), "autotest_options", None) is not None
 
 
+def _is_ours(item: pytest.Item) -> bool:
+    """Whether a test is, or may call, an @autotest test; in a drop-in run any may."""
+    return _is_autotest(item) or bool(item.config.getoption("--autotest-drop-in"))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep this shard's share of the tests."""
     if config.getoption("--autotest-shard") is None:
@@ -150,7 +184,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
-        test = case_test_name(item.nodeid) if _is_autotest(item) else None
+        test = case_test_name(item.nodeid) if _is_ours(item) else None
         (kept if shard.holds(test) else left).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left)
@@ -159,7 +193,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Run an @autotest test inside this process's session, and end the run where the surroundings cannot carry it."""
-    if not _is_autotest(item):
+    if not _is_ours(item):
         return (yield)
     from autotest.errors import EnvironmentFault
     from reports import RecordError
@@ -173,9 +207,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         session.nodeid = item.nodeid
         session.test_file = item.path
         session.counts.clear()
+        session.nested, session.calls = not _is_autotest(item), 0
         yield
         outcome = "passed"
-    except pytest.skip.Exception:
+    except (pytest.skip.Exception, SkipTest):
         outcome = "skipped"
         raise
     except (EnvironmentFault, RecordError) as error:
@@ -187,12 +222,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 def _close_test(item: pytest.Item, state: _State, seconds: float, outcome: str) -> None:
     session = state._session
-    if session is None or item.session.shouldstop:
+    if session is None or item.session.shouldstop or (session.nested and not session.calls):
         return
     from reports import RecordError, junit_property
 
     try:
-        session.record_test(item.nodeid, seconds, outcome)
+        _, line, _ = item.location
+        session.record_test(item.nodeid, seconds, outcome, None if line is None else line + 1)
     except RecordError as error:
         item.session.shouldstop = str(error)
         return
@@ -205,7 +241,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the sentence of our own errors instead of a traceback through our internals."""
     report = yield
-    if call.excinfo is not None and _is_autotest(item) and call.when == "call":
+    if call.excinfo is not None and _is_ours(item) and call.when == "call":
         from autotest.errors import is_sentence
 
         if is_sentence(call.excinfo.value):
@@ -235,6 +271,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if state is None:
         return
     state.close()
+    if state.rank is not None:  # the launcher sums up
+        if state.problems and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = 2
+        return
     if state.worker is not None:
         session.config.workeroutput["autotest_problems"] = state.problems  # type: ignore[attr-defined]
         return
@@ -246,8 +286,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     from autotest.command import sum_up
     from autotest.exits import HARNESS_FAULT, USAGE
 
-    state.text, faulty = sum_up(folder, session.config)
-    if faulty:
+    told = sum_up(folder, session.config)
+    state.text, state.annotations = told.text, told.annotations
+    # A run that a full disk has stopped already ended with a sentence and a status of its own.
+    if told.faulty or not (told.written or session.shouldstop):
         session.exitstatus = HARNESS_FAULT
     elif state.problems and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = USAGE
@@ -257,7 +299,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         save_status(folder, int(session.exitstatus))
     except RecordError as error:
         # A folder that cannot be written was told of already, where there was more to write.
-        state.text += "" if faulty else f"\n{error}"
+        state.text += "" if not told.written else f"\n{error}"
         session.exitstatus = HARNESS_FAULT
 
 
@@ -267,6 +309,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
     if state.text:
         terminalreporter.section("autotest")
         terminalreporter.write_line(state.text)
+        for line in state.annotations:
+            terminalreporter.write_line(line)
     shard = terminalreporter.config.getoption("--autotest-shard")
     if shard is not None and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         terminalreporter.write_line(f"shard {shard} holds no test of those selected", red=True)

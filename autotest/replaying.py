@@ -45,7 +45,10 @@ def replay_id(id_: str, report: Path, target: str | None, timeout: float | None)
     finally:
         supervisor.close()
     name = target or row["target"]
-    rows = [divergence.row(name, row["test"], row["case_key"]) for divergence in found]
+    rows = [
+        {**divergence.row(name, row["test"], row["case_key"]), "evidence": divergence.evidence(rules)}
+        for divergence in found
+    ]
     same_phase = [shown for shown in rows if shown["phase"] == row["phase"]]
     if same_phase:
         stands = any(shown["fingerprint"] == row["fingerprint"] for shown in same_phase)

@@ -14,20 +14,25 @@ from typing import Any, Literal
 
 from autotest.blame import Target, blame, of_death, of_refusal
 from autotest.case import Case, Drawer, Rejection
-from autotest.comparison import Difference, compare, failure_difference
+from autotest.comparison import Difference, compare, failure_difference, in_world
 from autotest.divergence import Divergence, Row
+from autotest.dropin.alone import refused_alone
+from autotest.dropin.levels import aligns_exceptions, unseen
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
+from autotest.evidence import Sides
 from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
+from autotest.peers import Peers
 from autotest.proving import StaleEntryError, stale_entries
 from autotest.session import Session, session_for
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
 from dual_object.errors import DualError, RawTargetNeeded
+from dual_object.globals import distributed
 from dual_object.observation import Observation
 from dual_object.program import Program
 from generators import GeneratorError
-from reports import ReportError
+from reports import RED_LEVELS, ReportError
 
 Verdict = Literal["aligned", "divergent", "rejected", "skipped", "crashed", "timed_out"]
 
@@ -39,8 +44,8 @@ DRAWS_PER_CASE = 20
 REFUSED_SAMPLE = 2
 #: So many divergent cases per test, phase and kind are blamed call by call; the others share the blame.
 BLAMED = 2
-#: So many cases per fingerprint keep their Program on disk.
-KEPT_PROGRAMS = 3
+#: So many cases per fingerprint and test keep their evidence in the records and their Program on disk.
+KEPT_CASES = 3
 
 
 @dataclass(slots=True)
@@ -49,15 +54,19 @@ class Judgement:
 
     case: Case
     started: float
-    eager: Observation | None = None
+    sides: Sides = field(init=False)
     divergences: list[Divergence] = field(default_factory=list)
     graph: dict[str, str] = field(init=False)
     death: Death | None = None
+    unseen: list[Divergence] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Without a graph check, the records still say whether the case has gradients to compare."""
+        self.sides = Sides(self.case.reference)
         backward = "off" if self.case.program.cotangents else "nothing to differentiate"
         self.graph = {"forward": "off", "backward": backward}
+        if distributed(self.case.program):
+            self.graph["eager"] = "global"
 
     @property
     def verdict(self) -> Verdict:
@@ -88,6 +97,7 @@ class TestRun:
         self._ended: set[str] = set()
         self._rejections: list[Rejection] = []
         self._phase: GraphPhase | None = None
+        self._peers: Peers | None = None
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
@@ -111,7 +121,8 @@ class TestRun:
     def _conclude(self) -> None:
         """Prove what the ledger knows of this test, and raise what is new."""
         stale: list[str] = []
-        if self.ledger.entries:
+        # Another call of the same test may show the rest; and what several ranks showed, one worker cannot.
+        if self.ledger.entries and not self.session.nested and self._peers is None:
             target = self.session.supervisor
             about = self.ledger.about(self.drawer.test)
             stale = stale_entries(self.session.reference, target, target.info, about, self.seen)
@@ -179,7 +190,8 @@ class TestRun:
         if len(self._rejections) <= REFUSED_SAMPLE and program.calls and program.calls[-1].raises:
             [answer] = target.eager([program])
             divergences = _refused(program, answer)
-        self._write(rejection.key, "rejected", rejection.reason, [], None, started, divergences)
+        unshown = divergences if self.options.drop_in and not aligns_exceptions() else []
+        self._write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
     def _judge(self, chunk: list[Judgement]) -> None:
         """Replay a chunk eagerly and in graphs, and record every verdict."""
@@ -200,10 +212,21 @@ class TestRun:
         if isinstance(answer, Death):
             self._died(judgement, answer, "eager_forward")
             return
-        judgement.eager = answer
-        differences = compare(case.program, case.reference, answer, self.options.rules)
+        judgement.sides.eager = answer
+        differences = self._agreed(
+            f"{case.key} eager", compare(case.program, case.reference, answer, self.options.rules)
+        )
         if differences:
-            judgement.divergences += self._blame(case, differences, target, graph=False)
+            self._found(judgement, differences, self._blame(judgement, differences, target, graph=False))
+
+    def _found(
+        self, judgement: Judgement, differences: Sequence[Difference], divergences: Sequence[Divergence]
+    ) -> None:
+        """Keep what `differences` were blamed on, and which of it OneFlow's own harness would not have seen."""
+        judgement.divergences += divergences
+        if self.options.drop_in:
+            case = judgement.case
+            judgement.unseen += unseen(differences, divergences, case.program, self.options, backward=case.backward)
 
     def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
         judgement.death = death
@@ -214,14 +237,15 @@ class TestRun:
         ready: list[Case] = []
         for judgement in chunk:
             judgement.graph["forward"] = "its eager run failed"
-            if judgement.eager is not None and not judgement.eager.ended:
+            if judgement.sides.eager is not None and not judgement.sides.eager.ended:
                 ready.append(judgement.case)
         if self._phase is None:
             self._phase = GraphPhase(target)
         phase = self._phase
         share = backward_share(ready, self.options.graph_backward)
         for judgement in chunk:
-            if judgement.eager is not None and judgement.eager.backward_failure is not None:
+            eager = judgement.sides.eager
+            if eager is not None and eager.backward_failure is not None:
                 share.discard(judgement.case.index)  # it would fail again, and take the graph's forward with it
         for run in phase.run(ready, share):
             self._judge_graph(by_index[run.case.index], run, phase, target)
@@ -246,11 +270,12 @@ class TestRun:
         if isinstance(result, (GraphRefusal, GraphFailure)):
             for part in reached:
                 judgement.graph[part] = "the target's graph refused it"
-            self._graph_refused(judgement, result, run.batched)
+            self._graph_refused(judgement, result, run.batched, target)
             return
+        judgement.sides.graph = result
         if case.reference.buffers:
             judgement.graph["state"] = "verified"
-        differences = self._graph_differences(judgement, result)
+        differences = self._agreed(f"{case.key} graph", self._graph_differences(judgement, result))
         if not differences:
             return
         if run.batched:
@@ -259,16 +284,16 @@ class TestRun:
                 first = differences[0]
                 first.kind = "batch_only"
                 first.message += "; alone in its graph it does not"
-                judgement.divergences.append(Divergence(first, case.program, None))
+                self._found(judgement, [first], [Divergence(first, case.program, None, sides=judgement.sides)])
                 return
-        judgement.divergences += self._blame(case, differences, target, graph=True)
+        self._found(judgement, differences, self._blame(judgement, differences, target, graph=True))
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
         """What the graph computes otherwise than eager; and than the reference, where eager agrees with that."""
-        case, rules = judgement.case, self.options.rules
-        assert judgement.eager is not None
-        against_eager = compare(case.program, judgement.eager, result, rules, graph=True)
-        if any(d.difference.phase.startswith("eager") for d in judgement.divergences):
+        case, rules, eager = judgement.case, self.options.rules, judgement.sides.eager
+        assert eager is not None, "what has no eager result has no graph"
+        against_eager = compare(case.program, eager, result, rules, graph=True)
+        if any(not d.difference.phase.startswith("graph") for d in judgement.divergences):
             # Where eager is wrong already, a graph that does what the reference does is right.
             if against_eager and compare(case.program, case.reference, result, rules, graph=True):
                 return against_eager
@@ -277,34 +302,50 @@ class TestRun:
             return against_eager
         return compare(case.program, case.reference, result, rules, graph=True)
 
-    def _graph_refused(self, judgement: Judgement, result: GraphRefusal | GraphFailure, batched: bool) -> None:
+    def _graph_refused(
+        self, judgement: Judgement, result: GraphRefusal | GraphFailure, batched: bool, target: Target
+    ) -> None:
         program = judgement.case.program
         if batched and isinstance(result, GraphFailure):
             message = f"its graph raised {result.classes[0]}: {result.message}; alone in its graph it does not"
             together = Difference("graph_forward", "batch_only", "the program", message)
-            judgement.divergences.append(Divergence(together, program, None))
+            self._found(judgement, [together], [Divergence(together, program, None)])
         else:
-            judgement.divergences.append(of_refusal(program, result))
+            refused = of_refusal(program, result)
+            judgement.divergences.append(refused)
+            if self.options.drop_in and not refused_alone(self.session.reference, target, program):
+                judgement.unseen.append(refused)
 
-    def _blame(self, case: Case, differences: Sequence[Difference], target: Target, *, graph: bool) -> list[Divergence]:
+    def _blame(
+        self, judgement: Judgement, differences: Sequence[Difference], target: Target, *, graph: bool
+    ) -> list[Divergence]:
         """Blame call by call for the first such cases of the test; later ones of the same ops share that blame."""
+        case, sides = judgement.case, judgement.sides
         dtypes = tuple(x.dtype for x in case.program.inputs)
         shown = tuple(sorted({(d.phase, d.kind) for d in differences}))
         signature = (tuple(case.program.ops()), dtypes, shown)
         count, known = self._blamed.get(signature, (0, []))
         if count >= BLAMED and len(known) == 1:
-            return [Divergence(differences[0], case.program, known[0].call, known[0].alone)]
-        found = blame(self.session.reference, target, case.program, differences, self.options.rules, graph=graph)
+            return [Divergence(differences[0], case.program, known[0].call, known[0].alone, sides)]
+        if count >= BLAMED and self._peers is not None:  # what was found alone may differ from rank to rank
+            return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
+        found = blame(self.session.reference, target, case.program, differences, self.options.rules, sides, graph=graph)
         self._blamed[signature] = (count + 1, found)
         return found
+
+    def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
+        """The differences of all ranks: whatever one of them has to look at again, all run again."""
+        return differences if self._peers is None else self._peers.agree(place, differences)
 
     def _run_inline(self) -> None:
         """Run the test with the target in this process; what an isolated run has ended before stands."""
         self._accepted = len(self._ended) - len(self._rejections)
         self._phase = None  # an isolated run's graphs are the worker's
         inline = self.session.inline
+        self._peers = inline.peers
         if self.session.writer is not None:
-            self.session.writer.target(inline.info().environment)
+            info = inline.info()
+            self.session.writer.target(info.environment, info.devices)
         for index in self._draws():
             key = f"{self.drawer.test}#{index}"
             if key in self._ended:
@@ -312,6 +353,8 @@ class TestRun:
             started = time.perf_counter()
             if self.session.writer is not None:
                 self.session.writer.start(self.nodeid, key, index)
+            if self._peers is not None:
+                self._peers.starts(self.nodeid, key)
             stepper = inline.stepper()
             drawn = self.drawer.draw(index, stepper)
             if isinstance(drawn, Rejection):
@@ -329,32 +372,41 @@ class TestRun:
         self._write(
             case.key,
             judgement.verdict,
-            None,
-            case.program.ops(),
-            judgement.graph,
             judgement.started,
             judgement.divergences,
+            judgement.unseen,
+            ops=case.program.ops(),
+            dtypes=case.op_dtypes,
+            graph=judgement.graph,
         )
 
     def _write(
         self,
         key: str,
         verdict: Verdict,
-        reason: str | None,
-        ops: Sequence[str],
-        graph: dict[str, str] | None,
         started: float,
         divergences: Sequence[Divergence],
+        unshown: Sequence[Divergence] = (),
+        *,
+        reason: str | None = None,
+        ops: Sequence[str] = (),
+        dtypes: Sequence[str] = (),
+        graph: dict[str, str] | None = None,
     ) -> None:
         target = self.session.options.target
-        rows = [self._levelled(divergence.row(target, self.nodeid, key)) for divergence in divergences]
-        self.rows += [row for row in rows if row["level"] != "known"]
+        stricter = {id(divergence) for divergence in unshown}
+        rows = [
+            self._told(divergence, self._levelled(divergence.row(target, self.nodeid, key), id(divergence) in stricter))
+            for divergence in divergences
+        ]
+        if self._peers is not None:
+            ranks = [divergence.difference.ranks for divergence in divergences]
+            rows = self._peers.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
+            self._peers.ends()
+        self.rows += [row for row in rows if row["level"] in RED_LEVELS]
         self.seen.update(row["fingerprint"] for row in rows)
         self.counts[verdict] += 1
         self._ended.add(key)
-        for divergence, row in zip(divergences, rows, strict=True):
-            if row["level"] != "known":
-                self._keep(divergence, row)
         writer = self.session.writer
         if writer is not None:
             seconds = time.perf_counter() - started
@@ -364,33 +416,40 @@ class TestRun:
                 verdict,
                 reason=reason,
                 ops=ops,
+                dtypes=dtypes,
                 graph=graph,
                 seconds=seconds,
                 divergences=rows,
             )
 
-    def _levelled(self, row: Row) -> Row:
-        """The row, told as known where the ledger has it for this target's version and device, or where the test
-        counts what is missing.
+    def _levelled(self, row: Row, stricter: bool) -> Row:
+        """The row, told as known where the ledger has it for this target's version and device, as counted where the
+        test counts what is missing, as stricter where OneFlow's own harness would not have seen it.
         """
         if row["kind"] == "missing" and self.options.missing == "count":
-            return {**row, "level": "known"}
+            return {**row, "level": "counted"}
         entry = self.ledger.entries.get(row["fingerprint"])
-        if entry is None or not entry.applies(self.session.supervisor.info()):
-            return row
-        return {**row, "level": "known"}
+        if entry is None or not entry.applies(self.session.target_info()):
+            return {**row, "level": "stricter"} if stricter and not self.session.options.strict else row
+        return {**row, "level": "known", "reason": entry.reason}
 
-    def _keep(self, divergence: Divergence, row: Row) -> None:
-        """Store a divergent case's Program, for `autotest replay`, and its proof, for `autotest accept`."""
-        program = divergence.program
-        folder = self.session.programs
+    def _told(self, divergence: Divergence, row: Row) -> Row:
+        """The row with its evidence, of the first cases of each fingerprint; what is new is stored as well."""
         self._kept[row["id"]] += 1
-        count = self._kept[row["id"]]
-        if folder is None or count > KEPT_PROGRAMS or program.inline is not None:
+        if self._kept[row["id"]] > KEPT_CASES:
+            return row
+        if row["level"] in RED_LEVELS:
+            self._store(divergence, row)
+        return {**row, "evidence": divergence.evidence(self.options.rules)}
+
+    def _store(self, divergence: Divergence, row: Row) -> None:
+        """Store a divergent case's Program, for `autotest replay`, and its proof, for `autotest accept`."""
+        program, folder = divergence.program, self.session.programs
+        if folder is None or program.inline is not None:
             return
         proofs = folder / "proofs"
         proofs.mkdir(parents=True, exist_ok=True)
-        name = f"{row['id']}-{self.session.options.worker}-{count}.json"
+        name = f"{row['id']}-{self.session.options.worker}-{self._kept[row['id']]}.json"
         if not (folder / name).exists():
             rules = dataclasses.asdict(self.options.rules)
             program.save(folder / name, {"row": dict(row), "rules": rules})
@@ -408,7 +467,7 @@ def _refused(program: Program, answer: Observation | Death) -> list[Divergence]:
     if isinstance(answer, Death):
         return [of_death(program, answer, "eager_forward")]
     return [
-        Divergence(failure_difference(program, failure, "eager_forward"), program, failure.call)
+        Divergence(failure_difference(program, failure, in_world(program, "eager_forward")), program, failure.call)
         for failure in answer.failures
     ]
 
@@ -421,7 +480,11 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
     __tracebackhide__ = True
     session = session_for(function.__qualname__)
     nodeid = session.nodeid or f"{Path(function.__code__.co_filename).name}::{function.__qualname__.replace('.', '::')}"
-    run = TestRun(session, nodeid, case_test_name(nodeid), options, body)
+    key = case_test_name(nodeid)
+    if session.nested:
+        key = f"{key}~{session.calls}"
+    session.calls += 1
+    run = TestRun(session, nodeid, key, options, body)
     try:
         run.run()
     except HarnessFault as fault:

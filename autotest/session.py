@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import platform
@@ -12,13 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autotest.errors import EnvironmentFault
+from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.ledger import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.worker import Supervisor
 
 if TYPE_CHECKING:
     from autotest.inline import InlineTarget
+    from dual_object.adapter import TargetInfo
     from dual_object.adapters.torch import Adapter as Reference
     from reports import RecordWriter
 
@@ -37,6 +39,9 @@ class Session:
         self.test_file: Path | None = None
         self.ledgers = None if options.root is None else Ledgers(options.target, options.root)
         self.counts: Counter[str] = Counter()
+        #: Whether the running test itself is no `@autotest` test, but calls such; and how many it has called.
+        self.nested = False
+        self.calls = 0
         self.inline_tests: dict[str, str] = {}
         self._target_recorded = False
 
@@ -71,6 +76,8 @@ class Session:
             target=self.options.target,
             environment=self.environment(),
             command=self.options.command,
+            commit=self.options.commit,
+            path=None if self.options.root is None else str(self.options.root),
         )
 
     @cached_property
@@ -79,6 +86,11 @@ class Session:
         from autotest.inline import InlineTarget
 
         return InlineTarget(self.options.target)
+
+    def target_info(self) -> TargetInfo:
+        """What the target says of itself, by whichever of its processes runs."""
+        inline: InlineTarget | None = self.__dict__.get("inline")
+        return self.supervisor.info() if inline is None else inline.info()
 
     def ledger(self) -> Ledger:
         """What is known about the test that is running."""
@@ -108,19 +120,44 @@ class Session:
             info = self.supervisor.info()
             self._target_recorded = True
             if self.writer is not None:
-                self.writer.target(info.environment)
+                self.writer.target(info.environment, info.devices)
 
-    def record_test(self, nodeid: str, seconds: float, outcome: str) -> None:
-        """Note that a test has ended."""
+    def record_test(self, nodeid: str, seconds: float, outcome: str, line: int | None) -> None:
+        """Note that a test has ended; `line` is its first one, from 1."""
         if self.writer is not None:
-            self.writer.test(nodeid, seconds, outcome)
+            self.writer.test(nodeid, seconds, outcome, line)
 
     def close(self) -> None:
-        """End the worker and close the records."""
-        self.supervisor.close()
-        writer = self.__dict__.get("writer")
-        if writer is not None:
-            writer.close()
+        """Record what the target has and what has run of it, end the worker and close the records; closing twice is
+        allowed.
+        """
+        writer: RecordWriter | None = self.__dict__.pop("writer", None)
+        try:
+            if writer is not None:
+                self._record_surface(writer)
+        finally:
+            self.supervisor.close()
+            if writer is not None:
+                writer.close()
+
+    def _record_surface(self, writer: RecordWriter) -> None:
+        inline: InlineTarget | None = self.__dict__.get("inline")
+        if not self._target_recorded and inline is None:
+            return
+        from dual_object.adapters.torch_surface import op_paths
+        from reports import RecordError
+
+        paths = op_paths()
+        # A folder that cannot be written any more is told of by the run's summary, which is to be written there next.
+        with contextlib.suppress(RecordError):
+            try:
+                found = [self.supervisor.surface(paths), None if inline is None else inline.surface(paths)]
+            except HarnessFault as fault:
+                writer.fault(None, str(fault))
+                return
+            for surface in found:
+                if surface is not None:
+                    writer.surface(surface.registry, surface.touched, surface.names)
 
 
 def session_for(test: str) -> Session:

@@ -11,6 +11,7 @@ from autotest.errors import UsageError
 from autotest.session import session_for
 from dual_object.dual import DualObject
 from dual_object.recording import recording
+from dual_object.values import Array
 from generators import DTYPES, Generator, RangeError, array, dtype_name, pack
 from generators.source import Source, words
 
@@ -78,6 +79,14 @@ def choice_tensor(
     `replace`.
     """
     record = recording("choice_tensor()")
+    data, name, seed = chosen(a, size, replace, p, dtype)
+    return record.input(data, name, requires_grad=requires_grad, fill="choice", seed=seed)
+
+
+def chosen(
+    a: int | Sequence[Any], size: Any, replace: bool, p: Sequence[float] | None, dtype: Any
+) -> tuple[Array, str, int]:
+    """Values, dtype and seed of a `choice_tensor`; raises UsageError."""
     pool = list(range(a)) if isinstance(a, int) else list(a)
     shape = _shape(pack(size).value())
     count = int(np.prod(shape))
@@ -93,14 +102,14 @@ def choice_tensor(
     units = (words(seed, count + len(pool)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
     if replace:
         edges = np.cumsum(p if p is not None else np.full(len(pool), 1 / len(pool)))
-        chosen = np.minimum(np.searchsorted(edges, units[:count], side="right"), len(pool) - 1)
+        picked = np.minimum(np.searchsorted(edges, units[:count], side="right"), len(pool) - 1)
     else:  # weighted without replacement: the smallest exponential clocks
         rates = np.asarray(p if p is not None else np.ones(len(pool)), dtype=np.float64)
         with np.errstate(divide="ignore"):
-            chosen = np.argsort(-np.log1p(-units[: len(pool)]) / rates, kind="stable")[:count]
+            picked = np.argsort(-np.log1p(-units[: len(pool)]) / rates, kind="stable")[:count]
     name = dtype_name(dtype)
-    data = np.array([pool[i] for i in chosen], dtype=DTYPES[name].storage).reshape(shape)
-    return record.input(data, name, requires_grad=requires_grad, fill="choice", seed=seed)
+    data = np.array([pool[i] for i in picked], dtype=DTYPES[name].storage).reshape(shape)
+    return data, name, seed
 
 
 def dual_tensor(tensor: Any) -> DualObject:
@@ -156,7 +165,7 @@ class RandomDevice(Generator):
         session = session_for("random_device()")
         devices = session.reference.info().devices
         if len(devices) > 1:  # only then is it worth waiting for the target
-            devices = tuple(d for d in devices if d in session.supervisor.info().devices)
+            devices = tuple(d for d in devices if d in session.target_info().devices)
         return devices[source.index(len(devices))] if len(devices) > 1 else devices[0]
 
     def __repr__(self) -> str:
@@ -173,7 +182,7 @@ class RandomDtype(Generator):
     def draw(self, source: Source) -> Any:
         """A `torch.dtype`, which dual calls map to the target's."""
         session = session_for("random_dtype()")
-        known = session.supervisor.info().dtypes
+        known = session.target_info().dtypes
         both = [name for name in self._names if name in known]
         if not both:
             raise UsageError(

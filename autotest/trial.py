@@ -7,6 +7,7 @@ from autotest.case import Case
 from autotest.comparison import Rules, compare
 from autotest.divergence import Divergence
 from autotest.errors import AutotestError
+from autotest.evidence import Sides
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter
 from dual_object.observation import Observation
@@ -32,7 +33,7 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
         return [of_death(program, eager, "eager_forward")]
     if not graph:
         found = compare(program, expected, eager, rules)
-        return blame(reference, target, program, found, rules, graph=False)
+        return blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)
     case = Case(0, "", program, expected)
     keys = [case.gradient_keys()] if program.cotangents else None
     answer = target.graph([program], keys)
@@ -43,5 +44,5 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
         found = compare(program, eager, result, rules, graph=True) or compare(
             program, expected, result, rules, graph=True
         )
-        return blame(reference, target, program, found, rules, graph=True)
+        return blame(reference, target, program, found, rules, Sides(expected, eager, result), graph=True)
     return [of_refusal(program, result)]

@@ -20,7 +20,7 @@ from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault
 from dual_object import observation, wire
-from dual_object.adapter import GraphRefusal, TargetInfo
+from dual_object.adapter import GraphRefusal, Surface, TargetInfo
 from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.server import PROGRESS
@@ -30,8 +30,12 @@ from dual_object.values import Array
 MAX_GRAPHS = 600
 #: ... or when it holds so many bytes (compilations leak 0.5 to 7 MB each).
 MAX_RSS = 2 << 30
+#: What makes a process one rank of several to OneFlow, which sets them itself where they are missing.
+RANK_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK"})
 #: Seconds in which a target must be imported.
 START_TIMEOUT = 120.0
+#: Seconds in which an idle worker must say what its target has; it takes 10 milliseconds.
+SURFACE_TIMEOUT = 5.0
 
 #: glog's level, date, time and thread: they differ from run to run, and say nothing of the failure.
 _GLOG = re.compile(r"^[A-Z]\d{8} [\d:.]+\s+\d+ ")
@@ -78,13 +82,18 @@ class Worker:
         self.target = target
         self.graphs = 0
         self.rss = 0
+        #: The op types that have run in it, as far as it has told.
+        self.touched: set[str] = set()
+        #: Whether it waits for a request: not before the handshake, nor once a request was left unfinished.
+        self.idle = False
         self._stderr: deque[bytes] = deque(maxlen=200)
         descriptor, path = tempfile.mkstemp(prefix="autotest-progress-")
         self._progress_path = Path(path)
         os.write(descriptor, PROGRESS.pack(0, -1))
         self._progress = mmap.mmap(descriptor, PROGRESS.size)
         os.close(descriptor)
-        environment = dict(os.environ)
+        # A worker is a world of one rank, whatever the ranks of this process.
+        environment = {name: value for name, value in os.environ.items() if name not in RANK_VARIABLES}
         environment.setdefault("OMP_NUM_THREADS", "1")
         command = [sys.executable, "-m", "dual_object.server", target]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -153,12 +162,14 @@ class Worker:
             ) from None
         if "refused" in message:
             raise EnvironmentFault(message["refused"])
+        self.idle = True
         return TargetInfo(message["name"], message["environment"], tuple(message["devices"]), tuple(message["dtypes"]))
 
     def request(
         self, message: dict[str, Any], arrays: list[Array], timeout: float | None
     ) -> Iterator[tuple[dict[str, Any], list[Array]]]:
         """Send a request and give its frames, each within `timeout` seconds of the one before; raises _Gone."""
+        self.idle = False
         self._send(message, arrays)
         while True:
             frame, found = self._receive(None if timeout is None else time.monotonic() + timeout)
@@ -166,6 +177,8 @@ class Worker:
                 raise HarnessFault(f"the target worker failed in code of its own:\n{frame['fault']}")
             if "done" in frame:
                 self.graphs, self.rss = frame["graphs"], frame["rss"]
+                self.touched.update(frame["touched"])
+                self.idle = True
                 return
             yield frame, found
 
@@ -194,16 +207,7 @@ class Worker:
 
     def last_words(self) -> str:
         """What the worker said last: glog's `Check failed` line if there is one, an exception, else the last line."""
-        lines = [_ANSI.sub("", line.decode(errors="replace")).strip() for line in list(self._stderr)]
-        lines = [line for line in lines if line]
-        for line in reversed(lines):
-            if "Check failed" in line:
-                return _GLOG.sub("", line)[:400]
-        idle = re.compile(r"@|\*\*\*|Extension modules|libibverbs|[WI]\d{8} ")  # traces, and glog's warnings at import
-        spoken = [line for line in lines if not idle.match(line)]
-        fatal = [line for line in spoken if re.match(r"F\d{8} |Fatal Python error|[A-Za-z.]+(Error|Exception)\b", line)]
-        chosen = fatal or spoken
-        return chosen[-1][:400] if chosen else ""
+        return last_words(list(self._stderr))
 
     def close(self) -> None:
         """Kill the process and free what it held."""
@@ -222,6 +226,21 @@ class Worker:
         self._progress_path.unlink(missing_ok=True)
 
 
+def last_words(output: Sequence[bytes]) -> str:
+    """What a process said last: glog's `Check failed` line if there is one, an exception, else the last line."""
+    lines = [_ANSI.sub("", line.decode(errors="replace")).strip() for line in output]
+    lines = [line for line in lines if line]
+    for line in reversed(lines):
+        if "Check failed" in line:
+            return _GLOG.sub("", line)[:400]
+    # Traces, glog's warnings at import, and what a CUDA build says once on a machine without a GPU.
+    idle = re.compile(r"@|\*\*\*|Extension modules|libibverbs|[WI]\d{8} |.*CUDA driver version is insufficient")
+    spoken = [line for line in lines if not idle.match(line)]
+    fatal = [line for line in spoken if re.match(r"F\d{8} |Fatal Python error|[A-Za-z.]+(Error|Exception)\b", line)]
+    chosen = fatal or spoken
+    return chosen[-1][:400] if chosen else ""
+
+
 class Supervisor:
     """A warm worker for one target, replaced when it dies, hangs, is poisoned or has grown.
 
@@ -234,6 +253,7 @@ class Supervisor:
         self.spawned = 0
         self._worker: Worker | None = None
         self._info: TargetInfo | None = None
+        self._touched: set[str] = set()
 
     def start(self) -> None:
         """Spawn the worker; its import goes on while the first bodies are recorded."""
@@ -333,12 +353,35 @@ class Supervisor:
         assert result is not None
         return result
 
+    def surface(self, paths: Sequence[str]) -> Surface | None:
+        """What the target has, and what has run of it in all workers; None where neither is known.
+
+        `paths` are the reference's ops. A worker that waits for a request is asked; none is started for this, so
+        registry and names are empty when the last one has died.
+        """
+        registry: list[str] = []
+        names: list[str] = []
+        if self._worker is not None and self._worker.idle:
+            try:
+                for frame, _ in self._worker.request({"do": "surface", "paths": paths}, [], SURFACE_TIMEOUT):
+                    registry, names = frame["registry"], frame["names"]
+            except _Gone:  # it has died since its last answer
+                self.close()
+            except HarnessFault:
+                self.close()
+                raise
+        if not (registry or names or self._touched):
+            return None
+        return Surface(tuple(registry), tuple(sorted(self._touched)), tuple(names))
+
     def _request(self, message: dict[str, Any], arrays: list[Array]) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        worker = self._ready()
         try:
-            yield from self._ready().request(message, arrays, self.timeout)
+            yield from worker.request(message, arrays, self.timeout)
         except HarnessFault:
             self.close()
             raise
+        self._touched |= worker.touched  # here, for they outlive the worker
 
     def _bury(self, gone: _Gone) -> Death:
         """How the worker ended; the next request spawns another."""

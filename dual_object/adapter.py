@@ -7,12 +7,12 @@ A new target is one module `dual_object/adapters/<name>.py` with a class `Adapte
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from dual_object.errors import TargetError
-from dual_object.values import Array, Tree
+from dual_object.errors import MissingOp, TargetError
+from dual_object.values import Array, Placement, Sbp, Tree
 
 if TYPE_CHECKING:
     from dual_object.observation import Observation
@@ -53,6 +53,19 @@ class GraphRefusal:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What a target has and how much of it Programs have used; each sorted, and empty where the target cannot tell.
+
+    `registry`: the op types registered in the target. `touched`: those that ran. `names`: the ops that reference and
+    target both have, named as in a Program.
+    """
+
+    registry: tuple[str, ...]
+    touched: tuple[str, ...]
+    names: tuple[str, ...]
+
+
 class Adapter(Protocol):
     """One framework. Arrays are NumPy; dtypes are neutral names such as `float32`; devices are spelled `cpu`,
     `cuda`, `cuda:1`.
@@ -68,8 +81,17 @@ class Adapter(Protocol):
     def module_type(self) -> type[Any]:
         """The class of neural network modules."""
 
+    @property
+    def touched(self) -> Set[str]:
+        """The op types, named as in `registry()`, that Programs have run in this process; empty where the target
+        cannot tell.
+        """
+
     def info(self) -> TargetInfo:
         """Name, versions, devices and dtypes."""
+
+    def registry(self) -> Sequence[str]:
+        """The names of all op types that the target has registered; empty where it has no such registry."""
 
     def resolve(self, path: str) -> Any:
         """The public object at `path` below the framework's root; raises MissingOp."""
@@ -112,6 +134,33 @@ class Adapter(Protocol):
         """
 
 
+@runtime_checkable
+class Distributed(Protocol):
+    """What an adapter has besides where its framework has global tensors: ranks, placements and sbp."""
+
+    @property
+    def rank(self) -> int:
+        """This process's place among the ranks, from 0."""
+
+    @property
+    def world_size(self) -> int:
+        """How many ranks there are."""
+
+    def own(self, leaf: Placement | Sbp) -> Any:
+        """The framework's object for a placement or sbp."""
+
+    def spread(self, tensor: Any, placement: Placement, sbp: Sequence[Sbp]) -> Any:
+        """A global leaf tensor from a local one that is the same on all ranks."""
+
+    def gather(self, data: bytes) -> list[bytes]:
+        """What every rank passes, in their order; all of them must call it."""
+
+
+def distributed(adapter: Adapter) -> Distributed | None:
+    """The adapter as one of a framework with global tensors, None where it has none."""
+    return adapter if isinstance(adapter, Distributed) else None
+
+
 class GraphError(Exception):
     """A static graph failed as a whole; after `poisoned` the process must not build another one."""
 
@@ -120,6 +169,19 @@ class GraphError(Exception):
         self.classes = classes
         self.message = message
         self.poisoned = poisoned
+
+
+def surface(adapter: Adapter, paths: Sequence[str]) -> Surface:
+    """What `adapter` has; `paths` are the reference's ops, whose last parts are their names."""
+    names = {path.rpartition(".")[2] for path in paths if _has(adapter, path)}
+    return Surface(tuple(sorted(adapter.registry())), tuple(sorted(adapter.touched)), tuple(sorted(names)))
+
+
+def _has(adapter: Adapter, path: str) -> bool:
+    try:
+        return callable(adapter.resolve(path))
+    except MissingOp:
+        return False
 
 
 def load(name: str) -> Adapter:

@@ -8,14 +8,19 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from dual_object.errors import ArgumentError, RawTargetNeeded
+from dual_object.globals import MOVES, READS, stand_in
 from dual_object.recording import Recording, recording
 from dual_object.replay import OPERATORS
 from dual_object.values import Ref
+
+#: Gives what is called instead of a function of the framework, None where that is itself.
+intercepted: ContextVar[Callable[[Any], Callable[..., Any] | None]] = ContextVar("intercepted")
 
 
 class DualObject:
@@ -67,9 +72,14 @@ class DualObject:
         if name.startswith("__"):
             raise AttributeError(name)
         record = self._recording
-        if name == record.target:
+        if name == record.target or name == "oneflow":  # AutoTest files name the target so, whichever it is
             return self.target
-        value = getattr(self._value, name)
+        try:
+            value = getattr(self._value, name)
+        except AttributeError:
+            if name not in MOVES and name not in READS:
+                raise
+            value = stand_in(record.program, self._ref.id, self._value, name)
         if callable(value) and not isinstance(value, (record.reference.tensor_type, record.reference.module_type)):
             return DualMethod(self, name, value)
         return record.call("get", name, lambda: value, (), {}, receiver=self)
@@ -237,6 +247,8 @@ class DualNamespace:
         path = f"{self._path}.{name}" if self._path else name
         found: Any = importlib.import_module("torch")
         for part in path.split("."):
+            if found is sys.modules["torch"] and part in MOVES:  # `torch.to_global(x, ...)`
+                return DualFunction(path, MOVES[part])
             found = getattr(found, part)  # the reference's own AttributeError: its message names what is near
         if inspect.ismodule(found):
             return DualNamespace(path)
@@ -261,6 +273,10 @@ class DualFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Record a call of the function, or the construction of the module."""
+        instead = intercepted.get(None)
+        other = None if instead is None else instead(self)
+        if other is not None:
+            return other(*args, **kwargs)
         record = recording(f"torch.{self._dual_path}")
         return record.call(self._kind, self._dual_path, self._found, args, kwargs)
 
@@ -282,6 +298,24 @@ class DualFunction:
 
     def __instancecheck__(self, instance: Any) -> bool:
         return isinstance(instance._value if type(instance) is DualObject else instance, self._found)
+
+    @property
+    def name(self) -> str:
+        """The path below the framework's root."""
+        return self._dual_path
+
+    @property
+    def pytorch(self) -> Any:
+        """The reference's own function or class."""
+        return self._found
+
+    @property
+    def oneflow(self) -> Any:
+        """The target's own function or class, for an inline run; raises MissingOp."""
+        stepper = recording(f"torch.{self._dual_path}").stepper
+        if stepper is None:
+            raise RawTargetNeeded("the body uses a raw target object")
+        return stepper.adapter.resolve(self._dual_path)
 
     def __repr__(self) -> str:
         return f"<dual torch.{self._dual_path}>"

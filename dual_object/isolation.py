@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from dual_object.adapter import Adapter
+from dual_object.globals import BROADCAST, Layout, layouts
 from dual_object.observation import Observation
 from dual_object.printing import names
 from dual_object.program import Call, Input, Program
 from dual_object.replay import Replay
-from dual_object.values import Array, Ref, Tree, map_leaves, refs
+from dual_object.values import Array, Placement, Ref, Sbp, Tree, map_leaves, refs
 
 _ISOLATED = ("function", "method", "operator", "call", "custom")
 
@@ -24,10 +25,11 @@ def isolate(reference: Adapter, program: Program) -> Iterator[tuple[int, Program
     """Each call that computes something, by its index: its own Program and what the reference shows for it."""
     replay = Replay(reference, program, side="reference")
     spelled = names(program)
+    lying = layouts(program)
     for x in program.inputs:
         replay.place(x)
     for index, call in enumerate(program.calls):
-        alone = _alone(replay, call, spelled, bool(program.cotangents))
+        alone = _alone(replay, call, spelled, bool(program.cotangents), lying)
         replay.step(index, call)
         if alone is not None:
             seen = Replay(reference, alone, side="reference").run()
@@ -37,8 +39,13 @@ def isolate(reference: Adapter, program: Program) -> Iterator[tuple[int, Program
             return
 
 
-def _alone(replay: Replay, call: Call, spelled: dict[int, str], backward: bool) -> Program | None:
-    """The call as a Program, from the values of `replay` before it; None where it cannot stand alone."""
+def _alone(
+    replay: Replay, call: Call, spelled: dict[int, str], backward: bool, lying: dict[int, Layout]
+) -> Program | None:
+    """The call as a Program, from the values of `replay` before it; None where it cannot stand alone.
+
+    `lying` says how its global operands lie; one whose sbp only the target knows is whole on every rank.
+    """
     adapter, values = replay.adapter, replay.values
     if call.kind not in _ISOLATED or call.raises or not (call.results() or call.out is None):
         return None
@@ -50,13 +57,13 @@ def _alone(replay: Replay, call: Call, spelled: dict[int, str], backward: bool) 
     for id_ in operands:
         value = values.by_id[id_]
         if isinstance(value, adapter.tensor_type):
-            alone.inputs.append(_input(adapter, id_, spelled.get(id_, ""), value, backward))
+            alone.inputs.append(_input(adapter, id_, spelled.get(id_, ""), value, backward, lying.get(id_)))
             if id_ in written:
                 clones[id_] = fresh
                 alone.calls.append(Call("method", "clone", (Ref(id_),), {}, out=Ref(fresh)))
                 fresh += 1
         elif id_ in values.modules and not _made_from_tensors(replay, id_):
-            alone.calls += _module(replay, id_)
+            alone.calls += _module(replay, id_, lying.get(id_))
         else:
             return None
 
@@ -75,10 +82,16 @@ def _alone(replay: Replay, call: Call, spelled: dict[int, str], backward: bool) 
     return alone
 
 
-def _input(adapter: Adapter, id_: int, name: str, value: Any, backward: bool) -> Input:
+def _input(adapter: Adapter, id_: int, name: str, value: Any, backward: bool, lies: Layout | None) -> Input:
     dtype, _, _, requires_grad = adapter.describe(value)
     [data] = adapter.read([value])
-    return Input(id_, name, np.array(data, order="C"), dtype, requires_grad and backward)
+    layout = None if lies is None else _known(lies)
+    return Input(id_, name, np.array(data, order="C"), dtype, requires_grad and backward, layout=layout)
+
+
+def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:
+    placement, sbp = lies
+    return placement, sbp or (BROADCAST,) * placement.ndim
 
 
 def _made_from_tensors(replay: Replay, id_: int) -> bool:
@@ -86,15 +99,20 @@ def _made_from_tensors(replay: Replay, id_: int) -> bool:
     return made is None or any(operand not in replay.values.modules for operand in made.operands())
 
 
-def _module(replay: Replay, id_: int) -> list[Call]:
-    """The construction of a module with the state and mode that it has now."""
+def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
+    """The construction of a module with the state, place and mode that it has now."""
     module = replay.values.modules[id_]
     adapter = replay.adapter
     made = next(call for call in replay.program.calls if call.out == Ref(id_))
     tensors = {**adapter.parameters(module), **adapter.buffers(module)}
     state = {name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)}
     construct = Call(made.kind, made.op, made.args, made.kwargs, made.out, state, (), made.custom)
-    return [construct, Call("method", "train", (Ref(id_), module.training), {}, out=Ref(id_))]
+    calls = [construct, Call("method", "train", (Ref(id_), module.training), {}, out=Ref(id_))]
+    if lies is not None:
+        placement, sbp = _known(lies)
+        moved = {"placement": placement, "sbp": list(sbp)}
+        calls.insert(1, Call("method", "to_global", (Ref(id_),), moved, out=Ref(id_)))
+    return calls
 
 
 def _cotangents(adapter: Adapter, alone: Program) -> dict[int, Array]:

@@ -47,7 +47,7 @@ class Failure:
 class Observation:
     """All that is compared.
 
-    `outputs`: by value number, for each tensor the body returned. `returned`: the output tree with host values.
+    `outputs`: by value number, for each tensor the body returned or the Program watches.
     `hosts`: by call
     index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed.
     `gradients`: by leaf key
@@ -159,9 +159,8 @@ class Finished:
         by_id = values.by_id
         if program.cotangents:
             self._backward()
-        self._ids = [
-            id_ for id_ in dict.fromkeys(refs(program.outputs)) if isinstance(by_id.get(id_), adapter.tensor_type)
-        ]
+        shown = dict.fromkeys([*refs(program.outputs), *program.watched])
+        self._ids = [id_ for id_ in shown if isinstance(by_id.get(id_), adapter.tensor_type)]
         self._gradients = {key: leaf.grad for key, leaf in leaf_tensors(adapter, program, values).items()}
         self._buffers = module_buffers(adapter, program, values)
         self.tensors += [by_id[id_] for id_ in self._ids]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dual_object.program import Call, Program
-from dual_object.values import Device, Name, Named, Opaque, Ref, Tree
+from dual_object.values import Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree
 
 _INPUT_NAMES = ("x", "y", "z", "w", "u", "v")
 
@@ -228,6 +228,8 @@ class _Printer:
             return "..."
         if isinstance(tree, np.ndarray):
             return f"array(shape={tree.shape}, dtype={tree.dtype})"
+        if kind is Placement or kind is Sbp:
+            return repr(tree)
         if kind is Opaque:
             return f"<{type(tree.value).__name__}>"
         return repr(tree)

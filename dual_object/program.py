@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from dual_object.errors import ProgramError
-from dual_object.values import Array, Ref, Tree, from_json, refs, to_json
+from dual_object.values import Array, Placement, Ref, Sbp, Tree, from_json, refs, to_json
 
 VERSION = 1
 
@@ -31,7 +31,7 @@ class Input:
     `data` holds its values, contiguous; `strides` (in elements) is None where the tensor is contiguous. `dtype` is
     the tensor's own
     dtype, which NumPy may lack: bfloat16 values are held as float32. `fill` and `seed` say how the values were
-    drawn, for people.
+    drawn, for people. `layout` is None for a local tensor; a global one lies so on a target's ranks.
     """
 
     id: int
@@ -42,6 +42,7 @@ class Input:
     strides: tuple[int, ...] | None = None
     fill: str | None = None
     seed: int | None = None
+    layout: tuple[Placement, tuple[Sbp, ...]] | None = None
 
 
 @dataclass(slots=True)
@@ -80,7 +81,8 @@ class Program:
     """Inputs, calls in order, what the body returned, and the cotangents of the returned tensors.
 
     `cotangents` maps the number of a returned differentiable tensor to the array its backward starts from; empty means
-    no backward. `leaves` numbers the leaf tensors, inputs apart, that the body made. `inline` says why only an
+    no backward. `leaves` numbers the leaf tensors, inputs apart, that the body made. `watched` numbers further tensors
+    that an eager run shows at its end. `inline` says why only an
     inline replay can
     run this Program, if so.
     """
@@ -90,6 +92,7 @@ class Program:
     outputs: Tree = None
     cotangents: dict[int, Array] = field(default_factory=dict)
     leaves: list[int] = field(default_factory=list)
+    watched: list[int] = field(default_factory=list)
     inline: str | None = None
 
     def modules(self) -> Iterator[Call]:
@@ -98,7 +101,11 @@ class Program:
 
     def ops(self) -> list[str]:
         """Names of the ops called, as `op_name` gives them, in order, without host reads of attributes."""
-        return [op_name(call) for call in self.calls if call.kind not in ("get", "set", "enter", "exit")]
+        return [op_name(call) for call in self.op_calls()]
+
+    def op_calls(self) -> Iterator[Call]:
+        """The calls of ops: without reads and writes of attributes, and without context managers."""
+        return (call for call in self.calls if call.kind not in ("get", "set", "enter", "exit"))
 
     def __str__(self) -> str:
         from dual_object.printing import text
@@ -109,7 +116,10 @@ class Program:
         """The Program as JSON data; its arrays are appended to `arrays`."""
         return {
             "inputs": [
-                [x.id, x.name, to_json(x.data, arrays), x.dtype, x.requires_grad, x.strides, x.fill, x.seed]
+                [
+                    *(x.id, x.name, to_json(x.data, arrays), x.dtype, x.requires_grad, x.strides, x.fill, x.seed),
+                    *([] if x.layout is None else [to_json(x.layout, arrays)]),
+                ]
                 for x in self.inputs
             ],
             "calls": [
@@ -128,6 +138,7 @@ class Program:
             "outputs": to_json(self.outputs, arrays),
             "cotangents": [[key, to_json(value, arrays)] for key, value in self.cotangents.items()],
             "leaves": self.leaves,
+            **({"watched": self.watched} if self.watched else {}),
         }
 
     @classmethod
@@ -145,8 +156,9 @@ class Program:
                         None if strides is None else tuple(strides),
                         fill,
                         seed,
+                        *(from_json(item, arrays) for item in layout),
                     )
-                    for id_, name, values, dtype, requires_grad, strides, fill, seed in data["inputs"]
+                    for id_, name, values, dtype, requires_grad, strides, fill, seed, *layout in data["inputs"]
                 ],
                 calls=[
                     Call(
@@ -164,6 +176,7 @@ class Program:
                 outputs=from_json(data["outputs"], arrays),
                 cotangents={key: from_json(value, arrays) for key, value in data["cotangents"]},
                 leaves=data["leaves"],
+                watched=data.get("watched", []),
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProgramError(f"the stored Program is damaged: {error!r}") from error

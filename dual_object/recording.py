@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from dual_object.adapters.oneflow_globals import neutral as neutral_global
 from dual_object.annotations import draw
 from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
+from dual_object.globals import KEYWORDS, MOVES, in_global_scope, scope_layout
 from dual_object.observation import Finished, Observation, Values, class_names, observe
 from dual_object.program import Call, CallKind, Input, Program
 from dual_object.replay import Replay
-from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Ref, Tree, map_leaves
+from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves
 
 if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 Place: TypeAlias = "tuple[Any, int | str, tuple[Any, ...], dict[str, Any]]"
 
 current_recording: ContextVar[Recording] = ContextVar("current_recording")
+#: Gives the recording of dual calls that are made outside of a case, where such calls are allowed at all.
+outside_cases: ContextVar[Callable[[], Recording]] = ContextVar("outside_cases")
 
 
 class Drawable(Protocol):
@@ -44,8 +49,11 @@ def is_drawable(arg: Any) -> bool:
 
 def recording(what: str) -> Recording:
     """The recording of the case that is running; raises OutsideCaseError."""
+    found = current_recording.get(None)
+    if found is not None:
+        return found
     try:
-        return current_recording.get()
+        return outside_cases.get()()
     except LookupError:
         raise OutsideCaseError(
             f"{what} is used outside a case; dual calls have a meaning only while an @autotest body runs"
@@ -83,6 +91,7 @@ class Recording:
         self._omitted = omitted
         self._dual_type = DualObject
         self._known: dict[int, DualObject] = {}
+        self._groups: list[Any] = []
         self._next = 0
 
     def input(
@@ -97,9 +106,9 @@ class Recording:
         strides: tuple[int, ...] | None = None,
     ) -> DualObject:
         """Add an input tensor; both sides get their own copy of `data` (contiguous; `strides` in elements say how it
-        lies in memory).
+        lies in memory). Inside a `global_scope` the target's is global.
         """
-        x = Input(self._number(), name, data, dtype, requires_grad, strides, fill, seed)
+        x = Input(self._number(), name, data, dtype, requires_grad, strides, fill, seed, scope_layout())
         from dual_object.replay import materialise
 
         buffer = materialise(x)
@@ -173,7 +182,9 @@ class Recording:
                 arg = draw(arg, annotated or function, op, key, args, kwargs)
                 if isinstance(arg, self._omitted):
                     continue
-            raw_kwargs[key], neutral_kwargs[key] = self._argument(arg, op, (annotated or function, key, args, kwargs))
+            raw, neutral_kwargs[key] = self._argument(arg, op, (annotated or function, key, args, kwargs))
+            if key not in KEYWORDS or kind == "custom":  # the reference's tensors are all local
+                raw_kwargs[key] = raw
         record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
         try:
             result = function(*raw_args, **raw_kwargs)
@@ -187,8 +198,18 @@ class Recording:
         if isinstance(result, Iterator) and kind != "function":
             result = list(result)
         returned, record.out = self._result(result, record)
+        if isinstance(returned, (tuple, list)):
+            self._groups.append(returned)
         self._append(record)
+        if record.state and in_global_scope() and not record.operands():
+            self._make_global(returned)
         return returned
+
+    def _make_global(self, module: DualObject) -> None:
+        """Move a new module to where the inputs of a `global_scope` lie."""
+        placement, sbp = scope_layout() or (None, ())
+        move = partial(MOVES["to_global"], module._value)
+        self.call("method", "to_global", move, (), {"placement": placement, "sbp": list(sbp)}, receiver=module)
 
     def _append(self, call: Call) -> None:
         calls = self.program.calls
@@ -227,7 +248,7 @@ class Recording:
         if kind is slice:
             parts = [self._argument(self._item(part, op, place), op, place) for part in (arg.start, arg.stop, arg.step)]
             return slice(*(raw for raw, _ in parts)), slice(*(tree for _, tree in parts))
-        if kind is complex or arg is Ellipsis:
+        if kind is complex or arg is Ellipsis or kind is Placement or kind is Sbp:
             return arg, arg
         path = getattr(arg, "_dual_path", None)
         if path is not None:
@@ -261,6 +282,9 @@ class Recording:
                 return arg, tree
             if isinstance(tree, (Name, Device)):
                 return arg, tree
+        tree = neutral_global(arg)
+        if tree is not None:
+            return tree, tree
         if type(arg).__module__.partition(".")[0] == self.target:
             raise ArgumentError(
                 f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
@@ -342,6 +366,21 @@ class Recording:
 
         return map_leaves(value, leaf)
 
+    def duals(self, kind: type) -> list[DualObject]:
+        """The dual objects so far whose reference object is of this type."""
+        return [dual for dual in self._known.values() if isinstance(dual._value, kind)]
+
+    def directly(self, returned: Any) -> list[int]:
+        """Numbers of the tensors that the body returned by themselves or in a list of its own, each once: those in a
+        group that one call gave belong to the group.
+        """
+        if any(returned is group for group in self._groups):
+            return []
+        items = returned if isinstance(returned, (tuple, list)) else [returned]
+        found = [item for item in items if type(item) is self._dual_type]
+        tensors = [dual for dual in found if isinstance(dual._value, self.reference.tensor_type)]
+        return list(dict.fromkeys(dual._ref.id for dual in tensors))
+
     def differentiable(self) -> list[int]:
         """Numbers of the returned tensors that a backward can start from, each once."""
         from dual_object.values import refs
@@ -370,11 +409,23 @@ class Recording:
             if isinstance(value, self.reference.tensor_type)
             and id_ not in inputs
             and id(value) not in parameters
-            and value.is_leaf
+            and (value.is_leaf or value.retains_grad)
             and value.requires_grad
         ]
         [seen] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)
         return seen
+
+    def op_dtypes(self) -> list[str]:
+        """For each of the Program's `ops()` the dtype of the first tensor that it was given; empty where it was given
+        none. Only before `release`.
+        """
+        by_id, tensor_type = self.values.by_id, self.reference.tensor_type
+        found = []
+        for call in self.program.op_calls():
+            tensors = (value for id_ in call.operands() if isinstance(value := by_id.get(id_), tensor_type))
+            first = next(tensors, None)
+            found.append("" if first is None else self.reference.describe(first)[0])
+        return found
 
     def release(self) -> None:
         """Let go of the case's values. Recording and dual objects refer to one another: without this, each case
@@ -382,6 +433,7 @@ class Recording:
         collector, which then costs a quarter of the case.
         """
         self._known.clear()
+        self._groups.clear()
         self.values = Values()
 
 

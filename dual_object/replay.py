@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dual_object.adapter import Adapter
+from dual_object.adapter import Adapter, Distributed, distributed
 from dual_object.errors import MissingOp, ProgramError
+from dual_object.globals import KEYWORDS, MOVES, READS, stand_in
 from dual_object.observation import (
     Failure,
     Finished,
@@ -25,7 +26,7 @@ from dual_object.observation import (
     observe,
 )
 from dual_object.program import Call, Input, Program
-from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Ref, Tree, map_leaves
+from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves
 
 
 def _iterate(value: Any) -> list[Any]:
@@ -83,12 +84,8 @@ class Replay:
         """Run everything, backward included, without waiting for the target; `before(index)` is told of each call
         before it starts.
         """
-        try:
-            for x in self.program.inputs:
-                self.place(x)
-        except Exception as error:
-            self.seen.failures.append(failure_of(error, None))
-            self.seen.ended = True
+        for x in self.program.inputs:
+            self.place(x)
         for index, call in enumerate(self.program.calls):
             if self.seen.ended:
                 break
@@ -102,11 +99,20 @@ class Replay:
         return Finished(self.adapter, self.program, self.values, self.seen)
 
     def place(self, x: Input) -> None:
-        """Create an input tensor."""
+        """Create an input tensor; a failure is noted, never raised."""
+        if self.seen.ended:
+            return
         data = materialise(x)
-        tensor, shares = self.adapter.tensor(data, x.dtype)
-        if x.requires_grad:
-            tensor.requires_grad = True
+        try:
+            tensor, shares = self.adapter.tensor(data, x.dtype)
+            if x.layout is not None and self._side:
+                tensor, shares = self._distributed().spread(tensor, *x.layout), False
+            if x.requires_grad:
+                tensor.requires_grad = True
+        except Exception as error:
+            self.seen.failures.append(failure_of(error, None))
+            self.seen.ended = True
+            return
         self.values.by_id[x.id] = tensor
         if shares:
             self.values.buffers[x.id] = data
@@ -140,16 +146,18 @@ class Replay:
         args = [self.value(arg) for arg in call.args]
         kwargs = {key: self.value(arg) for key, arg in call.kwargs.items()} if call.kwargs else {}
         kind = call.kind
+        if not self._side and kwargs and kind != "custom":  # the reference's tensors are all local
+            kwargs = {key: arg for key, arg in kwargs.items() if key not in KEYWORDS}
         if kind == "function" or kind == "module":
-            return self.adapter.resolve(call.op)(*args, **kwargs)
+            return self._function(call.op)(*args, **kwargs)
         if kind == "method":
-            return self._attribute(args[0], call.op)(*args[1:], **kwargs)
+            return self._attribute(call, args[0])(*args[1:], **kwargs)
         if kind == "operator":
             return OPERATORS[call.op](*args, **kwargs)
         if kind == "call":
             return args[0](*args[1:], **kwargs)
         if kind == "get":
-            return self._attribute(args[0], call.op)
+            return self._attribute(call, args[0])
         if kind == "set":
             return setattr(args[0], call.op, args[1])
         if kind == "enter":
@@ -164,13 +172,31 @@ class Replay:
             return (import_function(side) if isinstance(side, str) else side)(*args, **kwargs)
         raise ProgramError(f"call kind {kind!r} is unknown")
 
-    def _attribute(self, receiver: Any, name: str) -> Any:
+    def _function(self, path: str) -> Any:
+        if not self._side and path in MOVES:
+            return MOVES[path]
+        return self.adapter.resolve(path)
+
+    def _attribute(self, call: Call, receiver: Any) -> Any:
+        name = call.op
         try:
             return getattr(receiver, name)
         except AttributeError as error:
             if hasattr(type(receiver), name):  # it exists, and its own code failed
                 raise
+            if name in MOVES or name in READS:
+                if self._side:
+                    self._distributed()
+                else:
+                    return stand_in(self.program, call.args[0].id, receiver, name)
             raise MissingOp(f"{type(receiver).__name__} has no attribute {name!r}") from error
+
+    def _distributed(self) -> Distributed:
+        """The adapter, where it has global tensors; raises NotImplementedError."""
+        found = distributed(self.adapter)
+        if found is None:
+            raise NotImplementedError(f"{self.adapter.name} has no global tensors")
+        return found
 
     def value(self, tree: Tree) -> Any:
         """This side's object for an argument of a call."""
@@ -189,6 +215,8 @@ class Replay:
             return self.adapter.resolve(leaf.path)
         if kind is Device:
             return self.adapter.device(leaf.spec)
+        if kind is Placement or kind is Sbp:
+            return self._distributed().own(leaf) if self._side else leaf
         if kind is Opaque:
             return leaf.value
         if isinstance(leaf, np.ndarray):

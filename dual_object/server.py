@@ -135,9 +135,32 @@ class Server:
         self.channel = channel
         self.progress = progress
         self.graphs = 0
+        self.told: set[str] = set()
 
     def answer(self, message: dict[str, Any], arrays: list[Array]) -> None:
-        """Run one request: `eager` gives a frame per case, `together` and `graph` one for all; `done` ends each."""
+        """Run one request: `eager` gives a frame per case, the others one for all; `done` ends each, and tells which
+        op types have run for the first time.
+        """
+        if message["do"] == "surface":
+            self.surface(message["paths"])
+        else:
+            self.run(message, arrays)
+        import psutil
+
+        touched = sorted(self.adapter.touched - self.told)
+        self.told.update(touched)
+        rss = psutil.Process().memory_info().rss
+        self.channel.send({"done": True, "graphs": self.graphs, "rss": rss, "touched": touched}, [])
+
+    def surface(self, paths: list[str]) -> None:
+        """Tell what the target has registered, and which of these ops."""
+        from dual_object.adapter import surface
+
+        found = surface(self.adapter, paths)
+        self.channel.send({"registry": found.registry, "names": found.names}, [])
+
+    def run(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        """Run the Programs of a request."""
         from dual_object.program import Program
 
         programs = [Program.from_json(data, arrays) for data in message["programs"]]
@@ -147,9 +170,6 @@ class Server:
             self.together(programs)
         else:
             self.eager(programs)
-        import psutil
-
-        self.channel.send({"done": True, "graphs": self.graphs, "rss": psutil.Process().memory_info().rss}, [])
 
     def eager(self, programs: list[Any]) -> None:
         """Replay each Program and wait for it, so that an asynchronous abort is blamed on its own case."""

@@ -8,12 +8,13 @@ beside it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from dual_object.errors import ProgramError
+from dual_object.errors import ArgumentError, ProgramError
 
 Tree: TypeAlias = Any
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -44,6 +45,78 @@ class Named(NamedTuple):
     items: tuple[Tree, ...]
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Placement:
+    """The ranks that hold a global tensor, nested as their hierarchy is; given as lists, held as tuples.
+
+    Raises ArgumentError for ranks that are no such nest.
+    """
+
+    type: str
+    nested: Any
+
+    def __init__(self, type: str, ranks: Any) -> None:
+        nested = ranks.tolist() if isinstance(ranks, np.ndarray) else ranks
+        try:
+            array = np.array(nested)
+        except ValueError:  # lists of several lengths
+            array = np.array(None)
+        if array.dtype.kind != "i" or not array.ndim or not array.size or array.min() < 0:
+            raise ArgumentError(
+                f"ranks={ranks!r}, but should be a list of ranks, or lists of lists of one length [placement(...)]"
+            )
+        if type not in ("cpu", "cuda"):
+            raise ArgumentError(f"type={type!r}, but should be 'cpu' or 'cuda' [placement(...)]")
+        object.__setattr__(self, "type", type)
+        object.__setattr__(self, "nested", _tuples(nested))
+
+    @property
+    def ranks(self) -> Array:
+        """The ranks as an array of the hierarchy's shape."""
+        return np.array(self.nested)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions of the hierarchy."""
+        return int(self.ranks.ndim)
+
+    @property
+    def members(self) -> list[int]:
+        """All ranks in a row."""
+        found: list[int] = self.ranks.reshape(-1).tolist()
+        return found
+
+    def __repr__(self) -> str:
+        return f'flow.placement("{self.type}", {self.ranks.tolist()})'
+
+
+def _tuples(nested: Any) -> Any:
+    return tuple(_tuples(part) for part in nested) if isinstance(nested, (list, tuple)) else int(nested)
+
+
+SbpKind = Literal["split", "broadcast", "partial_sum"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sbp:
+    """How the ranks along one dimension of a placement hold a global tensor: as slices along `dim`, as copies, or as
+    summands. Raises ArgumentError for a kind that is none, or a split without a dimension.
+    """
+
+    kind: SbpKind
+    dim: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check both."""
+        if self.kind not in get_args(SbpKind):
+            raise ArgumentError(f"kind={self.kind!r}, but should be one of {', '.join(get_args(SbpKind))} [sbp]")
+        if (type(self.dim) is int and self.dim >= 0) is not (self.kind == "split"):
+            raise ArgumentError(f"dim={self.dim!r}, but should be a dimension for a split alone [sbp.{self.kind}]")
+
+    def __repr__(self) -> str:
+        return f"flow.sbp.split({self.dim})" if self.kind == "split" else f"flow.sbp.{self.kind}"
+
+
 class Opaque(NamedTuple):
     """An object of the user that only an inline replay can pass on; it cannot be stored."""
 
@@ -69,6 +142,19 @@ def map_leaves(tree: Tree, leaf: Callable[[Any], Any]) -> Tree:
     if kind is slice:
         return slice(map_leaves(tree.start, leaf), map_leaves(tree.stop, leaf), map_leaves(tree.step, leaf))
     return leaf(tree)
+
+
+def leaves(tree: Tree) -> Iterator[Any]:
+    """Whatever in `tree` is not a container, in order; the ends of slices and the keys of dicts are left out."""
+    kind = type(tree)
+    if kind is tuple or kind is list:
+        for item in tree:
+            yield from leaves(item)
+    elif kind is dict or kind is OrderedDict:
+        for item in tree.values():
+            yield from leaves(item)
+    else:
+        yield tree
 
 
 def refs(tree: Tree) -> list[int]:
@@ -113,6 +199,10 @@ def to_json(tree: Tree, arrays: list[Array]) -> Any:
         return {"name": tree.path}
     if kind is Device:
         return {"device": tree.spec}
+    if kind is Placement:
+        return {"placement": [tree.type, tree.ranks.tolist()]}
+    if kind is Sbp:
+        return {"sbp": [tree.kind, tree.dim]}
     if kind is Named:
         return {"named": [list(tree.fields), [to_json(item, arrays) for item in tree.items]]}
     if kind is slice:
@@ -136,6 +226,8 @@ _DECODERS: dict[str, Callable[[Any, list[Array]], Any]] = {
     ),
     "name": lambda value, arrays: Name(value),
     "device": lambda value, arrays: Device(value),
+    "placement": lambda value, arrays: Placement(*value),
+    "sbp": lambda value, arrays: Sbp(*value),
     "named": lambda value, arrays: Named(tuple(value[0]), tuple(from_json(item, arrays) for item in value[1])),
     "slice": lambda value, arrays: slice(*(from_json(part, arrays) for part in value)),
     "ellipsis": lambda value, arrays: Ellipsis,

@@ -1,23 +1,117 @@
-"""Tells what a run found: records on disk, their summary, and its words for the terminal and JUnit.
+"""Tells what a run found: records on disk, their summary, and its words for people and for other programs.
 
-Plain records go in, one JSON object per line, and plain text comes out. A run folder holds
-`records-<worker>.jsonl`; RecordWriter writes them, `summarize(read_run(folder))` counts them, `render`
-words the counts and `save_summary` keeps them as summary.json. `merge_runs` joins the runs of several shards.
+Plain records go in, one JSON object per line, and text comes out. A run folder holds `records-<worker>.jsonl`;
+RecordWriter writes them, `summarize(read_run(folder))` counts them. `render` words the counts for a terminal,
+`save_site` draws the HTML report, `markdown_text` and `junit_xml` are for other programs, `save_summary` keeps
+summary.json. `merge_runs` joins the runs of several shards, `compare_runs` holds two runs against each other.
+
+Names are imported when they are first used: writing records needs none of the libraries that draw.
 """
 
-from reports.errors import FolderError, MergeError, PartError, PlainError, RecordError, ReportError, VersionError
-from reports.failure import failure_text
-from reports.folders import latest_run, load_status, plan_run, prune_runs, resolve_run, runs, save_status, save_summary
-from reports.junit import junit_property
-from reports.matrix import Cell, Matrix
-from reports.merging import Merged, join_status, merge_runs
-from reports.records import Damage, RecordWriter, Run, read_run
-from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary
-from reports.tally import summarize
-from reports.terminal import render
-from reports.verdict import headline
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reports.annotations import append_step_summary, github_annotations
+    from reports.difference import RunDifference, compare_runs
+    from reports.difference_page import difference_html
+    from reports.difference_text import render_difference
+    from reports.errors import FolderError, MergeError, PartError, PlainError, RecordError, ReportError, VersionError
+    from reports.failure import failure_text
+    from reports.folders import (
+        latest_run,
+        load_status,
+        plan_run,
+        prune_runs,
+        resolve_run,
+        runs,
+        save_status,
+        save_summary,
+    )
+    from reports.junit import junit_property, junit_xml
+    from reports.markdown import markdown_text
+    from reports.matrix import Cell, Matrix
+    from reports.merging import Merged, join_status, merge_runs
+    from reports.records import Damage, RecordWriter, Run, read_run
+    from reports.saved import Saved, load_saved
+    from reports.shape import RED_LEVELS
+    from reports.site import save_site
+    from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary
+    from reports.tally import summarize
+    from reports.terminal import render
+    from reports.verdict import headline
+
+_HOMES = {
+    "reports.annotations": (
+        "append_step_summary",
+        "github_annotations",
+    ),
+    "reports.difference": ("RunDifference", "compare_runs"),
+    "reports.difference_page": ("difference_html",),
+    "reports.difference_text": ("render_difference",),
+    "reports.errors": (
+        "FolderError",
+        "MergeError",
+        "PartError",
+        "PlainError",
+        "RecordError",
+        "ReportError",
+        "VersionError",
+    ),
+    "reports.failure": ("failure_text",),
+    "reports.folders": (
+        "latest_run",
+        "load_status",
+        "plan_run",
+        "prune_runs",
+        "resolve_run",
+        "runs",
+        "save_status",
+        "save_summary",
+    ),
+    "reports.junit": (
+        "junit_property",
+        "junit_xml",
+    ),
+    "reports.markdown": ("markdown_text",),
+    "reports.matrix": (
+        "Cell",
+        "Matrix",
+    ),
+    "reports.merging": (
+        "Merged",
+        "join_status",
+        "merge_runs",
+    ),
+    "reports.records": (
+        "Damage",
+        "RecordWriter",
+        "Run",
+        "read_run",
+    ),
+    "reports.saved": (
+        "Saved",
+        "load_saved",
+    ),
+    "reports.shape": ("RED_LEVELS",),
+    "reports.site": ("save_site",),
+    "reports.summary": (
+        "Divergence",
+        "Evidence",
+        "Graph",
+        "SlowTest",
+        "Summary",
+    ),
+    "reports.tally": ("summarize",),
+    "reports.terminal": ("render",),
+    "reports.verdict": ("headline",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "RED_LEVELS",
     "Cell",
     "Damage",
     "Divergence",
@@ -33,23 +127,47 @@ __all__ = [
     "RecordWriter",
     "ReportError",
     "Run",
+    "RunDifference",
+    "Saved",
     "SlowTest",
     "Summary",
     "VersionError",
+    "append_step_summary",
+    "compare_runs",
+    "difference_html",
     "failure_text",
+    "github_annotations",
     "headline",
     "join_status",
     "junit_property",
+    "junit_xml",
     "latest_run",
+    "load_saved",
     "load_status",
+    "markdown_text",
     "merge_runs",
     "plan_run",
     "prune_runs",
     "read_run",
     "render",
+    "render_difference",
     "resolve_run",
     "runs",
+    "save_site",
     "save_status",
     "save_summary",
     "summarize",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'reports' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME_OF})

@@ -40,30 +40,32 @@ def program_table(program: str, blamed_line: int | None, encoding: str = "utf-8"
 
 
 def worst_table(worst: Sequence[Mapping[str, object]], target: str, encoding: str = "utf-8") -> Table:
-    """Return the worst elements, at most five: where they are, both values, and how far these are apart."""
+    """Return the worst elements, at most five: where they are, each side's value, and how far these are apart."""
+    rows = worst[:MOST_ELEMENTS]
+    sides = [side for side in ("eager", "graph") if any(element[side] is not None for element in rows)]
+    name = literal(target, encoding)
     table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False, header_style="bold")
     table.add_column("index", overflow="fold")
-    for name in ("reference", literal(target, encoding), "absolute", "relative"):
-        table.add_column(Text(name), justify="right", overflow="fold")
-    for element in worst[:MOST_ELEMENTS]:
-        reference, actual = _pair(element.get("reference"), element.get("actual"))
+    heads = [name] if sides == ["eager"] else [f"{name} {side}" for side in sides]
+    for head in ("reference", *heads, "absolute", "relative"):
+        table.add_column(Text(head), justify="right", overflow="fold")
+    for element in rows:
         cells = (
-            _index(element.get("index")),
-            reference,
-            actual,
-            _number(element.get("absolute"), 3),
-            _number(element.get("relative"), 3),
+            _index(element["index"]),
+            *_told([element[side] for side in ("reference", *sides)]),
+            _number(element["absolute"], 3),
+            _number(element["relative"], 3),
         )
         table.add_row(*(Text(literal(cell, encoding)) for cell in cells))
     return table
 
 
-def _pair(reference: object, actual: object) -> tuple[str, str]:
-    """Return both values with nine digits, or with all where nine do not tell them apart."""
-    short = _number(reference, 9), _number(actual, 9)
-    if short[0] != short[1] or reference is None or actual is None:
+def _told(values: Sequence[object]) -> list[str]:
+    """Return values with nine digits, or with all where nine do not tell those apart that differ."""
+    short = [_number(value, 9) for value in values]
+    if len(set(short)) == len(set(map(str, values))):
         return short
-    return str(reference), str(actual)
+    return ["-" if value is None else str(value) for value in values]
 
 
 def _number(value: object, digits: int) -> str:

@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from reports.evidence import program_table, worst_table
-from reports.literals import literal_lines
-from reports.verdict import counted
+from reports.literals import literal, literal_lines
+from reports.quantities import counted
 
 SHOWN = 3
 
@@ -31,19 +31,19 @@ def failure_text(rows: Sequence[Mapping[str, object]], cases: int, width: int = 
     for group in list(groups.values())[:SHOWN]:
         first = group[0]
         console.print()
-        console.print(Text(f"{first['fingerprint']}  {counted(len({row['case_key'] for row in group}), 'case')}"))
+        title = literal(str(first["fingerprint"]))
+        console.print(Text(f"{title}  {counted(len({row['case_key'] for row in group}), 'case')}"))
         for line in literal_lines(str(first["message"]), "utf-8"):
             console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
-        blamed = first["blamed_line"]
-        console.print()
-        program = program_table(str(first["program"]), blamed if isinstance(blamed, int) else None)
-        console.print(Padding(program, (0, 0, 0, 2)))
-        worst = first["worst"]
-        if isinstance(worst, Sequence) and worst:
+        shown = first["evidence"]
+        if isinstance(shown, Mapping) and shown["program"] is not None:
             console.print()
-            console.print(Padding(worst_table(worst, str(first["target"])), (0, 0, 0, 2)))
+            console.print(Padding(program_table(str(shown["program"]), shown["blamed_line"]), (0, 0, 0, 2)))
+        if isinstance(shown, Mapping) and shown["worst"]:
+            console.print()
+            console.print(Padding(worst_table(shown["worst"], str(first["target"])), (0, 0, 0, 2)))
         console.print()
-        console.print(Padding(Text(str(first["replay"])), (0, 0, 0, 2)))
+        console.print(Padding(Text(literal(str(first["replay"]))), (0, 0, 0, 2)))
     if len(groups) > SHOWN:
         console.print()
         console.print(Text(f"and {counted(len(groups) - SHOWN, 'more fingerprint')}, see the summary"))

@@ -91,10 +91,10 @@ def save_summary(run_folder: Path, summary: Summary) -> Path:
     """
     text = encode(summary.to_json(), "summary.json") + "\n"
     path = run_folder / "summary.json"
-    _replace(path, text)
+    replace_text(path, text)
     parent = run_folder.resolve().parent
     if parent.name == "runs":
-        _replace(parent.parent / "summary.json", text)
+        replace_text(parent.parent / "summary.json", text)
     return path
 
 
@@ -103,7 +103,7 @@ def save_status(run_folder: Path, status: int) -> None:
 
     Raises RecordError where it cannot be written.
     """
-    _replace(run_folder / STATUS_NAME, f"{status}\n")
+    replace_text(run_folder / STATUS_NAME, f"{status}\n")
 
 
 def load_status(run_folder: Path) -> int | None:
@@ -117,19 +117,21 @@ def load_status(run_folder: Path) -> int | None:
         raise RecordError(f"{path} cannot be read as an exit status: {error}; run the tests again") from error
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str) -> None:
+    """Write a file at once, so that no reader sees half of it. Raises RecordError where it cannot be written."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="ascii")
+        draft.write_text(text, encoding="utf-8")
         draft.replace(path)
     except OSError as error:
         # The first error is the one to tell; a draft may not even be there.
         with suppress(OSError):
             draft.unlink()
-        raise _unwritable(path, str(error.strerror)) from error
+        raise unwritable(path, str(error.strerror)) from error
 
 
-def _unwritable(path: Path, reason: str) -> RecordError:
+def unwritable(path: Path, reason: str) -> RecordError:
+    """Return the error of a file that cannot be written."""
     return RecordError(
         f"{path} cannot be written: {reason}; free the disk or choose another folder with --autotest-report"
     )

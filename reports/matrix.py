@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
 from reports.shape import Record
 
-PHASES = ("eager_forward", "eager_backward", "eager_second", "graph_forward", "graph_backward", "graph_state")
+PHASES = (
+    "eager_forward",
+    "eager_backward",
+    "eager_second",
+    "global_forward",
+    "global_backward",
+    "graph_forward",
+    "graph_backward",
+    "graph_state",
+)
 #: Where an op's values are wrong, its gradients and buffers were not held against anything sound; and where eager is
 #: wrong, its graph was held against nothing but that.
 BASIS: Mapping[str, tuple[str, ...]] = {
     "eager_backward": ("eager_forward",),
-    "graph_forward": ("eager_forward",),
-    "graph_backward": ("eager_forward", "eager_backward", "graph_forward"),
-    "graph_state": ("eager_forward", "graph_forward"),
+    "global_backward": ("global_forward",),
+    "graph_forward": ("eager_forward", "global_forward"),
+    "graph_backward": ("eager_forward", "eager_backward", "global_forward", "global_backward", "graph_forward"),
+    "graph_state": ("eager_forward", "global_forward", "graph_forward"),
 }
 #: What ends a case in its eager run: nothing after it is checked.
 ENDING = frozenset({"exception", "missing", "unsupported", "crash", "timeout"})
@@ -55,16 +65,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The cells of all ops, by op and phase; an op lacks the phases that none of its cases has."""
+    """The cells of all ops, by op and phase, and the tests that called each op; an op lacks the phases that none of its
+    cases has.
+    """
 
     cells: Mapping[str, Mapping[str, Cell]] = field(default_factory=dict)
+    tests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
-    def unaligned(self) -> list[str]:
-        """The ops that are not aligned everywhere they were checked, the worst first."""
-        ranks = {op: self._rank(op) for op in self.cells}
-        worst = [op for op, rank in ranks.items() if rank[0] < OUTCOMES.index("aligned")]
-        return sorted(worst, key=lambda op: (ranks[op], op))
+    def ranked(self) -> list[str]:
+        """All ops, those with the worst outcome in most cases first."""
+        return sorted(self.cells, key=lambda op: (self._rank(op), op))
 
     @property
     def aligned(self) -> int:
@@ -78,7 +89,7 @@ class Matrix:
 
     def phases(self, ops: Iterable[str]) -> list[str]:
         """Return the phases in which any of `ops` was checked, in order."""
-        return _ordered({phase for op in ops for phase, cell in self.cells[op].items() if cell.checked})
+        return ordered({phase for op in ops for phase, cell in self.cells[op].items() if cell.checked})
 
     def to_json(self) -> dict[str, dict[str, dict[str, int]]]:
         """Return `{op: {phase: counts}}` with ops sorted by name."""
@@ -91,46 +102,59 @@ class Matrix:
 
 
 class MatrixTally:
-    """Counts `end` records into a Matrix; memory grows with the ops, not with the cases."""
+    """Counts `end` records into a Matrix; memory grows with the ops and their tests, not with the cases."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, dict[str, Counter[str]]] = {}
+        self._counts: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+        self._tests: dict[str, set[str]] = defaultdict(set)
 
-    def take(self, record: Record) -> None:
-        """Count one case. A draw that PyTorch refused counts only for what it was found to diverge in."""
+    def take(self, record: Record) -> Mapping[tuple[str, str], str]:
+        """Count one case and return its outcome by op and phase.
+
+        A draw that PyTorch refused counts only for what it was found to diverge in.
+        """
         shown = _shown(record)
-        for (op, phase), outcome in shown.items():
-            self._count(op, phase, outcome)
-        if record["verdict"] == "rejected":
-            return
-        rows = record["divergences"]
-        # A case that ended in its eager run says nothing of its other ops; nor does one whose culprit is not known.
-        ended = any(row["phase"] == "eager_forward" and row["kind"] in ENDING for row in rows)
-        in_graph = any(row["phase"].startswith("graph") for row in rows)
-        died = record["verdict"] in ("crashed", "timed_out") and not in_graph
-        compared = not (ended or died or record["verdict"] == "skipped")
-        for op in set(record["ops"]):
-            for phase, checked in _phases(record):
-                if (op, phase) in shown:
-                    continue
-                basis = BASIS.get(phase, ())
-                doubts = {(WHOLE, phase), *((culprit, part) for culprit in (WHOLE, op) for part in basis)}
-                sound = compared and checked and not doubts & shown.keys()
-                self._count(op, phase, "aligned" if sound else "not_checked")
+        found = dict(shown)
+        if record["verdict"] != "rejected":
+            found.update(_compared(record, shown))
+        for (op, phase), outcome in found.items():
+            self._counts[op][phase][outcome] += 1
+            self._tests[op].add(record["test"])
+        return found
 
     def matrix(self) -> Matrix:
         """Return what was counted."""
         return Matrix(
-            {op: {phase: Cell(**row[phase]) for phase in _ordered(row)} for op, row in sorted(self._counts.items())}
+            {op: {phase: Cell(**row[phase]) for phase in ordered(row)} for op, row in sorted(self._counts.items())},
+            {op: tuple(sorted(tests)) for op, tests in sorted(self._tests.items())},
         )
 
-    def _count(self, op: str, phase: str, outcome: str) -> None:
-        self._counts.setdefault(op, {}).setdefault(phase, Counter())[outcome] += 1
 
-
-def _ordered(phases: Iterable[str]) -> list[str]:
-    """Phases in the order of a case's life, with those that are not ours last."""
+def ordered(phases: Iterable[str]) -> list[str]:
+    """Return phases in the order of a case's life, with those that are not ours last."""
     return sorted(phases, key=lambda phase: (PHASES.index(phase) if phase in PHASES else len(PHASES), phase))
+
+
+def _compared(record: Record, shown: Mapping[tuple[str, str], str]) -> Iterator[tuple[tuple[str, str], str]]:
+    """The ops and phases of a case for which no divergence is shown: aligned, or not checked."""
+    rows = record["divergences"]
+    # A case that ended in its eager run says nothing of its other ops; nor does one whose culprit is not known.
+    ended = any(row["phase"] in ("eager_forward", "global_forward") and row["kind"] in ENDING for row in rows)
+    in_graph = any(row["phase"].startswith("graph") for row in rows)
+    died = record["verdict"] in ("crashed", "timed_out") and not in_graph
+    compared = not (ended or died or record["verdict"] == "skipped")
+    for op in set(record["ops"]):
+        for phase, checked in _phases(record):
+            if (op, phase) in shown:
+                continue
+            sound = compared and checked and not (shown and _doubts(op, phase) & shown.keys())
+            yield (op, phase), "aligned" if sound else "not_checked"
+
+
+def _doubts(op: str, phase: str) -> set[tuple[str, str]]:
+    """Where a divergence takes the ground from under an op's phase."""
+    basis = BASIS.get(phase, ())
+    return {(WHOLE, phase), *((culprit, part) for culprit in (WHOLE, op) for part in basis)}
 
 
 def _shown(record: Record) -> dict[tuple[str, str], str]:
@@ -146,19 +170,24 @@ def _shown(record: Record) -> dict[tuple[str, str], str]:
 
 
 def _outcome(row: Mapping[str, str]) -> str:
-    if row["level"] in ("known", "refuses"):
-        return row["level"]
+    outcome = {"known": "known", "stricter": "known", "refuses": "refuses", "counted": "refuses"}.get(row["level"])
+    if outcome is not None:
+        return outcome
     return "crashed" if row["kind"] in ("crash", "timeout") else "wrong"
 
 
 def _phases(record: Record) -> Iterator[tuple[str, bool]]:
-    """The phases that a case has, and whether each was compared; a case without gradients or buffers lacks theirs."""
+    """The phases that a case has, and whether each was compared; a case without gradients or buffers lacks theirs.
+
+    A case with global tensors says so: its record's `graph` has `eager: global`.
+    """
     graph = record.get("graph") or {"forward": "off", "backward": "off"}
     forward = graph["forward"] == "verified"
-    yield "eager_forward", True
+    eager = "global" if graph.get("eager") == "global" else "eager"
+    yield f"{eager}_forward", True
     yield "graph_forward", forward
     if graph["backward"] != NO_BACKWARD:
-        yield "eager_backward", True
+        yield f"{eager}_backward", True
         yield "graph_backward", graph["backward"] == "verified"
     if "state" in graph:
         yield "graph_state", graph["state"] == "verified"

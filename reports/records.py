@@ -38,6 +38,8 @@ class RecordWriter:
         target: str,
         environment: Mapping[str, str],
         command: str,
+        commit: str | None = None,
+        path: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Create the folder and the file where they are missing, and describe the run."""
@@ -63,15 +65,23 @@ class RecordWriter:
                     "target": target,
                     "environment": dict(environment),
                     "command": command,
+                    "commit": commit,
+                    "path": path,
                 }
             )
         except BaseException:
             self.close()
             raise
 
-    def target(self, environment: Mapping[str, str]) -> None:
-        """Record what the target told about itself; it is merged into the run's environment."""
-        self.write({"type": "target", "environment": dict(environment)})
+    def target(self, environment: Mapping[str, str], devices: Sequence[str]) -> None:
+        """Record what the target told about itself; its environment is merged into the run's."""
+        self.write({"type": "target", "environment": dict(environment), "devices": list(devices)})
+
+    def surface(self, registry: Sequence[str], touched: Sequence[str], names: Sequence[str]) -> None:
+        """Record the op types that the target has registered and those that ran, and the names of the ops that both
+        sides have.
+        """
+        self.write({"type": "surface", "registry": list(registry), "touched": list(touched), "names": list(names)})
 
     def start(self, test: str, key: str, index: int) -> None:
         """Record that a case begins."""
@@ -85,11 +95,14 @@ class RecordWriter:
         *,
         reason: str | None = None,
         ops: Sequence[str] = (),
+        dtypes: Sequence[str] = (),
         graph: Mapping[str, str] | None = None,
         seconds: float,
         divergences: Sequence[Mapping[str, object]] = (),
     ) -> None:
-        """Record how a case ended; `graph` holds the keys forward and backward."""
+        """Record how a case ended; `dtypes` are those that `ops` were given, one by one, `graph` holds the keys forward
+        and backward, and `eager: global` where the case has global tensors.
+        """
         self.write(
             {
                 "type": "end",
@@ -98,15 +111,16 @@ class RecordWriter:
                 "verdict": verdict,
                 "reason": reason,
                 "ops": list(ops),
+                "dtypes": list(dtypes),
                 "graph": None if graph is None else dict(graph),
                 "seconds": seconds,
                 "divergences": [dict(row) for row in divergences],
             }
         )
 
-    def test(self, test: str, seconds: float, outcome: str) -> None:
-        """Record that a test ended: `outcome` is passed, failed or skipped."""
-        self.write({"type": "test", "test": test, "seconds": seconds, "outcome": outcome})
+    def test(self, test: str, seconds: float, outcome: str, line: int | None = None) -> None:
+        """Record that a test ended: `outcome` is passed, failed or skipped, `line` its first one, from 1."""
+        self.write({"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": line})
 
     def fault(self, test: str | None, message: str) -> None:
         """Record a fault of the harness itself, in a test or outside all of them."""

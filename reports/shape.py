@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 Record = dict[str, Any]
 Check = Callable[[Any], bool]
 
-VERSION = 1
+VERSION = 2
 VERDICTS = ("aligned", "divergent", "rejected", "skipped", "crashed", "timed_out")
+#: `wrong` and `refuses` are new and make a run red; `known` is explained by a ledger of known divergences; `counted` is
+#: an op that the target lacks, which its test only counts; `stricter` is what the checks of the framework's own test
+#: harness would not have seen.
+LEVELS = ("wrong", "refuses", "stricter", "counted", "known")
+RED_LEVELS = ("wrong", "refuses")
 
 
 def fault_of(record: object) -> str | None:
@@ -35,6 +41,9 @@ def _fault_of_rows(rows: list[object]) -> str | None:
         if not isinstance(row, dict):
             return f"divergences[{position}]={_brief(row)}, but should be an object"
         fault = _fault(row, ROW_FIELDS)
+        if fault is None and row["evidence"] is not None:
+            fault = _fault(row["evidence"], EVIDENCE_FIELDS)
+            fault = None if fault is None else f"evidence.{fault}"
         if fault is not None:
             return f"divergences[{position}].{fault}"
     return None
@@ -92,8 +101,50 @@ def _is_verdict(value: Any) -> bool:
     return isinstance(value, str) and value in VERDICTS
 
 
+def _is_object_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, dict)
+
+
 def _is_worst(value: Any) -> bool:
-    return value is None or (isinstance(value, list) and all(isinstance(part, dict) for part in value))
+    return isinstance(value, list) and all(
+        isinstance(part, dict) and part.keys() >= WORST_FIELDS and isinstance(part["index"], list) for part in value
+    )
+
+
+def _is_fact(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 4 and all(_is_text_or_none(part) for part in value)
+
+
+def _is_facts(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_fact(row) for row in value)
+
+
+def _is_heat(value: Any) -> bool:
+    if value is None:
+        return True
+    if not (isinstance(value, dict) and _is_text(value.get("note")) and isinstance(value.get("shape"), list)):
+        return False
+    rows, columns, cells = value.get("rows"), value.get("columns"), value.get("cells")
+    return (
+        isinstance(cells, list) and len(cells) == rows and all(isinstance(r, list) and len(r) == columns for r in cells)
+    )
+
+
+def _is_histogram(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, list)
+        and all(
+            isinstance(bin_, list) and len(bin_) == 2 and _is_text(bin_[0]) and _is_whole(bin_[1]) for bin_ in value
+        )
+    )
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{8}", value) is not None
+
+
+def _is_level(value: Any) -> bool:
+    return isinstance(value, str) and value in LEVELS
 
 
 _TEXT = (_is_text, "a string")
@@ -101,6 +152,7 @@ _TEXT_OR_NONE = (_is_text_or_none, "a string or null")
 _WHOLE = (_is_whole, "an integer")
 _NUMBER = (_is_number, "a finite number")
 _NAMED_TEXTS = (_is_named_texts, "an object of strings")
+_TEXTS = (_is_texts, "a list of strings")
 _TIME_OR_NONE = (_is_number_or_none, "a finite number or absent")
 
 FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
@@ -112,15 +164,19 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "time": _NUMBER,
         "environment": _NAMED_TEXTS,
         "command": _TEXT,
+        "commit": _TEXT_OR_NONE,
+        "path": _TEXT_OR_NONE,
     },
-    "target": {"environment": _NAMED_TEXTS, "time": _TIME_OR_NONE},
+    "target": {"environment": _NAMED_TEXTS, "devices": _TEXTS, "time": _TIME_OR_NONE},
+    "surface": {"registry": _TEXTS, "touched": _TEXTS, "names": _TEXTS, "time": _TIME_OR_NONE},
     "start": {"test": _TEXT, "key": _TEXT, "index": _WHOLE, "time": _NUMBER},
     "end": {
         "key": _TEXT,
         "test": _TEXT,
         "verdict": (_is_verdict, f"one of {', '.join(VERDICTS)}"),
         "reason": _TEXT_OR_NONE,
-        "ops": (_is_texts, "a list of strings"),
+        "ops": _TEXTS,
+        "dtypes": _TEXTS,
         "graph": (_is_graph, "null or an object with the strings forward and backward"),
         "seconds": _NUMBER,
         "divergences": (_is_list, "a list"),
@@ -130,6 +186,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "test": _TEXT,
         "seconds": _NUMBER,
         "outcome": (lambda value: value in ("passed", "failed", "skipped"), "one of passed, failed, skipped"),
+        "line": (_is_whole_or_none, "an integer or null"),
         "time": _TIME_OR_NONE,
     },
     "fault": {"test": _TEXT_OR_NONE, "message": _TEXT, "time": _TIME_OR_NONE},
@@ -143,14 +200,27 @@ ROW_TEXTS = (
     "op",
     "phase",
     "kind",
-    "level",
     "case_key",
     "message",
     "replay",
 )
 ROW_FIELDS: Mapping[str, tuple[Check, str]] = {
     **dict.fromkeys(ROW_TEXTS, _TEXT),
+    # It names files: nothing in it may lead out of their folder.
+    "id": (_is_id, "eight hexadecimal digits"),
+    "level": (_is_level, f"one of {', '.join(LEVELS)}"),
+    "reason": _TEXT_OR_NONE,
+    "evidence": (_is_object_or_none, "an object or null"),
+}
+
+WORST_FIELDS = {"index", "reference", "eager", "graph", "absolute", "relative", "ulp"}
+EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "program": _TEXT_OR_NONE,
-    "worst": (_is_worst, "a list of objects or null"),
     "blamed_line": (_is_whole_or_none, "an integer or null"),
+    "last_words": _TEXT_OR_NONE,
+    "facts": (_is_facts, "a list of rows of four strings or nulls"),
+    "words": _TEXTS,
+    "worst": (_is_worst, f"a list of objects with {', '.join(sorted(WORST_FIELDS))}"),
+    "heat": (_is_heat, "null or an object whose cells have its rows and columns"),
+    "histogram": (_is_histogram, "null or a list of pairs of a string and an integer"),
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from reports.coverage import Coverage
 from reports.matrix import Matrix
+from reports.shape import Record
 
 # Worst first; an unknown kind stands before `missing`, since it may be anything.
 KINDS = (
@@ -41,7 +43,7 @@ def severity(kind: str) -> int:
 
 @dataclass(frozen=True)
 class Divergence:
-    """The cases of one test which diverge with one fingerprint: the first of them, and their count."""
+    """The cases of one test which diverge with one fingerprint: the first of them, and the keys of all."""
 
     id: str
     fingerprint: str
@@ -54,7 +56,13 @@ class Divergence:
     case_key: str
     message: str
     replay: str
-    count: int
+    cases: tuple[str, ...]
+    reason: str | None = None
+
+    @property
+    def count(self) -> int:
+        """How many cases there are."""
+        return len(self.cases)
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as plain data."""
@@ -70,17 +78,47 @@ class Divergence:
             "case_key": self.case_key,
             "message": self.message,
             "replay": self.replay,
+            "reason": self.reason,
             "count": self.count,
         }
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What shows a divergence: the program, its first diverging line (from 1), the worst elements."""
+    """What shows a divergence to people.
 
-    program: str | None
-    blamed_line: int | None
-    worst: tuple[Mapping[str, object], ...]
+    `blamed_line` is the program's first diverging line, from 1. `facts` are rows of a name and what reference, eager
+    target and the target's graph have, `words` sentences, `worst` the worst elements, `heat` the map of errors,
+    `histogram` pairs of a distance in ULP and a count, `last_words` what a target said before it died.
+    """
+
+    program: str | None = None
+    blamed_line: int | None = None
+    last_words: str | None = None
+    facts: tuple[Sequence[str | None], ...] = ()
+    words: tuple[str, ...] = ()
+    worst: tuple[Mapping[str, object], ...] = ()
+    heat: Mapping[str, object] | None = None
+    histogram: tuple[tuple[str, int], ...] | None = None
+
+    @classmethod
+    def of(cls, record: Record) -> Evidence:
+        """Take the evidence of a divergence's record."""
+        histogram = record["histogram"]
+        return cls(
+            record["program"],
+            record["blamed_line"],
+            record["last_words"],
+            tuple(record["facts"]),
+            tuple(record["words"]),
+            tuple(record["worst"]),
+            record["heat"],
+            None if histogram is None else tuple((label, count) for label, count in histogram),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return the fields as plain data."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -111,15 +149,22 @@ class Summary:
     """Everything the terminal tells about a run; `to_json()` is summary.json.
 
     `cases` is aligned + divergent + skipped + crashed + timed_out: rejected draws and running cases are not
-    cases. `complete` is false where a case or test never ended or a line was damaged. `unexpected` counts
-    the divergent, crashed and timed-out cases that known divergences do not explain, `unexpected_tests` the
-    tests holding them, and `failed` names the failed tests without one.
+    cases. `complete` is false where a case or test never ended or a line was damaged. `divergences` are what makes the
+    run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only count,
+    `stricter` what the framework's own harness would not have seen. `unexpected` counts the divergent, crashed and
+    timed-out cases with a divergence that is red, `unexpected_tests` the tests holding them, and `failed` names the
+    failed tests without one. By test: `outcomes` (passed, failed, skipped), `seconds_by_test`, `lines`.
     """
 
     folder: Path
     target: str
+    devices: tuple[str, ...]
     seed: int | None
     environment: Mapping[str, str]
+    command: str
+    commit: str | None
+    path: str | None
+    started: float | None
     seconds: float
     tests: int
     aligned: int
@@ -133,6 +178,8 @@ class Summary:
     rejected_reasons: Mapping[str, int]
     divergences: tuple[Divergence, ...]
     known: tuple[Divergence, ...]
+    counted: tuple[Divergence, ...]
+    stricter: tuple[Divergence, ...]
     evidence: Mapping[str, Evidence]
     unexpected: int
     unexpected_tests: int
@@ -143,12 +190,21 @@ class Summary:
     fault_count: int
     damage: tuple[str, ...]
     slowest: tuple[SlowTest, ...]
+    outcomes: Mapping[str, str]
+    seconds_by_test: Mapping[str, float]
+    lines: Mapping[str, int]
     matrix: Matrix
+    coverage: Coverage
 
     @property
     def cases(self) -> int:
         """The cases which ended with a verdict other than rejected."""
         return self.aligned + self.divergent + self.skipped + self.crashed + self.timed_out
+
+    @property
+    def all_divergences(self) -> tuple[Divergence, ...]:
+        """Those of every level, the red ones first."""
+        return (*self.divergences, *self.stricter, *self.counted, *self.known)
 
     @property
     def complete(self) -> bool:
@@ -173,9 +229,18 @@ class Summary:
                 "backward_verified": self.graph.backward_verified,
                 "skipped": dict(self.graph.skipped),
             },
+            "target": self.target,
+            "devices": list(self.devices),
             "environment": dict(self.environment),
+            "command": self.command,
+            "commit": self.commit,
+            "path": self.path,
+            "started": self.started,
             "divergences": [row.to_json() for row in self.divergences],
             "known": [row.to_json() for row in self.known],
+            "counted": [row.to_json() for row in self.counted],
+            "stricter": [row.to_json() for row in self.stricter],
+            "outcomes": dict(self.outcomes),
             "complete": self.complete,
             "running": list(self.running),
             "faults": [*self.faults, *self.damage],

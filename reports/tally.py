@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
+from reports.coverage import CoverageTally
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
-from reports.shape import ROW_TEXTS, Record
+from reports.shape import LEVELS, RED_LEVELS, ROW_TEXTS, Record
 from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary, severity
 
 # Reasons and faults may hold a case's own numbers: past these, memory would grow with the cases.
 MOST_REASONS = 500
 MOST_SENTENCES = 100
 SLOWEST = 10
+#: How a test may end, the worst first.
+OUTCOMES = ("failed", "passed", "skipped")
 
 
 def summarize(run: Run) -> Summary:
     """Return the summary of a run, reading each record once.
 
-    Memory grows with the tests and the distinct (fingerprint, test) pairs, not with the cases. The result
-    does not depend on how the tests were shared among workers. Raises what Run.lines raises.
+    Memory grows with the tests, the distinct (fingerprint, test) pairs and the keys of divergent cases, not with the
+    others. The result does not depend on how the tests were shared among workers. Raises what Run.lines raises.
     """
     tally = _Tally(run.folder)
     for path, line in run.lines():
@@ -32,6 +36,12 @@ def summarize(run: Run) -> Summary:
         else:
             tally.take(path, line)
     return tally.summary()
+
+
+@lru_cache
+def _follows(path: Path) -> bool:
+    """Whether a file is that of a further rank: what it ran, the first rank's file counts."""
+    return re.fullmatch(r"records-rank[1-9]\d*\.jsonl", path.name) is not None
 
 
 class _Reasons:
@@ -72,7 +82,11 @@ class _Tally:
         self.damage = _Sentences()
         self._folder = folder
         self._target = ""
+        self._devices: dict[str, None] = {}
         self._seed: int | None = None
+        self._command = ""
+        self._commit: str | None = None
+        self._path: str | None = None
         self._environment: dict[str, str] = {}
         self._first: float | None = None
         self._last = 0.0
@@ -86,12 +100,14 @@ class _Tally:
         # Keyed by file too: two test files of one name in different folders share their case keys.
         self._running: dict[tuple[Path, str, str], str] = {}
         self._tests: dict[str, float | None] = {}
-        self._failed: set[str] = set()
+        self._outcomes: dict[str, str] = {}
+        self._lines: dict[str, int] = {}
         self._unexpected: Counter[str] = Counter()
-        self._rows: dict[tuple[str, str, bool], Divergence] = {}
-        self._evidence: dict[str, tuple[str, Evidence]] = {}
+        self._rows: dict[tuple[str, str, str], tuple[Record, dict[str, None]]] = {}
+        self._evidence: dict[str, tuple[bool, str, Evidence]] = {}
         self._faults = _Sentences()
         self._matrix = MatrixTally()
+        self._coverage = CoverageTally()
 
     def take(self, path: Path, record: Record) -> None:
         """Count one record."""
@@ -100,48 +116,61 @@ class _Tally:
             self._first = moment if self._first is None else min(self._first, moment)
             self._last = max(self._last, moment)
         kind = record["type"]
+        first = not _follows(path)
         if kind == "start":
-            self._tests.setdefault(record["test"], None)
+            if first:
+                self._tests.setdefault(record["test"], None)
             self._running[path, record["test"], record["key"]] = record["key"]
         elif kind == "end":
             self._running.pop((path, record["test"], record["key"]), None)
-            self._end(record)
+            if first:
+                self._end(record)
         elif kind == "test":
-            self._tests[record["test"]] = (self._tests.get(record["test"]) or 0.0) + record["seconds"]
+            if first:
+                self._tests[record["test"]] = (self._tests.get(record["test"]) or 0.0) + record["seconds"]
             # A body that raised leaves its case open; the test has ended, so nothing of it is running.
             for open_case in [key for key in self._running if key[:2] == (path, record["test"])]:
                 del self._running[open_case]
-            if record["outcome"] == "failed":
-                self._failed.add(record["test"])
+            # A test that a rerun repeats keeps its worst outcome.
+            held = self._outcomes.get(record["test"], "skipped")
+            self._outcomes[record["test"]] = min(held, record["outcome"], key=OUTCOMES.index)
+            if record["line"] is not None:
+                self._lines[record["test"]] = record["line"]
         elif kind == "fault":
             where = "" if record["test"] is None else f"{record['test']}: "
             self._faults.add(where + record["message"])
+        elif kind == "surface":
+            self._coverage.surface(record)
         else:
             for name, version in record["environment"].items():
                 self._environment.setdefault(name, version)
-            if kind == "run":
-                self._target = self._target or record["target"]
-                self._seed = record["seed"] if self._seed is None else self._seed
+            if kind == "target":
+                self._devices.update(dict.fromkeys(record["devices"]))
+                return
+            self._target = self._target or record["target"]
+            self._seed = record["seed"] if self._seed is None else self._seed
+            self._command = self._command or record["command"]
+            self._commit = self._commit or record["commit"]
+            self._path = self._path or record["path"]
 
     def _end(self, record: Record) -> None:
         verdict, test = record["verdict"], record["test"]
         self._verdicts[verdict] += 1
         self._tests.setdefault(test, None)
-        self._matrix.take(record)
+        self._coverage.case(record, self._matrix.take(record))
         if verdict == "rejected":
             self._rejected.add(record.get("reason") or "no reason given")
-            return
-        if verdict == "skipped":
+        elif verdict == "skipped":
             self._skipped.add(record.get("reason") or "no reason given")
         graph = record.get("graph")
         if graph is not None:
             self._graph(graph)
         rows = record["divergences"]
-        for row in rows:
+        for row in rows:  # a rejected draw has some where the target does not refuse it as well
             self._row(row)
-        # A case all of whose divergences are known is expected; a crash without a row is not.
+        # A case none of whose divergences is red is expected; a crash without a row is not.
         if verdict in ("divergent", "crashed", "timed_out") and not (
-            rows and all(row["level"] == "known" for row in rows)
+            rows and all(row["level"] not in RED_LEVELS for row in rows)
         ):
             self._unexpected[test] += 1
 
@@ -156,26 +185,32 @@ class _Tally:
         self._backward_verified += graph["backward"] == "verified"
 
     def _row(self, row: Record) -> None:
-        fingerprint, test, known = row["fingerprint"], row["test"], row["level"] == "known"
-        held = self._rows.get((fingerprint, test, known))
-        if held is not None:
-            self._rows[fingerprint, test, known] = replace(held, count=held.count + 1)
+        fingerprint, test, red = row["fingerprint"], row["test"], row["level"] in RED_LEVELS
+        _, cases = self._rows.setdefault((fingerprint, test, row["level"]), (row, {}))
+        # Two calls of one case may show the same fingerprint: it is one case.
+        cases[row["case_key"]] = None
+        evidence = row["evidence"]
+        if evidence is None:
             return
-        self._rows[fingerprint, test, known] = Divergence(**{name: row[name] for name in ROW_TEXTS}, count=1)
-        # One program per fingerprint is enough to show; the alphabetically first test's, whatever the
-        # workers.
+        # One program per fingerprint is enough to show: that of a red case before any other, and of the alphabetically
+        # first test, whatever the workers.
         shown = self._evidence.get(fingerprint)
-        if not known and (shown is None or test < shown[0]):
-            worst = tuple(row.get("worst") or ())
-            evidence = Evidence(row.get("program"), row.get("blamed_line"), worst)
-            self._evidence[fingerprint] = (test, evidence)
+        if shown is None or (not red, test) < shown[:2]:
+            self._evidence[fingerprint] = (not red, test, Evidence.of(evidence))
+
+    def _divergences(self) -> list[Divergence]:
+        found = []
+        for (_, _, level), (row, cases) in self._rows.items():
+            texts = {name: row[name] for name in ROW_TEXTS}
+            found.append(Divergence(**texts, level=level, reason=row["reason"], cases=tuple(cases)))
+        return sorted(found, key=lambda row: (severity(row.kind), row.fingerprint, row.test))
 
     def summary(self) -> Summary:
         """Return what was counted."""
-        rows = sorted(self._rows.values(), key=lambda row: (severity(row.kind), row.fingerprint, row.test))
-        divergences = tuple(row for row in rows if row.level != "known")
-        known = tuple(row for row in rows if row.level == "known")
-        told = {row.test for row in rows} | set(self._unexpected)
+        rows = self._divergences()
+        divergences = tuple(row for row in rows if row.level in RED_LEVELS)
+        by_level = {level: tuple(row for row in rows if row.level == level) for level in LEVELS}
+        failed = {test for test, outcome in self._outcomes.items() if outcome == "failed"}
         bad_tests = {row.test for row in divergences} | set(self._unexpected)
         timed = [(seconds, test) for test, seconds in self._tests.items() if seconds is not None]
         slowest = heapq.nsmallest(SLOWEST, timed, key=lambda item: (-item[0], item[1]))
@@ -183,7 +218,12 @@ class _Tally:
             folder=self._folder,
             target=self._target or "the target",
             seed=self._seed,
+            devices=tuple(self._devices),
             environment=dict(sorted(self._environment.items())),
+            command=self._command,
+            commit=self._commit,
+            path=self._path,
+            started=self._first,
             seconds=0.0 if self._first is None else self._last - self._first,
             tests=len(self._tests),
             aligned=self._verdicts["aligned"],
@@ -196,16 +236,22 @@ class _Tally:
             skipped_reasons=self._skipped.commonest(),
             rejected_reasons=self._rejected.commonest(),
             divergences=divergences,
-            known=known,
-            evidence={fingerprint: evidence for fingerprint, (_, evidence) in self._evidence.items()},
+            known=by_level["known"],
+            counted=by_level["counted"],
+            stricter=by_level["stricter"],
+            evidence={fingerprint: evidence for fingerprint, (_, _, evidence) in self._evidence.items()},
             unexpected=self._unexpected.total(),
             unexpected_tests=len(bad_tests),
-            failed=tuple(sorted(self._failed - told)),
+            failed=tuple(sorted(failed - bad_tests)),
             running=tuple(sorted(self._running.values())),
             open_tests=tuple(sorted(test for test, seconds in self._tests.items() if seconds is None)),
             faults=self._faults.all(),
             fault_count=self._faults.count,
             damage=self.damage.all(),
             slowest=tuple(SlowTest(test, seconds) for seconds, test in slowest),
+            outcomes=dict(sorted(self._outcomes.items())),
+            seconds_by_test={test: seconds for test, seconds in sorted(self._tests.items()) if seconds is not None},
+            lines=dict(sorted(self._lines.items())),
             matrix=self._matrix.matrix(),
+            coverage=self._coverage.coverage(),
         )

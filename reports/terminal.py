@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -13,8 +14,9 @@ from rich.text import Text
 from reports.evidence import program_table, worst_table
 from reports.grid import matrix_table
 from reports.literals import literal, literal_lines
-from reports.summary import Divergence, Summary, severity
-from reports.verdict import counted, headline
+from reports.quantities import counted, duration, share
+from reports.summary import Divergence, Evidence, Summary, severity
+from reports.verdict import headline
 
 MOST_GROUPS = 10
 MOST_NAMES = 10
@@ -26,10 +28,12 @@ NARROWEST = 40
 INDENT = 2
 
 
-def render(summary: Summary, width: int = 80, color: bool = False, encoding: str = "utf-8") -> str:
+def render(
+    summary: Summary, width: int = 80, color: bool = False, encoding: str = "utf-8", page: Path | None = None
+) -> str:
     """Return the summary in lines of at most `width` columns (at least 40).
 
-    Only the report's path may be longer, since it is there to be copied.
+    Only the report's path may be longer, since it is there to be copied: that of its `page`, or the run folder.
 
     Text from tests, ops and exceptions is shown literally. Its characters outside `encoding` become
     escapes, and everything else is ASCII.
@@ -48,8 +52,7 @@ def render(summary: Summary, width: int = 80, color: bool = False, encoding: str
         highlight=False,
         _environ={},
     )
-    page = _Page(summary, console, encoding)
-    page.print()
+    _Page(summary, console, encoding).print(page or summary.folder)
     return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
 
 
@@ -61,8 +64,8 @@ class _Page:
         self._console = console
         self._encoding = encoding
 
-    def print(self) -> None:
-        """Print each part that has something to say."""
+    def print(self, report: Path) -> None:
+        """Print each part that has something to say, and where the report lies."""
         summary = self._summary
         words = headline(summary)
         style = {"DIVERGENT": "bold red", "FAILED": "bold red", "aligned": "bold green"}.get(
@@ -82,7 +85,7 @@ class _Page:
         self._slowest()
         self._say(Text())
         # Never wrapped: a path is there to be copied.
-        path = Text(f"report: {self._literal(str(summary.folder))}")
+        path = Text(f"report: {self._literal(str(report))}")
         self._console.print(path, soft_wrap=True)
 
     def _say(self, what: RenderableType, indent: int = 0) -> None:
@@ -105,7 +108,7 @@ class _Page:
         table.add_column(justify="right", no_wrap=True)
         table.add_column(overflow="fold")
         seed = "" if summary.seed is None else f", seed {summary.seed}"
-        table.add_row("tests", f"{summary.tests:,}", f"in {_duration(summary.seconds)}{seed}")
+        table.add_row("tests", f"{summary.tests:,}", f"in {duration(summary.seconds)}{seed}")
         table.add_row("cases", f"{summary.cases:,}", "")
         self._count(table, "  aligned", summary.aligned, "green")
         self._count(table, "  divergent", summary.divergent, "red")
@@ -120,15 +123,21 @@ class _Page:
             reasons = self._reasons(graph.skipped)
             table.add_row(
                 "graph verified",
-                _share(graph.verified, graph.asked),
+                share(graph.verified, graph.asked),
                 Text("\n").join([facts, reasons]) if reasons else facts,
             )
         elif graph.off:
             table.add_row("graph verified", "off", "")
+        if summary.stricter:
+            cases = counted(sum(row.count for row in summary.stricter), "case")
+            table.add_row("stricter", f"{len(summary.stricter):,}", f"seen by these checks only, not red, in {cases}")
         if summary.known:
             cases = counted(sum(row.count for row in summary.known), "case")
             noun = "divergence" if len(summary.known) == 1 else "divergences"
             table.add_row("known", f"{len(summary.known):,}", f"known {noun}, in {cases}")
+        if summary.counted:
+            ops = len({row.op for row in summary.counted})
+            table.add_row("refused", f"{ops:,}", f"{'op' if ops == 1 else 'ops'} that the target lacks, counted only")
         self._say(table)
 
     def _count(self, table: Table, name: str, count: int, style: str, facts: Text | None = None) -> None:
@@ -175,7 +184,8 @@ class _Page:
         if len(lines) > MOST_MESSAGE_LINES:
             more = counted(len(lines) - MOST_MESSAGE_LINES, "more line")
             self._say(Text(f"and {more}, see summary.json"), INDENT)
-        evidence = self._summary.evidence[first.fingerprint]
+        # A damaged record may have taken its evidence along.
+        evidence = self._summary.evidence.get(first.fingerprint, Evidence())
         if evidence.program:
             self._say(Text())
             self._say(program_table(evidence.program, evidence.blamed_line, self._encoding), INDENT)
@@ -186,20 +196,26 @@ class _Page:
         self._say(self._text(first.replay, "bold"), INDENT)
 
     def _matrix(self) -> None:
-        matrix = self._summary.matrix
-        unaligned = matrix.unaligned
+        summary, matrix = self._summary, self._summary.matrix
+        new = {row.op for row in summary.divergences}
+        # An op without cells is of a case whose every phase is unknown, such as one that was never compared.
+        shown = [op for op in matrix.ranked if op in new]
         lines = [f"{counted(matrix.aligned, 'op')} aligned in every phase checked"] if matrix.cells else []
+        for rows, words in ((summary.known, "known to diverge"), (summary.counted, "that the target lacks")):
+            ops = {row.op for row in rows}
+            if ops:
+                lines.append(f"{counted(len(ops), 'op')} {words}")
         if matrix.unchecked:
             lines.append(f"{counted(matrix.unchecked, 'op')} checked in no phase")
-        if unaligned:
+        if shown:
             self._heading("Ops by phase: the worst outcome and its share of the cases; -: none checked")
-            self._say(matrix_table(matrix, unaligned[:MOST_OPS], self._encoding), INDENT)
-            if len(unaligned) > MOST_OPS:
-                self._say(Text(f"and {len(unaligned) - MOST_OPS:,} more, see matrix in summary.json"), INDENT)
+            self._say(matrix_table(matrix, shown[:MOST_OPS], self._encoding), INDENT)
+            if len(shown) > MOST_OPS:
+                self._say(Text(f"and {len(shown) - MOST_OPS:,} more, see the report"), INDENT)
         elif lines:
             self._say(Text())
         for line in lines:
-            self._say(Text(line, overflow="fold"), INDENT if unaligned else 0)
+            self._say(Text(line, overflow="fold"), INDENT if shown else 0)
 
     def _slowest(self) -> None:
         slowest = self._summary.slowest[:SLOWEST]
@@ -210,19 +226,5 @@ class _Page:
         table.add_column(justify="right", no_wrap=True)
         table.add_column(overflow="fold")
         for slow in slowest:
-            table.add_row(_duration(slow.seconds), self._text(slow.test))
+            table.add_row(duration(slow.seconds), self._text(slow.test))
         self._say(table, INDENT)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.2f} s"
-    minutes = int(seconds) // 60
-    if minutes < 60:
-        return f"{minutes} min {int(seconds) % 60:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def _share(part: int, whole: int) -> str:
-    # Rounded down: 100.0 % means all of them.
-    return f"{part * 1000 // whole / 10:.1f} %"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reports.quantities import counted
 from reports.summary import Summary
 
 
@@ -23,11 +24,6 @@ def frameworks(summary: Summary) -> str:
     target = f"{summary.target} {summary.environment.get(summary.target, '')}".rstrip()
     reference = f"torch {summary.environment.get('torch', '')}".rstrip()
     return f"{target} against {reference}"
-
-
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun: 1 case, 2 cases."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def _unfinished(summary: Summary) -> str:

@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import os
 import platform
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,9 +21,11 @@ from typing import Any
 import numpy as np
 
 from dual_object.adapter import GraphRefusal, GraphRequest, TargetInfo
+from dual_object.adapters import oneflow_globals as globals_
+from dual_object.adapters.oneflow_surface import RegistryError, backward_op_types, registered
 from dual_object.errors import MissingOp, TargetError
 from dual_object.observation import Observation
-from dual_object.values import Array, Device, Name, Tree
+from dual_object.values import Array, Device, Name, Placement, Sbp, Tree
 
 _DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool")
 _NO_NUMPY = frozenset({"bfloat16"})
@@ -75,6 +78,7 @@ class Adapter:
         self.flow = flow
         self.tensor_type: type = flow.Tensor
         self.module_type: type = flow.nn.Module
+        self.touched: set[str] = set()
         self._resolved: dict[str, Any] = {}
         self._dtypes = {name: getattr(flow, name) for name in _DTYPES}
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}
@@ -88,6 +92,14 @@ class Adapter:
         devices = ("cpu", *(("cuda",) if self.flow.cuda.is_available() else ()))
         environment = {"oneflow": self.flow.__version__, "python": platform.python_version()}
         return TargetInfo("oneflow", environment, devices, _DTYPES)
+
+    def registry(self) -> tuple[str, ...]:
+        """The user ops registered in liboneflow; none, with the reason on standard error, where it cannot be read."""
+        try:
+            return registered(self.flow._oneflow_internal.__file__)
+        except RegistryError as error:
+            sys.stderr.write(f"{error}\n")
+            return ()
 
     def resolve(self, path: str) -> Any:
         """The public object at `path` below `oneflow`."""
@@ -130,22 +142,28 @@ class Adapter:
             return [self.encode(item) for item in value]
         if isinstance(value, np.generic):
             return value.item()
-        return value
+        return value if (found := globals_.neutral(value)) is None else found
 
     def _device_name(self, device: Any) -> str:
         name = self._device_names.get(device)
         if name is None:
-            name = f"{device.type}:{device.index}" if device.index else str(device.type)
+            # A rank numbers its own CPU as itself, yet has no other.
+            own = device.index == (self.rank if device.type == "cpu" else 0)
+            name = str(device.type) if own else f"{device.type}:{device.index}"
             self._device_names[device] = name
         return name
 
     def describe(self, tensor: Any) -> tuple[str, tuple[int, ...], str, bool]:
         """dtype, shape, device, requires_grad."""
         dtype = self._dtype_names.get(tensor.dtype) or str(tensor.dtype).removeprefix("oneflow.")
-        return dtype, tuple(tensor.shape), self._device_name(tensor.device), tensor.requires_grad
+        device = tensor.placement.type if tensor.is_global else self._device_name(tensor.device)
+        return dtype, tuple(tensor.shape), device, tensor.requires_grad
 
     def read(self, tensors: Sequence[Any]) -> list[Array]:
-        """Detached values, concatenated on the target so that each dtype and device is read once."""
+        """Detached values, concatenated on the target so that each dtype and device is read once; all of a global
+        tensor, on every rank.
+        """
+        tensors = [globals_.whole(self.flow, tensor) if tensor.is_global else tensor for tensor in tensors]
         groups: dict[Any, list[int]] = {}
         for position, tensor in enumerate(tensors):
             groups.setdefault((tensor.dtype, tensor.device), []).append(position)
@@ -178,10 +196,13 @@ class Adapter:
 
     def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array]) -> None:
         """`oneflow.autograd.backward` from all outputs at once."""
+        self.touched |= backward_op_types(outputs)
         starts = [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)]
         self.flow.autograd.backward(list(outputs), starts)
 
     def _like(self, cotangent: Array, output: Any) -> Any:
+        if output.is_global:
+            return globals_.spread_like(self.flow, cotangent, output, whole=True)
         tensor = self.flow.from_numpy(cotangent.copy())
         if tensor.dtype != output.dtype:
             tensor = tensor.to(output.dtype)
@@ -194,6 +215,9 @@ class Adapter:
             raise KeyError(f"state has {sorted(state)}, but the module has {sorted(tensors)}")
         for name in state:
             tensor = tensors[name]
+            if tensor.is_global:
+                tensor.data = globals_.spread_like(self.flow, state[name], tensor)
+                continue
             tensor.data = self.flow.from_numpy(state[name].copy()).to(device=tensor.device, dtype=tensor.dtype)
 
     def parameters(self, module: Any) -> dict[str, Any]:
@@ -207,6 +231,29 @@ class Adapter:
     def synchronize(self) -> None:
         """Wait for OneFlow's virtual machine."""
         self._sync()
+
+    @property
+    def rank(self) -> int:
+        """This process's rank."""
+        return int(self.flow.env.get_rank())
+
+    @property
+    def world_size(self) -> int:
+        """The number of ranks."""
+        return int(self.flow.env.get_world_size())
+
+    def own(self, leaf: Placement | Sbp) -> Any:
+        """A `oneflow.placement` or `oneflow.sbp.sbp`."""
+        return globals_.own(self.flow, leaf)
+
+    def spread(self, tensor: Any, placement: Placement, sbp: Sequence[Sbp]) -> Any:
+        """A global leaf from a local tensor that is the same on all ranks."""
+        parts = [self.own(part) for part in sbp]
+        return globals_.spread(self.flow, tensor, self.own(placement), parts).detach()
+
+    def gather(self, data: bytes) -> list[bytes]:
+        """What every rank passes, in their order."""
+        return globals_.gather(self.flow, data)
 
     def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
         """Run all programs in one nn.Graph."""

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dual_object.adapter import GraphError, GraphRefusal, GraphRequest
+from dual_object.adapters.oneflow_surface import graph_op_types
+from dual_object.globals import layouts, moves
 from dual_object.observation import Observation, class_names, first_words, module_buffers, see
 from dual_object.program import Program
 from dual_object.replay import Replay
 from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
-from dual_object.values import Array
+from dual_object.values import Array, Placement, Ref
 
 if TYPE_CHECKING:
     from dual_object.adapters.oneflow import Adapter
@@ -55,46 +57,79 @@ class _Member:
 
 
 def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefusal]:
-    """Run the programs of `request` in one graph; whoever refuses to be traced is left out and the rest is built
-    again.
+    """Run all programs in one graph, or one per placement where tensors are global; whoever refuses to be traced is
+    left out and the rest is built again.
     """
     results: dict[int, Observation | GraphRefusal] = {}
-    gradients = request.gradients or [()] * len(request.programs)
-    members: dict[int, _Member] = {}
-    while True:
-        members = {}
-        for index, (program, keys) in enumerate(zip(request.programs, gradients, strict=True)):
+    worlds: dict[Placement | None, list[int]] = {}
+    for index, program in enumerate(request.programs):
+        reason = obstacle(program) or _obstacle(program)
+        if reason is not None:
+            results[index] = GraphRefusal(True, None, (), reason)
+        else:
+            worlds.setdefault(_world(program), []).append(index)
+    for world, indices in worlds.items():
+        _run_world(adapter, request, world, indices, results)
+    return [results[index] for index in range(len(request.programs))]
+
+
+def _run_world(
+    adapter: Adapter,
+    request: GraphRequest,
+    world: Placement | None,
+    indices: Sequence[int],
+    results: dict[int, Observation | GraphRefusal],
+) -> None:
+    """Run the programs at `indices`, whose tensors lie on `world` (None: are local), in one graph."""
+    refused_index: int | None = -1
+    while refused_index is not None:
+        members: dict[int, _Member] = {}
+        for index in indices:
             if index in results:
                 continue
-            reason = obstacle(program) or _obstacle(program)
-            if reason is not None:
-                results[index] = GraphRefusal(True, None, (), reason)
-                continue
+            keys = request.gradients[index] if request.gradients else ()
             try:
-                members[index] = _Member(adapter, program, keys)
+                members[index] = _Member(adapter, request.programs[index], keys)
             except TraceRefused as refused:
                 results[index] = refused.as_refusal()
         if not members:
-            break
-        refused_index = _run_members(adapter, members, results)
-        if refused_index is None:
-            break
-    return [results[index] for index in range(len(request.programs))]
+            return
+        refused_index = _run_members(adapter, members, results, world)
+
+
+def _world(program: Program) -> Placement | None:
+    """Where the first global tensor of a Program lies; None where all are local."""
+    return next((placement for placement, _ in layouts(program).values()), None)
 
 
 def _obstacle(program: Program) -> str | None:
     for x in program.inputs:
         if x.data.ndim and x.data.shape[0] == 0:
             return "OneFlow's nn.Graph aborts on an input of size 0"
+    modules = {id_ for call in program.modules() for id_ in call.results()}
+    lying = {x.id for x in program.inputs if x.layout is not None} | modules
+    for call in program.calls:
+        move = moves(call)
+        if move is not None and type(call.args[0]) is Ref and call.args[0].id not in lying:
+            return "OneFlow's nn.Graph makes no global tensor of a local one"
+        if move == "to_local":
+            return "OneFlow's nn.Graph makes no local tensor of a global one"
+        if move is not None or "placement" in call.kwargs or not lying.isdisjoint(call.operands()):
+            lying.update(call.results())
     return None
 
 
 def _run_members(
-    adapter: Adapter, members: dict[int, _Member], results: dict[int, Observation | GraphRefusal]
+    adapter: Adapter,
+    members: dict[int, _Member],
+    results: dict[int, Observation | GraphRefusal],
+    world: Placement | None,
 ) -> int | None:
     """Build and run one graph; returns the member that refused to be traced, or None when all have a result."""
     flow = adapter.flow
+    place = None if world is None else _Place(adapter, world)
     tracing: list[int] = []
+    starts: list[Any] = []
     backward = any(member.keys for member in members.values())
 
     class Dummy(flow.nn.Module):  # type: ignore[misc,name-defined]
@@ -103,7 +138,21 @@ def _run_members(
             self.p = flow.nn.Parameter(flow.zeros(1))
 
         def forward(self) -> Any:
-            return self.p.sum() * 0
+            """The scalar. Here, so that its ops carry this block's name and are told from those of the Programs."""
+            products: dict[Any, tuple[list[Any], list[Any]]] = {}
+            cotangents = iter(starts)
+            for member in members.values():
+                for id_ in _starts(member):
+                    output = member.replay.values.by_id[id_]
+                    ys, dys = products.setdefault(output.dtype, ([], []))
+                    ys.append((output if place is None else place.whole(output)).reshape(-1))
+                    dys.append(next(cotangents))
+            loss = self.p.sum() * 0
+            for dtype, (ys, dys) in products.items():
+                y, dy = (ys[0], dys[0]) if len(ys) == 1 else (flow.cat(ys), flow.cat(dys))
+                product = (y * dy).sum()
+                loss = loss + (product if dtype == flow.float32 else product.to(flow.float32))
+            return loss
 
     class Batch(flow.nn.Graph):  # type: ignore[misc,name-defined]
         def __init__(self) -> None:
@@ -112,7 +161,7 @@ def _run_members(
                 for id_, module in member.replay.values.modules.items():
                     setattr(self, f"m{index}_{id_}", module)
             if backward:
-                self.dummy = Dummy()
+                self.dummy = Dummy() if place is None else Dummy().to_global(placement=place.placement, sbp=place.sbp)
                 self.add_optimizer(flow.optim.SGD(self.dummy.parameters(), lr=0.0))
 
         def build(self, *tensors: Any) -> Any:
@@ -129,24 +178,12 @@ def _run_members(
                 outputs += [by_id[id_] for id_ in member.returned]
             tracing.clear()
             if backward:
-                outputs += self.gradients(tensors[offset:])
+                starts[:] = tensors[offset:]
+                outputs += self.gradients()
             return tuple(outputs)
 
-        def gradients(self, cotangents: Sequence[Any]) -> list[Any]:
-            products: dict[Any, tuple[list[Any], list[Any]]] = {}
-            starts = iter(cotangents)
-            for member in members.values():
-                for id_ in _starts(member):
-                    output = member.replay.values.by_id[id_]
-                    ys, dys = products.setdefault(output.dtype, ([], []))
-                    ys.append(output.reshape(-1))
-                    dys.append(next(starts))
-            loss = self.dummy()
-            for dtype, (ys, dys) in products.items():
-                y, dy = (ys[0], dys[0]) if len(ys) == 1 else (flow.cat(ys), flow.cat(dys))
-                product = (y * dy).sum()
-                loss = loss + (product if dtype == flow.float32 else product.to(flow.float32))
-            loss.backward()
+        def gradients(self) -> list[Any]:
+            self.dummy().backward()
             found: list[Any] = []
             for member in members.values():
                 found += [leaf(member.replay, key).grad for key in member.keys]
@@ -155,7 +192,8 @@ def _run_members(
     arguments = [tensor for member in members.values() for tensor in member.inputs()]
     if backward:
         for member in members.values():
-            arguments += [_cotangent(adapter, member.program.cotangents[id_]) for id_ in _starts(member)]
+            dys = [_cotangent(adapter, member.program.cotangents[id_]) for id_ in _starts(member)]
+            arguments += dys if place is None else [place.whole(dy) for dy in dys]
     graph = Batch()
     try:
         fetched = graph(*arguments)
@@ -167,8 +205,23 @@ def _run_members(
         # Building the plan registers state that aborts the next compilation of this process.
         message = first_words(error)
         raise GraphError(class_names(error), message, poisoned=True) from error
+    ran = graph_op_types(graph, "dummy")
+    if backward:
+        ran.discard("ones_like")  # where `backward()` starts: a Program's own shows in a graph without gradients
+    adapter.touched |= ran
     _collect(adapter, members, list(fetched), results)
     return None
+
+
+class _Place:
+    """Where the global tensors of a graph meet for its loss: whole on every rank of one placement."""
+
+    def __init__(self, adapter: Adapter, world: Placement) -> None:
+        self.placement = adapter.own(world)
+        self.sbp = [adapter.flow.sbp.broadcast] * world.ndim
+
+    def whole(self, tensor: Any) -> Any:
+        return tensor.to_global(placement=self.placement, sbp=self.sbp)
 
 
 def _starts(member: _Member) -> list[int]:

@@ -48,6 +48,7 @@ class Adapter:
     name = "torch"
     tensor_type = torch.Tensor
     module_type = torch.nn.Module
+    touched: frozenset[str] = frozenset()
 
     def __init__(self) -> None:
         self.phase: Literal["eager", "graph"] = "eager"
@@ -61,6 +62,10 @@ class Adapter:
         devices = ("cpu", *(("cuda",) if self._cuda else ()))
         environment = {"torch": torch.__version__, "python": platform.python_version()}
         return TargetInfo("torch", environment, devices, _DTYPES)
+
+    def registry(self) -> tuple[str, ...]:
+        """Nothing: PyTorch's dispatcher lists overloads by the thousand, most of them no op that people call."""
+        return ()
 
     def resolve(self, path: str) -> Any:
         """The public object at `path` below `torch`."""

@@ -155,6 +155,10 @@ def _graphs(adapter: Any) -> None:
     _replace(torch, "exp", in_graph(_doubled_gradient))
     _replace(torch, "expm1", in_graph(lambda result: result.double()))
     _replace(torch, "log1p", lambda op: lambda x: _raise_in_graph(adapter) or op(x))
+    # Only after another call: alone it is taken.
+    floored: list[bool] = []
+    _replace(torch, "floor", _after(lambda result: floored.append(True) or result))
+    _replace(torch, "trunc", lambda op: lambda x: (floored and _raise_in_graph(adapter)) or op(x))
 
     def state(op: Op) -> Op:
         def planted(module: Any, x: Any) -> Any:
@@ -260,3 +264,26 @@ def broken_adapter(adapter: Any) -> None:
         raise ZeroDivisionError("planted")
 
     adapter.synchronize = planted
+
+
+def telling(adapter: Any) -> None:
+    """A target that has a registry, and tells what ran; its surface fails as `AUTOTEST_SURFACE` says."""
+    adapter.touched = set()
+    adapter.registry = lambda: ("square_type", "neg_type", "idle_type")
+
+    def noting(name: str) -> Callable[[Op], Op]:
+        def change(op: Op) -> Op:
+            def planted(*args: Any, **kwargs: Any) -> Any:
+                adapter.touched.add(name)
+                return op(*args, **kwargs)
+
+            return planted
+
+        return change
+
+    _replace(torch, "square", noting("square_type"))
+    _replace(torch, "neg", noting("neg_type"))
+    if "AUTOTEST_SURFACE" in os.environ:
+        adapter.registry = {"hang": lambda: time.sleep(600), "die": os.abort, "fail": lambda: 1 // 0}[
+            os.environ["AUTOTEST_SURFACE"]
+        ]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autotest.comparison import Difference, Element
-from autotest.divergence import Divergence, blamed_line, fingerprint_id, op_of, worst_rows
+from autotest.comparison import Difference, Rules
+from autotest.divergence import Divergence, blamed_line, fingerprint_id, op_of
+from autotest.evidence import Sides
+from dual_object.observation import Observation, Seen
 from dual_object.program import Call, Input, Program
 from dual_object.values import Ref
 
@@ -49,10 +50,34 @@ def test_row() -> None:
         "case_key": "test_a.py::test_b#3",
         "message": "Linear: t1 has gone",
         "replay": f"autotest replay {fingerprint_id(fingerprint)}",
-        "program": str(made),
-        "worst": [],
-        "blamed_line": 4,
+        "reason": None,
+        "evidence": None,
     }
+
+
+def test_evidence() -> None:
+    """Evidence holds the printed program, its diverging line, a dead target's last words, and what the sides show."""
+    made = program()
+    assert dict(Divergence(difference(), made, 2, last_words="Check failed").evidence(Rules())) == {
+        "program": str(made),
+        "blamed_line": 4,
+        "last_words": "Check failed",
+        "facts": [],
+        "words": [],
+        "worst": [],
+        "heat": None,
+        "histogram": None,
+    }
+
+
+def test_evidence_of_two_tensors() -> None:
+    """The tensors of a difference, and the sides of the Program that showed it, are what is told."""
+    one, other, third = (Seen("float32", (1,), "cpu", False, np.array([v], "float32")) for v in (1.0, 2.0, 4.0))
+    sides = Sides(Observation(outputs={3: one}), Observation(outputs={3: other}), Observation(outputs={3: third}))
+    shown = difference(key="3", expected=one, actual=other)
+    [worst] = Divergence(shown, program(), 2, sides=sides).evidence(Rules())["worst"]
+    assert (worst["reference"], worst["eager"], worst["graph"], worst["absolute"]) == (1.0, 2.0, 4.0, 1.0)
+    assert Divergence(shown, program(), 2, sides=sides).evidence(Rules(rtol=2.0, atol=0.0))["worst"] == []
 
 
 def test_id_is_eight_hexadecimal_digits() -> None:
@@ -88,31 +113,10 @@ def test_program_is_blamed_where_no_call_is() -> None:
     """Without a call the op is `program` and no line is marked."""
     blamed = Divergence(difference(), program(), None)
     assert blamed.op == "program"
-    assert blamed.row("t", "a", "a#0")["blamed_line"] is None
+    assert blamed.evidence(Rules())["blamed_line"] is None
 
 
 @pytest.mark.parametrize(("call", "op", "line"), [(0, "mul", 2), (1, "Linear", 3), (2, "Linear", 4)])
 def test_blamed_line_is_the_calls(call: int, op: str, line: int) -> None:
     """Lines are counted from 1, the frame of the function included."""
     assert (op_of(program(), call), blamed_line(program(), call)) == (op, line)
-
-
-@pytest.mark.parametrize(
-    ("reference", "actual", "absolute", "relative"),
-    [
-        (2.0, 3.0, 1.0, 0.5),
-        (0.0, 1.0, 1.0, "inf"),
-        (0, 0, 0, 0.0),
-        (1.0, math.nan, "nan", "nan"),
-        (math.inf, 1.0, "nan", "nan"),
-        (1j, 2j, "nan", "nan"),
-    ],
-)
-def test_worst_rows_are_plain(reference: Any, actual: Any, absolute: Any, relative: Any) -> None:
-    """Worst elements hold how far apart the values are; what JSON has no number for is text."""
-    [row] = worst_rows(difference(worst=[Element((1, 2), reference, actual)]))
-    assert row["index"] == [1, 2]
-    assert (row["absolute"], row["relative"]) == (absolute, relative)
-    for name, value in (("reference", reference), ("actual", actual)):
-        plain = isinstance(value, complex) or not math.isfinite(value)
-        assert row[name] == (str(value) if plain else value)

@@ -188,8 +188,22 @@ def test_refusing_is_told_apart_from_wrong(wrong: Outcome) -> None:
 def test_blamed_line_is_the_diverging_call(wrong: Outcome) -> None:
     """The marked line of the printed program is the call of the wrong op."""
     rows = [row for end in wrong.ends("test_blame_in_a_chain") for row in end["divergences"]]
-    assert rows
-    assert {row["program"].splitlines()[row["blamed_line"] - 1] for row in rows} == {"    t2 = torch.sigmoid(t1)"}
+    shown = [row["evidence"] for row in rows if row["evidence"] is not None]
+    assert shown
+    assert {found["program"].splitlines()[found["blamed_line"] - 1] for found in shown} == {
+        "    t2 = torch.sigmoid(t1)"
+    }
+
+
+def test_evidence_of_the_first_cases(wrong: Outcome) -> None:
+    """The first three cases of a test that show a fingerprint keep their evidence, later ones keep their row."""
+    kept: dict[tuple[str, str], list[bool]] = {}
+    for end in wrong.records():
+        for row in end["divergences"]:
+            kept.setdefault((row["test"], row["fingerprint"]), []).append(row["evidence"] is not None)
+    assert max(map(len, kept.values())) > 3
+    for told in kept.values():
+        assert told == [True] * min(3, len(told)) + [False] * (len(told) - 3)
 
 
 def test_red_test_shows_its_program(wrong: Outcome) -> None:

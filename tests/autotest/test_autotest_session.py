@@ -45,7 +45,7 @@ def recorded(torch_session: Session, tmp_path: Path) -> Any:
 def test_records_tell_the_whole_story(recorded: Session, tmp_path: Path) -> None:
     """Run, target, start and end of each case stand in the worker's file, in the order in which they happened."""
     autotest(n=2)(lambda: torch.square(random_tensor(ndim=1)))()
-    recorded.record_test("dir/test_a.py::test_b", 0.5, "passed")
+    recorded.record_test("dir/test_a.py::test_b", 0.5, "passed", 7)
     records: list[Any] = [line for _, line in read_run(tmp_path / "run").lines()]
     assert [record["type"] for record in records] == ["run", "start", "start", "target", "end", "end", "test"]
     assert records[0]["seed"] == 5

@@ -51,6 +51,15 @@ class AdapterConformance:
         assert "cpu" in info.devices
         assert "float32" in info.dtypes
 
+    def test_says_what_it_has(self, worker: Supervisor, recorded: Record) -> None:
+        """Of the reference's ops the target names those that it has; what has run of it is in its registry."""
+        self.eager(worker, recorded(lambda: torch.relu(tensor(2, 3))).program)
+        surface = worker.surface(["relu", "Tensor.add_", "nn.Linear", "no_such_op", "Tensor.no_such_method"])
+        assert surface is not None
+        assert surface.names == ("Linear", "add_", "relu")
+        assert list(surface.registry) == sorted({*surface.registry})
+        assert {*surface.touched} <= {*surface.registry}
+
     @pytest.mark.parametrize("name", BODIES)
     def test_eager_like_the_reference(self, name: str, worker: Supervisor, recorded: Record) -> None:
         """Each body shows outputs, gradients, buffers and mutated inputs as on PyTorch, or is refused as listed."""

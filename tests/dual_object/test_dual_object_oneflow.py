@@ -8,6 +8,8 @@ import pytest
 from adapter_conformance import AdapterConformance
 from dual_bodies import assert_same, tensor, torch
 
+from autotest.worker import Supervisor
+
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
 
 
@@ -18,6 +20,28 @@ class TestOneflow(AdapterConformance):
     rtol = 1e-5
     atol = 1e-5
     ungraphed = {"empty": "OneFlow's nn.Graph aborts on an input of size 0"}
+
+    def test_registry_is_whole(self, worker):
+        """All 661 user ops of this build are read, and no name twice."""
+        surface = worker.surface([])
+        assert len({*surface.registry}) == len(surface.registry) == 661
+        assert {"relu", "relu_grad", "matmul", "argwhere", "COCOReader"} <= {*surface.registry}
+
+    def test_touched_is_what_programs_run(self, recorded):
+        """A graph adds the op types of its Programs, backward included, and none of what the harness builds around
+        them; without a graph the backward's names tell.
+        """
+        case = recorded(lambda: torch.relu(tensor(2, 3)))
+        supervisor = Supervisor("oneflow", 60)
+        try:
+            assert isinstance(supervisor.graph([case.program, case.program], None), list)
+            assert supervisor.surface([]).touched == ("relu",)
+            assert isinstance(supervisor.graph([case.program, case.program], [case.gradient_keys()] * 2), list)
+            assert supervisor.surface([]).touched == ("relu", "relu_grad")
+            self.eager(supervisor, recorded(lambda: torch.erf(tensor(2))).program)
+            assert supervisor.surface([]).touched == ("erf", "relu", "relu_grad")
+        finally:
+            supervisor.close()
 
     def test_views_are_read_from_where_they_start(self, worker, recorded):
         """Three views of one tensor are read each from its own place: `detach()` in OneFlow forgets the offset."""

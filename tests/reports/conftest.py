@@ -20,8 +20,9 @@ def header() -> Callable[..., Record]:
 
     def make(**fields: Any) -> Record:
         environment = {"torch": "2.14.1", "oneflow": "0.9.0"}
-        base = {"type": "run", "version": 1, "worker": "main", "seed": 7, "target": "oneflow", "time": 100.0}
-        return {**base, "environment": environment, "command": "pytest", **fields}
+        base = {"type": "run", "version": 2, "worker": "main", "seed": 7, "target": "oneflow", "time": 100.0}
+        facts = {"environment": environment, "command": "pytest", "commit": "0123456789ab", "path": "/work"}
+        return {**base, **facts, **fields}
 
     return make
 
@@ -39,10 +40,12 @@ def row() -> Callable[..., Record]:
             "op": "relu",
             "phase": "eager_forward",
             "kind": "value",
-            "level": "error",
+            "level": "wrong",
             "case_key": "test_x.py::test_a#0",
             "message": "out[0]=2.0, but should be 1.0 [relu(float32)]",
             "replay": "autotest replay 0a1b2c3d",
+            "reason": None,
+            "evidence": None,
         }
         return {**base, **fields}
 
@@ -50,16 +53,40 @@ def row() -> Callable[..., Record]:
 
 
 @pytest.fixture
+def evidence() -> Callable[..., Record]:
+    """Give a function which makes the evidence of a divergence."""
+
+    def make(**fields: Any) -> Record:
+        empty: Record = {"facts": [], "words": [], "worst": [], "heat": None, "histogram": None}
+        return {"program": "def program(torch, x):", "blamed_line": 1, "last_words": None, **empty, **fields}
+
+    return make
+
+
+@pytest.fixture
+def element() -> Callable[..., Record]:
+    """Give a function which makes one of the worst elements."""
+
+    def make(**fields: Any) -> Record:
+        base = {"index": [0], "reference": 1.0, "eager": 2.0, "graph": None, "absolute": 1.0, "relative": 1.0, "ulp": 9}
+        return {**base, **fields}
+
+    return make
+
+
+@pytest.fixture
 def case() -> Callable[..., list[Record]]:
-    """Give a function which makes the start and end records of a case."""
+    """Give a function which makes the start and end records of a case, whose divergences are of its key."""
 
     def make(test: str = "test_x.py::test_a", index: int = 0, **fields: Any) -> list[Record]:
         key = f"{test}#{index}"
-        end = {"type": "end", "key": key, "test": test, "verdict": "aligned", "reason": None, "ops": ["relu"]}
+        end = {"type": "end", "key": key, "test": test, "verdict": "aligned", "reason": None}
+        end = {**end, "ops": ["relu"], "dtypes": ["float32"]}
         graph = {"forward": "verified", "backward": "off"}
+        rows = [{**row, "case_key": key} for row in fields.pop("divergences", [])]
         return [
             {"type": "start", "test": test, "key": key, "index": index, "time": 101.0},
-            {**end, "graph": graph, "seconds": 0.5, "divergences": [], "time": 102.0, **fields},
+            {**end, "graph": graph, "seconds": 0.5, "divergences": rows, "time": 102.0, **fields},
         ]
 
     return make
@@ -70,7 +97,7 @@ def ended() -> Callable[..., Record]:
     """Give a function which makes the record of a test's end."""
 
     def make(test: str = "test_x.py::test_a", seconds: float = 1.0, outcome: str = "passed") -> Record:
-        return {"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "time": 110.0}
+        return {"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": 12, "time": 110.0}
 
     return make
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
 from reports.evidence import program_table, worst_table
@@ -38,12 +39,12 @@ def test_long_program_is_cut_around_the_mark():
     assert len(lines) == 42
 
 
-def test_worst_elements():
+def test_worst_elements(element):
     """Five rows at most; values which nine digits do not tell apart have all their digits."""
     worst = [
-        {"index": [0, 1], "reference": 1.0, "actual": 2.0, "absolute": 1.0, "relative": 0.5},
-        {"index": [], "reference": 0.1, "actual": 0.1 + 2e-16, "absolute": 2e-16, "relative": 2e-15},
-        {"index": [2], "reference": "nan", "actual": "-inf", "absolute": "nan"},
+        element(index=[0, 1], relative=0.5),
+        element(index=[], reference=0.1, eager=0.1 + 2e-16, absolute=2e-16, relative=2e-15),
+        element(index=[2], reference="nan", eager="-inf", absolute="nan", relative=None),
     ]
     assert shown(worst_table(worst * 2, "oneflow"), 90) == [
         "index    reference              oneflow   absolute   relative",
@@ -53,3 +54,31 @@ def test_worst_elements():
         "[0, 1]           1                    2          1        0.5",
         "[]             0.1   0.1000000000000002      2e-16      2e-15",
     ]
+
+
+@pytest.mark.parametrize(
+    ("sides", "heads", "values"),
+    [
+        ({"eager": 2.0, "graph": 3.0}, ["oneflow", "eager", "oneflow", "graph"], ["2", "3"]),
+        ({"eager": None, "graph": 3.0}, ["oneflow", "graph"], ["3"]),
+        ({"eager": 2.0, "graph": None}, ["oneflow"], ["2"]),
+    ],
+)
+def test_sides_of_the_target(element, sides, heads, values):
+    """Eager and graph have a column each where they were seen; eager alone is just the target."""
+    head, line = shown(worst_table([element(**sides)], "oneflow"), 90)
+    assert head.split() == ["index", "reference", *heads, "absolute", "relative"]
+    assert line.split() == ["[0]", "1", *values, "1", "1"]
+
+
+def test_side_that_one_element_lacks(element):
+    """A value that was not seen is a dash."""
+    rows = [element(), element(eager=None, graph=4.0)]
+    assert [line.split()[1:4] for line in shown(worst_table(rows, "t"), 90)[1:]] == [["1", "2", "-"], ["1", "-", "4"]]
+
+
+def test_hostile_elements_are_literal(element):
+    """Text among the values is shown as it is typed, as is the target's name."""
+    lines = shown(worst_table([element(reference="[red]\x1b[31m")], "[b]t\x1b"), 90)
+    assert "[b]t\\x1b" in lines[0]
+    assert "[red]\\x1b[31m" in lines[1]

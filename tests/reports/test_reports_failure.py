@@ -7,15 +7,16 @@ import pytest
 from reports import failure_text
 
 PROGRAM = "def program(torch, x):\n    t0 = torch.relu(x)\n    return t0"
-WORST = [{"index": [0, 1], "reference": 1.0, "actual": 2.0, "absolute": 1.0, "relative": 1.0}]
 
 
 @pytest.fixture
-def told(row):
+def told(row, evidence, element):
     """Give a function which makes a divergence with its program and worst elements."""
 
-    def make(**fields):
-        return row(**{"program": PROGRAM, "blamed_line": 2, "worst": WORST, **fields})
+    def make(blamed_line=2, worst=None, **fields):
+        elements = [element(index=[0, 1])] if worst is None else worst
+        shown = evidence(program=PROGRAM, blamed_line=blamed_line, worst=elements)
+        return row(**{"evidence": shown, **fields})
 
     return make
 
@@ -91,3 +92,18 @@ def test_long_message_is_folded(told):
     text = failure_text([told(message="x" * 100, worst=[])], cases=1, width=60)
     assert max(map(len, text.splitlines())) <= 60
     assert text.splitlines()[3:5] == ["  " + "x" * 58, "  " + "x" * 42]
+
+
+def test_no_evidence(told):
+    """Without evidence, or without a program in it, message and replay stand alone."""
+    expected = ["  out[0]=2.0, but should be 1.0 [relu(float32)]", "", "  autotest replay 0a1b2c3d"]
+    assert failure_text([told(evidence=None)], cases=1).splitlines()[3:] == expected
+    bare = {**told()["evidence"], "program": None, "blamed_line": None, "worst": []}
+    assert failure_text([told(evidence=bare)], cases=1).splitlines()[3:] == expected
+
+
+def test_names_are_literal(told):
+    """Control sequences in a fingerprint or a replay command are shown as they are."""
+    lines = failure_text([told(fingerprint="f\x1b[31m", replay="r\x1b[31m")], cases=1).splitlines()
+    assert lines[2] == "f\\x1b[31m  1 case"
+    assert lines[-1] == "  r\\x1b[31m"

@@ -19,8 +19,8 @@ def section(page):
 @pytest.fixture
 def records(case, row):
     """Cases of four ops: one crashed once of two, one wrong always, one aligned, one never checked."""
-    crash = row(op="argmax", kind="crash", phase="graph_forward")
-    wrong = row(op="lgamma", phase="eager_backward")
+    crash = row(fingerprint="f/argmax", op="argmax", kind="crash", phase="graph_forward")
+    wrong = row(fingerprint="f/lgamma", op="lgamma", phase="eager_backward")
     integer = {"forward": "the graph ended in a crash", "backward": "nothing to differentiate"}
     return [
         *case(index=0, ops=["argmax"], verdict="crashed", graph=integer, divergences=[crash]),
@@ -56,12 +56,12 @@ def test_at_most_forty_lines(summed, case, row):
     """Of many ops the worst are shown and the rest counted."""
     records = []
     for i in range(60):
-        divergence = row(op=f"op{i:02}", fingerprint="f")
+        divergence = row(op=f"op{i:02}", fingerprint=f"f{i}")
         records += case(index=i, ops=[f"op{i:02}"], graph=BOTH, verdict="divergent", divergences=[divergence])
     lines = section(render(summed(*records), 80))
     assert len(lines) <= 41
     assert lines[3] == "  op00  wrong all"
-    assert lines[-2:] == ["  and 24 more, see matrix in summary.json", "  0 ops aligned in every phase checked"]
+    assert lines[-2:] == ["  and 24 more, see the report", "  0 ops aligned in every phase checked"]
 
 
 def test_colour_is_never_alone(summed, records):
@@ -80,3 +80,21 @@ def test_literal_names(summed, case, row):
     name = "[red]\x1b[31m"
     page = render(summed(*case(ops=[name], verdict="divergent", divergences=[row(op=name)])), 80)
     assert "  [red]\\x1b[31m  wrong all\n" in page.replace("  aligned", "")
+
+
+def test_only_ops_with_something_new(summed, case, row):
+    """Ops that are known to diverge, or that the target lacks, are counted in words and not listed."""
+    old = [
+        row(fingerprint="f/known", op="lgamma", level="known"),
+        row(fingerprint="f/counted", op="cholesky", kind="missing", level="counted"),
+    ]
+    records = []
+    for index, divergence in enumerate(old):
+        records += case(index=index, ops=[divergence["op"]], verdict="divergent", divergences=[divergence])
+    page = render(summed(*records), 80)
+    assert "Ops by phase" not in page
+    words = "0 ops aligned in every phase checked\n1 op known to diverge\n1 op that the target lacks\n"
+    assert f"\n\n{words}\n" in page
+    wrong = row(fingerprint="f/relu")
+    page = render(summed(*records, *case(index=9, verdict="divergent", divergences=[wrong])), 80)
+    assert section(page)[3:] == ["  relu  wrong all", *(f"  {line}" for line in words.splitlines())]

@@ -59,10 +59,12 @@ def test_buffers_have_their_phase(cells):
         ({"kind": "crash"}, Cell(crashed=1)),
         ({"kind": "timeout"}, Cell(crashed=1)),
         ({"kind": "crash", "level": "known"}, Cell(known=1)),
+        ({"kind": "layout", "level": "stricter"}, Cell(known=1)),
+        ({"kind": "missing", "level": "counted"}, Cell(refuses=1)),
     ],
 )
 def test_outcomes(cells, row, fields, cell):
-    """A divergence is wrong, a refusal or a crash, unless it is known."""
+    """A divergence is wrong, a refusal or a crash, unless it is known; what is only counted is a refusal."""
     found = cells({"verdict": "divergent", "divergences": [row(phase="graph_backward", **fields)]})
     assert found["relu"]["graph_backward"] == cell
 
@@ -154,7 +156,7 @@ def test_worst_ops_first(summed, case, row):
     records += case(index=8, ops=["a"])
     records += case(index=9, ops=["z"], verdict="skipped")
     matrix = summed(*records).matrix
-    assert matrix.unaligned == ["f", "e", "d", "c", "b"]
+    assert matrix.ranked == ["f", "e", "d", "c", "b", "a", "z"]
     assert (matrix.aligned, matrix.unchecked) == (1, 1)
 
 
@@ -165,3 +167,15 @@ def test_json_form(summed, case):
     assert summed(*case(graph=integer)).to_json()["matrix"] == {
         "relu": {"eager_forward": {**counts, "aligned": 1}, "graph_forward": {**counts, "not_checked": 1}}
     }
+
+
+def test_tests_of_an_op(summed, case, row):
+    """Each op names the tests that called it, once and sorted, and those that only showed a divergence of it."""
+    refused = row(op="sub", kind="accepts_invalid")
+    records = [
+        *case("t::b"),
+        *case("t::a", 1),
+        *case("t::a", 2, ops=["add", "relu"]),
+        *case("t::c", 3, ops=["mul"], verdict="rejected", divergences=[refused]),
+    ]
+    assert summed(*records).matrix.tests == {"add": ("t::a",), "relu": ("t::a", "t::b"), "sub": ("t::c",)}

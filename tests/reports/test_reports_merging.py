@@ -100,7 +100,8 @@ def test_shards_of_different_runs(shard, tmp_path, fields, told):
 
 def test_target_of_another_version(shard, tmp_path, case, ended):
     """What the targets told of themselves must agree too; the reference's own words are held apart from them."""
-    records = [[{"type": "target", "environment": {"oneflow": v, "python": v}}, ended(f"t::{v}")] for v in ("1", "2")]
+    told = {"type": "target", "devices": ["cpu"]}
+    records = [[{**told, "environment": {"oneflow": v, "python": v}}, ended(f"t::{v}")] for v in ("1", "2")]
     a, b = shard("a", "t::1", records=records[0]), shard("b", "t::2", records=records[1])
     with pytest.raises(MergeError, match=f"^oneflow='2' in {re.escape(str(b))}, but should be '1' as in"):
         merge_runs([a, b], tmp_path / "m")

@@ -47,25 +47,29 @@ def test_first_line_describes_the_run(writer):
         {
             "time": 5.0,
             "type": "run",
-            "version": 1,
+            "version": 2,
             "worker": "gw0",
             "seed": 3,
             "target": "oneflow",
             "environment": {"torch": "2.14.1"},
             "command": "pytest",
+            "commit": None,
+            "path": None,
         }
     ]
 
 
 def test_each_record_is_on_disk_before_close(writer):
     """A record can be read as soon as it was written, without closing the file."""
-    writer.target({"oneflow": "0.9.0"})
+    writer.target({"oneflow": "0.9.0"}, ("cpu",))
+    writer.surface(("relu", "add"), ("relu",), ("relu",))
     writer.start("t.py::a", "t.py::a#0", 0)
-    writer.end("t.py::a", "t.py::a#0", "aligned", ops=["relu"], seconds=0.25)
-    writer.test("t.py::a", 0.5, "passed")
+    writer.end("t.py::a", "t.py::a#0", "aligned", ops=["relu"], dtypes=("float32",), seconds=0.25)
+    writer.test("t.py::a", 0.5, "passed", 3)
     writer.fault(None, "the worker did not answer")
     assert lines_of(writer)[1:] == [
-        {"time": 5.0, "type": "target", "environment": {"oneflow": "0.9.0"}},
+        {"time": 5.0, "type": "target", "environment": {"oneflow": "0.9.0"}, "devices": ["cpu"]},
+        {"time": 5.0, "type": "surface", "registry": ["relu", "add"], "touched": ["relu"], "names": ["relu"]},
         {"time": 5.0, "type": "start", "test": "t.py::a", "key": "t.py::a#0", "index": 0},
         {
             "time": 5.0,
@@ -75,18 +79,29 @@ def test_each_record_is_on_disk_before_close(writer):
             "verdict": "aligned",
             "reason": None,
             "ops": ["relu"],
+            "dtypes": ["float32"],
             "graph": None,
             "seconds": 0.25,
             "divergences": [],
         },
-        {"time": 5.0, "type": "test", "test": "t.py::a", "seconds": 0.5, "outcome": "passed"},
+        {"time": 5.0, "type": "test", "test": "t.py::a", "seconds": 0.5, "outcome": "passed", "line": 3},
         {"time": 5.0, "type": "fault", "test": None, "message": "the worker did not answer"},
     ]
 
 
+def test_run_of_a_commit(tmp_path):
+    """The commit and the path that a run is of stand in its first line."""
+    with RecordWriter(
+        tmp_path, "m", seed=0, target="t", environment={}, command="c", commit="0123", path="/w"
+    ) as opened:
+        [line] = lines_of(opened)
+    assert (line["commit"], line["path"]) == ("0123", "/w")
+
+
 def test_what_is_written_is_read(writer):
     """Every kind of record which the writer makes is a record to the reader."""
-    writer.target({"oneflow": "0.9.0"})
+    writer.target({"oneflow": "0.9.0"}, [])
+    writer.surface([], [], [])
     writer.start("t.py::a", "t.py::a#0", 0)
     writer.end("t.py::a", "t.py::a#0", "skipped", reason="no kernel", seconds=0.25)
     writer.test("t.py::a", 0.5, "skipped")
@@ -215,11 +230,11 @@ def test_deep_nesting_is_damage(lay, header):
 
 def test_other_version(lay, header):
     """A file of another version is refused when the run is opened, whatever its other fields."""
-    folder = lay({"type": "run", "version": 2})
+    folder = lay({"type": "run", "version": 1})
     with pytest.raises(VersionError) as caught:
         read_run(folder)
     assert str(caught.value) == (
-        f"version=2, but should be 1 [{folder}/records-main.jsonl]; "
+        f"version=1, but should be 2 [{folder}/records-main.jsonl]; "
         "read it with the op-autotest that wrote it, or run the tests again"
     )
 

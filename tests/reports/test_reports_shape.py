@@ -7,10 +7,30 @@ import pytest
 from reports.shape import fault_of
 
 
-def test_good_records(header, case, ended, row):
+def test_good_records(header, case, ended, row, evidence, element):
     """Records as the writers make them have no fault."""
-    start, end = case(divergences=[row()])
-    assert [fault_of(record) for record in (header(), start, end, ended())] == [None] * 4
+    shown = evidence(
+        facts=[["dtype", "float32", None, "float64"]],
+        words=["1 of 1 element differs"],
+        worst=[element()],
+        heat={"shape": [1, 2], "rows": 1, "columns": 2, "cells": [[0.0, "not finite"]], "note": ""},
+        histogram=[["0", 1], ["not finite", 1]],
+    )
+    rows = [row(), row(level="known", reason="why", evidence=shown), row(evidence=evidence(program=None))]
+    start, end = case(divergences=rows)
+    target = {"type": "target", "environment": {}, "devices": ["cpu"]}
+    surface = {"type": "surface", "registry": ["relu"], "touched": [], "names": ["relu"], "time": 5.0}
+    records = (
+        header(),
+        header(commit=None, path=None),
+        target,
+        surface,
+        start,
+        end,
+        ended(),
+        {**ended(), "line": None},
+    )
+    assert [fault_of(record) for record in records] == [None] * 8
 
 
 @pytest.mark.parametrize(
@@ -24,13 +44,14 @@ def test_good_records(header, case, ended, row):
         ({"seconds": 1e999}, "seconds=inf, but should be a finite number"),
         ({"seconds": True}, "seconds=True, but should be a finite number"),
         ({"ops": [1]}, "ops=[1], but should be a list of strings"),
+        ({"dtypes": None}, "dtypes=None, but should be a list of strings"),
         (
             {"graph": {"forward": "off"}},
             "graph={'forward': 'off'}, but should be null or an object with the strings forward and backward",
         ),
         ({"divergences": [3]}, "divergences[0]=3, but should be an object"),
-        ({"type": "begin"}, "type='begin', but should be one of run, target, start, end, test, fault"),
-        ({"type": []}, "type=[], but should be one of run, target, start, end, test, fault"),
+        ({"type": "begin"}, "type='begin', but should be one of run, target, surface, start, end, test, fault"),
+        ({"type": []}, "type=[], but should be one of run, target, surface, start, end, test, fault"),
         (
             {"test": ["x" * 99]},
             f"test=['{'x' * 55}..., but should be a string",
@@ -50,3 +71,100 @@ def test_wrong_field_of_a_row(case, row):
     """A fault inside a divergence names its place."""
     record = case(divergences=[row(), row(kind=None)])[1]
     assert fault_of(record) == "divergences[1].kind=None, but should be a string"
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"level": "error"}, "level='error', but should be one of wrong, refuses, stricter, counted, known"),
+        ({"level": None}, "level=None, but should be one of wrong, refuses, stricter, counted, known"),
+        ({"reason": 3}, "reason=3, but should be a string or null"),
+        ({"evidence": []}, "evidence=[], but should be an object or null"),
+    ],
+)
+def test_new_fields_of_a_row(case, row, change, fault):
+    """Level, reason and evidence of a divergence are held to what they may be."""
+    assert fault_of(case(divergences=[row(**change)])[1]) == f"divergences[0].{fault}"
+
+
+WORST = "but should be a list of objects with absolute, eager, graph, index, reference, relative, ulp"
+HEAT = "but should be null or an object whose cells have its rows and columns"
+PAIRS = "but should be null or a list of pairs of a string and an integer"
+FACTS = "but should be a list of rows of four strings or nulls"
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"program": 1}, "program=1, but should be a string or null"),
+        ({"blamed_line": "2"}, "blamed_line='2', but should be an integer or null"),
+        ({"blamed_line": True}, "blamed_line=True, but should be an integer or null"),
+        ({"last_words": []}, "last_words=[], but should be a string or null"),
+        ({"words": [None]}, "words=[None], but should be a list of strings"),
+        ({"facts": None}, f"facts=None, {FACTS}"),
+        ({"facts": [["dtype", "a", "b"]]}, f"facts=[['dtype', 'a', 'b']], {FACTS}"),
+        ({"facts": [["dtype", "a", "b", 3]]}, f"facts=[['dtype', 'a', 'b', 3]], {FACTS}"),
+        ({"worst": {}}, f"worst={{}}, {WORST}"),
+        ({"worst": [{"index": [0]}]}, f"worst=[{{'index': [0]}}], {WORST}"),
+        ({"heat": []}, f"heat=[], {HEAT}"),
+        ({"heat": {"cells": []}}, f"heat={{'cells': []}}, {HEAT}"),
+        ({"histogram": {}}, f"histogram={{}}, {PAIRS}"),
+        ({"histogram": [["0"]]}, f"histogram=[['0']], {PAIRS}"),
+        ({"histogram": [["0", 1.5]]}, f"histogram=[['0', 1.5]], {PAIRS}"),
+        ({"histogram": [[0, 1]]}, f"histogram=[[0, 1]], {PAIRS}"),
+    ],
+)
+def test_wrong_field_of_evidence(case, row, evidence, change, fault):
+    """A fault inside evidence names the divergence and the field."""
+    record = case(divergences=[row(), row(evidence=evidence(**change))])[1]
+    assert fault_of(record) == f"divergences[1].evidence.{fault}"
+
+
+def test_element_without_a_place(case, row, evidence, element):
+    """A worst element whose index is no list is no element."""
+    fault = fault_of(case(divergences=[row(evidence=evidence(worst=[element(index=3)]))])[1])
+    assert fault is not None
+    assert fault.startswith("divergences[0].evidence.worst=[{'index': 3,")
+
+
+@pytest.mark.parametrize(
+    "change", [{"rows": 2}, {"columns": 1}, {"cells": [[0.0, 1.0], [0.0]]}, {"note": None}, {"shape": None}]
+)
+def test_map_that_is_not_its_size(case, row, evidence, change):
+    """A map of errors whose cells are not its rows and columns is refused before anything draws it."""
+    heat = {"shape": [1, 2], "rows": 1, "columns": 2, "cells": [[0.0, 1.0]], "note": ""}
+    assert fault_of(case(divergences=[row(evidence=evidence(heat=heat))])[1]) is None
+    fault = fault_of(case(divergences=[row(evidence=evidence(heat={**heat, **change}))])[1])
+    assert fault is not None
+    assert fault.endswith(HEAT)
+
+
+def test_evidence_that_lacks_a_field(case, row, evidence):
+    """Evidence of a record has each of its fields, also those that may be null."""
+    shown = evidence()
+    del shown["facts"]
+    assert fault_of(case(divergences=[row(evidence=shown)])[1]) == f"divergences[0].evidence.facts=None, {FACTS}"
+
+
+@pytest.mark.parametrize(
+    ("record", "fault"),
+    [
+        ({"type": "target", "environment": {}, "devices": "cpu"}, "devices='cpu', but should be a list of strings"),
+        (
+            {"type": "surface", "registry": [], "touched": [], "names": [1]},
+            "names=[1], but should be a list of strings",
+        ),
+        ({"type": "surface", "registry": []}, "touched=None, but should be a list of strings"),
+    ],
+)
+def test_what_a_target_tells(record, fault):
+    """Devices and surface of a target are lists of names."""
+    assert fault_of(record) == fault
+
+
+def test_facts_of_a_run(header, ended):
+    """Commit and path may be unknown, a test's line too; the command may not."""
+    assert fault_of(header(commit=1)) == "commit=1, but should be a string or null"
+    assert fault_of(header(path=1)) == "path=1, but should be a string or null"
+    assert fault_of(header(command=None)) == "command=None, but should be a string"
+    assert fault_of({**ended(), "line": "12"}) == "line='12', but should be an integer or null"

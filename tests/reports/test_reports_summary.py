@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from reports.shape import LEVELS
 from reports.summary import severity
 
 
-def test_keys(summed, case, ended, row):
+def test_keys(summed, case, ended, row, evidence):
     """The keys of summary.json and of its rows are the documented ones."""
-    end = case(verdict="divergent", divergences=[row(), row(level="known")])
-    told = summed(*end, ended(outcome="failed")).to_json()
+    rows = {level: row(level=level, reason=f"why {level}") for level in LEVELS}
+    end = case(
+        verdict="divergent", divergences=[*rows.values(), row(kind="dtype", fingerprint="f", evidence=evidence())]
+    )
+    target = {"type": "target", "environment": {}, "devices": ["cpu"]}
+    told = summed(target, *end, ended(outcome="failed")).to_json()
     assert set(told) == {
         *("cases", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out", "tests", "seconds"),
-        *("seed", "graph", "environment", "divergences", "known", "complete", "running", "faults"),
+        *("seed", "graph", "target", "devices", "environment", "command", "commit", "path", "started"),
+        *("divergences", "known", "counted", "stricter", "outcomes", "complete", "running", "faults"),
         *("skipped_reasons", "rejected_reasons", "slowest", "matrix"),
     }
     assert told["graph"] == {"verified": 1, "backward_verified": 0, "skipped": {}}
-    assert told["divergences"] == [{**row(), "count": 1}]
-    assert told["known"] == [{**row(level="known"), "count": 1}]
+    other = row(kind="dtype", fingerprint="f")
+    for made in (*rows.values(), other):
+        del made["evidence"]  # the report has it; summary.json stays small
+    red = [rows["wrong"], rows["refuses"], other]
+    assert told["divergences"] == [{**made, "count": 1} for made in red]
+    for level in ("known", "counted", "stricter"):
+        assert told[level] == [{**rows[level], "count": 1}]
+    assert told["outcomes"] == {"test_x.py::test_a": "failed"}
+    facts = [told[name] for name in ("target", "devices", "command", "commit", "path", "started")]
+    assert facts == ["oneflow", ["cpu"], "pytest", "0123456789ab", "/work", 100.0]
     assert told["slowest"] == [{"test": "test_x.py::test_a", "seconds": 1.0}]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 
 import pytest
@@ -18,6 +19,13 @@ def test_verdicts_are_counted(summed, case, ended):
     assert counts == (2, 1, 1, 1)
     assert (summary.crashed, summary.timed_out, summary.cases, summary.tests) == (1, 1, 6, 1)
     assert summary.complete
+
+
+def test_divergence_of_a_rejected_draw(summed, case, row, ended):
+    """What the target did with a draw that PyTorch refuses is told, though the draw is no case."""
+    summary = summed(*case(verdict="rejected", reason="x", divergences=[row(kind="crash")]), ended(outcome="failed"))
+    assert [(r.kind, r.count) for r in summary.divergences] == [("crash", 1)]
+    assert (summary.rejected, summary.cases, summary.failed) == (1, 0, ())
 
 
 def test_reasons_are_counted(summed, case, ended):
@@ -52,16 +60,17 @@ def test_graph_counts(summed, case, ended):
     assert graph.skipped == {"no kernel": 1}
 
 
-def test_rows_by_fingerprint_and_test(summed, case, row):
+def test_rows_by_fingerprint_and_test(summed, case, row, evidence):
     """One row per fingerprint and test, with the first case's words and their count."""
     records = []
     for index, test in enumerate(["t::b", "t::b", "t::a"]):
-        divergence = row(test=test, id=f"{index}" * 8, program=f"program of {test}")
+        shown = evidence(program=f"program of {test}")
+        divergence = row(test=test, id=f"{index}" * 8, evidence=shown)
         records += case(test, index, verdict="divergent", divergences=[divergence])
     summary = summed(*records)
-    assert [(r.test, r.count, r.id) for r in summary.divergences] == [
-        ("t::a", 1, "22222222"),
-        ("t::b", 2, "00000000"),
+    assert [(r.test, r.count, r.id, r.cases) for r in summary.divergences] == [
+        ("t::a", 1, "22222222", ("t::a#2",)),
+        ("t::b", 2, "00000000", ("t::b#0", "t::b#1")),
     ]
     assert summary.evidence[row()["fingerprint"]].program == "program of t::a"
     assert (summary.unexpected, summary.unexpected_tests) == (3, 2)
@@ -106,11 +115,11 @@ def test_same_key_in_two_workers(lay, header, case):
     assert summarize(read_run(folder)).running == ("test_x.py::test_a#0",)
 
 
-def test_workers_do_not_matter(lay, header, case, row, ended, tmp_path):
+def test_workers_do_not_matter(lay, header, case, row, ended, evidence, tmp_path):
     """The same tests in one or two workers give the same summary."""
     tests = []
     for test in ("t::b", "t::a"):
-        divergence = row(test=test, program=test)
+        divergence = row(test=test, evidence=evidence(program=test))
         tests.append([*case(test, verdict="divergent", divergences=[divergence]), ended(test)])
     one = summarize(read_run(lay(header(), *tests[0], *tests[1])))
     (tmp_path / "records-main.jsonl").unlink()
@@ -121,7 +130,7 @@ def test_workers_do_not_matter(lay, header, case, row, ended, tmp_path):
 
 def test_environment_and_time(summed, case, ended):
     """What the target tells is merged in, and the run lasts from its first record to its last."""
-    target = {"type": "target", "environment": {"oneflow": "0.9.1", "cuda": "no"}}
+    target = {"type": "target", "environment": {"oneflow": "0.9.1", "cuda": "no"}, "devices": []}
     summary = summed(target, *case(), ended())
     assert summary.environment == {"cuda": "no", "oneflow": "0.9.0", "torch": "2.14.1"}
     assert (summary.seconds, summary.seed, summary.target) == (10.0, 7, "oneflow")
@@ -179,3 +188,97 @@ def test_memory_does_not_grow_with_cases(lay, header, case):
         return taken
 
     assert peak(3000) < peak(300) + 20_000
+
+
+def test_one_case_counts_once(summed, case, row):
+    """A case that shows a fingerprint in two of its calls, or that was run again, is one case."""
+    twice = case(verdict="divergent", divergences=[row(), row(message="again")])
+    [found] = summed(*twice, *twice, *case(index=1, verdict="divergent", divergences=[row()])).divergences
+    assert found.cases == ("test_x.py::test_a#0", "test_x.py::test_a#1")
+    assert found.count == 2
+
+
+def test_levels_stand_apart(summed, case, row, ended):
+    """Each level has its own rows, though fingerprint and test are the same; only two levels are red."""
+    levels = ("wrong", "refuses", "stricter", "counted", "known")
+    records = []
+    for index, level in enumerate(levels):
+        records += case(index=index, verdict="divergent", divergences=[row(level=level, reason=f"why {level}")])
+    summary = summed(*records, ended(outcome="failed"))
+    assert sorted(r.level for r in summary.divergences) == ["refuses", "wrong"]
+    for level in levels[2:]:
+        [found] = getattr(summary, level)
+        assert (found.level, found.reason, found.count) == (level, f"why {level}", 1)
+    assert (summary.unexpected, summary.unexpected_tests) == (2, 1)
+    assert {r.level for r in summary.all_divergences} == set(levels)
+    assert len(summary.all_divergences) == 5
+
+
+@pytest.mark.parametrize("level", ["stricter", "counted", "known"])
+def test_levels_that_are_not_red(summed, case, row, ended, level):
+    """What is known, counted or stricter leaves its case expected."""
+    summary = summed(*case(verdict="divergent", divergences=[row(level=level)]), ended())
+    assert (summary.divergences, summary.unexpected, summary.unexpected_tests) == ((), 0, 0)
+
+
+def test_failed_beside_a_known_divergence(summed, case, row, ended):
+    """What is known explains no failure: a test that failed for another reason is named."""
+    summary = summed(*case(verdict="divergent", divergences=[row(level="known")]), ended(outcome="failed"))
+    assert summary.failed == ("test_x.py::test_a",)
+
+
+def test_evidence_of_a_red_case_first(summed, case, row, evidence):
+    """A red case's evidence is shown before any other's, then that of the first test; none is passed over."""
+    told = {"t::a": "known", "t::c": "wrong", "t::b": "wrong", "t::0": "counted"}
+    records = case("t::b", 9, verdict="divergent", divergences=[row(test="t::b")])
+    for index, (test, level) in enumerate(told.items()):
+        shown = evidence(program=f"{level} in {test}")
+        records += case(test, index, verdict="divergent", divergences=[row(test=test, level=level, evidence=shown)])
+    summary = summed(*records)
+    assert {name: shown.program for name, shown in summary.evidence.items()} == {row()["fingerprint"]: "wrong in t::b"}
+
+
+def test_evidence_is_kept_whole(summed, case, row, evidence, element):
+    """Evidence comes out of the tally as it went in."""
+    heat = {"shape": [1], "rows": 1, "columns": 1, "cells": [["not finite"]], "note": "n"}
+    facts = [["dtype", "float32", None, "float64"]]
+    shown = evidence(last_words="F", facts=facts, words=["w"], worst=[element()], heat=heat, histogram=[["0", 3]])
+    [found] = summed(*case(verdict="divergent", divergences=[row(evidence=shown)])).evidence.values()
+    assert json.loads(json.dumps(found.to_json())) == shown
+
+
+def test_facts_of_the_run(lay, header, case, ended):
+    """Command, commit and path are of the first worker that knows, devices of all, lines and outcomes of each test."""
+    devices = [{"type": "target", "environment": {}, "devices": told} for told in (["cpu"], ["cuda:0", "cpu"])]
+    lay(header(commit=None, path="/a"), devices[0], *case("t::a"), ended("t::a"), worker="gw0")
+    folder = lay(
+        header(command="other", commit="c", path="/b", time=99.0),
+        devices[1],
+        ended("t::b", outcome="skipped", seconds=2.0),
+        {**ended("t::c", outcome="failed"), "line": None},
+        worker="gw1",
+    )
+    lay(header(commit="d", path="/c"), worker="gw2")
+    summary = summarize(read_run(folder))
+    assert (summary.command, summary.commit, summary.path, summary.started) == ("pytest", "c", "/a", 99.0)
+    assert summary.devices == ("cpu", "cuda:0")
+    assert summary.outcomes == {"t::a": "passed", "t::b": "skipped", "t::c": "failed"}
+    assert summary.lines == {"t::a": 12, "t::b": 12}
+    assert summary.seconds_by_test == {"t::a": 1.0, "t::b": 2.0, "t::c": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "worst"),
+    [
+        (("failed", "passed"), "failed"),
+        (("passed", "failed"), "failed"),
+        (("skipped", "passed"), "passed"),
+        (("passed", "skipped"), "passed"),
+        (("skipped",), "skipped"),
+    ],
+)
+def test_outcome_of_a_test_run_again(summed, ended, outcomes, worst):
+    """A test that was run more than once keeps its worst outcome, and its time adds up."""
+    summary = summed(*(ended(outcome=outcome) for outcome in outcomes))
+    assert summary.outcomes == {"test_x.py::test_a": worst}
+    assert summary.seconds_by_test == {"test_x.py::test_a": float(len(outcomes))}

@@ -7,13 +7,10 @@ import pytest
 from reports import render
 
 
-def test_whole_page(summed, case, row, ended):
+def test_whole_page(summed, case, row, ended, evidence, element):
     """One divergent case: every line of the page."""
-    divergence = row(
-        program="def program(torch, x):\n    return torch.relu(x)\n",
-        blamed_line=2,
-        worst=[{"index": [0], "reference": 1.0, "actual": 2.0, "absolute": 1.0, "relative": 1.0}],
-    )
+    program = "def program(torch, x):\n    return torch.relu(x)\n"
+    divergence = row(evidence=evidence(program=program, blamed_line=2, worst=[element()]))
     skipped = case(index=1, verdict="skipped", reason="no float16 kernel", graph=None)
     summary = summed(*case(verdict="divergent", divergences=[divergence]), *skipped, ended(outcome="failed"))
     assert render(summary, 80) == (
@@ -75,17 +72,14 @@ def test_run_of_nothing(summed):
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_no_line_is_too_wide(summed, case, row, ended, width):
+def test_no_line_is_too_wide(summed, case, row, ended, evidence, element, width):
     """Long names, reasons and programs are folded; only the path may pass the width."""
     long = "x" * 300
     divergence = row(
         test=long,
         fingerprint=long,
         message=long,
-        program=long,
-        worst=[
-            {"index": [1] * 40, "reference": 1.5, "actual": 2.5, "absolute": 1.0, "relative": 1e-300},
-        ],
+        evidence=evidence(program=long, worst=[element(index=[1] * 40, reference=1.5, relative=1e-300, graph=2.5)]),
     )
     records = [
         *case(long, verdict="divergent", divergences=[divergence]),
@@ -99,10 +93,10 @@ def test_no_line_is_too_wide(summed, case, row, ended, width):
     assert max(map(len, lines)) <= width
 
 
-def test_literal_text(summed, case, row, ended):
+def test_literal_text(summed, case, row, ended, evidence):
     """Markup and control sequences from tests are shown as typed."""
     name = "[red]x[/red]\x1b[31m:smile:"
-    divergence = row(test=name, fingerprint=name, message=name, program=name, replay=name)
+    divergence = row(test=name, fingerprint=name, message=name, replay=name, evidence=evidence(program=name))
     page = render(summed(*case(name, verdict="divergent", divergences=[divergence]), ended(name)), 80)
     assert page.count("[red]x[/red]\\x1b[31m:smile:") == 6
     assert "\x1b" not in page
@@ -123,10 +117,11 @@ def test_environment_has_no_say(summed, case, ended, monkeypatch):
     assert [render(summary, 80, color) for color in (False, True)] == pages
 
 
-def test_encoding(summed, case, row, ended):
+def test_encoding(summed, case, row, ended, evidence, element):
     """An ASCII terminal gets ASCII."""
     name = "t::\u4f60"
-    divergence = row(test=name, message=name, program=name, worst=[{"index": [0], "reference": name}])
+    shown = evidence(program=name, worst=[element(reference=name)])
+    divergence = row(test=name, message=name, evidence=shown)
     summary = summed(*case(name, verdict="divergent", divergences=[divergence]), ended(name))
     page = render(summary, 80, encoding="ascii")
     assert page.isascii()
@@ -217,3 +212,28 @@ def test_long_message_is_cut(summed, case, row, ended):
 def test_durations(summed, ended, seconds, shown):
     """Seconds, minutes and hours are told apart."""
     assert f"  {shown}  test_x.py::test_a\n" in render(summed(ended(seconds=seconds)), 80)
+
+
+def test_report_names_its_page(summed, case, ended):
+    """The last line names the page to open where there is one, else the folder of the run."""
+    summary = summed(*case(), ended())
+    assert render(summary, 80).endswith(f"\n\nreport: {summary.folder}\n")
+    page = summary.folder / "index.html"
+    assert render(summary, 40, page=page).endswith(f"\n\nreport: {page}\n")
+
+
+@pytest.mark.parametrize(
+    ("ops", "line"),
+    [
+        (["a"], "refused               1  op that the target lacks, counted only"),
+        (["a", "b", "a"], "refused               2  ops that the target lacks, counted only"),
+    ],
+)
+def test_counted_ops(summed, case, row, ended, ops, line):
+    """Ops that tests only count as missing are counted once each, and shown as no divergence."""
+    rows = [row(fingerprint=f"f{i}", op=op, kind="missing", level="counted") for i, op in enumerate(ops)]
+    page = render(summed(*case(verdict="divergent", divergences=rows), ended()), 80)
+    assert line in page.splitlines()
+    assert "f0" not in page
+    aligned = render(summed(*case(), ended()), 80)
+    assert "refused" not in {line.split(" ")[0] for line in aligned.splitlines()}

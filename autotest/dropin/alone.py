@@ -1,0 +1,24 @@
+"""Graphs of single calls: OneFlow's own harness runs each call in a graph of its own, this one whole programs."""
+
+from __future__ import annotations
+
+from autotest.blame import Target
+from dual_object.adapter import Adapter, GraphRefusal
+from dual_object.isolation import isolate
+from dual_object.program import Program
+
+
+def refused_alone(reference: Adapter, target: Target, program: Program) -> bool:
+    """Whether the graph of a single call of `program` is refused; also where no call can stand alone.
+
+    A module's graph runs backward, too.
+    """
+    met = False
+    for index, alone, seen in isolate(reference, program):
+        met = True
+        keys = [key for key, gradient in seen.gradients.items() if gradient is not None]
+        backward = program.calls[index].kind == "call" and bool(alone.cotangents and keys)
+        answer = target.graph([alone], [keys] if backward else None)
+        if not isinstance(answer, list) or (isinstance(answer[0], GraphRefusal) and not answer[0].skipped):
+            return True
+    return not met

@@ -1,0 +1,63 @@
+"""What surrounds a test of a drop-in file: outside of its cases, too, generators draw and dual calls run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from autotest.dropin.generators import item_drawing
+from autotest.dropin.randomness import seeded
+from autotest.session import Session
+from dual_object.program import Call
+from dual_object.recording import Recording, outside_cases
+from dual_object.values import Array
+from generators import Nothing, PhiloxSource, case_key, drawing
+
+
+@contextmanager
+def surrounded(session: Session, test: str) -> Iterator[None]:
+    """Draws and dual calls outside of a case, inside: from the test's name, and on both sides in this process.
+
+    OneFlow's harness knows no cases there, and compares nothing.
+    """
+    made: list[Recording] = []
+
+    def outside() -> Recording:
+        if not made:
+            stepper = session.inline.stepper()
+            made.append(Outside(session.reference, session.options.target, stepper))
+        return made[0]
+
+    key = case_key(session.options.seed, test, -1)
+    with seeded(key), drawing(PhiloxSource(key)) as drawn:
+        tokens = item_drawing.set(drawn), outside_cases.set(outside)
+        try:
+            yield
+        finally:
+            item_drawing.reset(tokens[0])
+            outside_cases.reset(tokens[1])
+            for recording in made:
+                recording.release()
+
+
+class Outside(Recording):
+    """Dual calls outside of a case: both sides run each at once, and the target's exception is the caller's."""
+
+    def __init__(self, reference: Any, target: str, stepper: Any) -> None:
+        super().__init__(reference, draw_state=_as_it_is, omitted=Nothing, target=target, stepper=stepper)
+
+    def _append(self, call: Call) -> None:
+        super()._append(call)
+        assert self.stepper is not None
+        seen = self.stepper.seen
+        if seen.ended:
+            failure = seen.failures.pop()
+            seen.ended = False
+            raise RuntimeError(f"{self.target}: {call.op} raised {failure.classes[0]}: {failure.message}")
+
+
+def _as_it_is(name: str, data: Array) -> Array:
+    return np.array(data)

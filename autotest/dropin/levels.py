@@ -1,0 +1,116 @@
+"""Levels: which divergences OneFlow's own harness would have failed, and which only our checks see.
+
+That harness compares, at the end of a body, the values of every tensor that the body made, with their gradients and
+the state of its modules; it prints a graph's other values, and fails of a graph's exceptions alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from autotest.comparison import Difference
+from autotest.divergence import Divergence
+from autotest.options import TestOptions
+from dual_object.observation import Seen
+from dual_object.program import Program
+from dual_object.values import Ref, Tree, refs
+
+#: What ends a body, a backward or a graph with an exception, or the whole process.
+_REFUSALS = frozenset({"exception", "missing", "unsupported"})
+_ENDS = frozenset({"crash", "timeout"})
+
+
+def unseen(
+    differences: Sequence[Difference],
+    divergences: Sequence[Divergence],
+    program: Program,
+    options: TestOptions,
+    *,
+    backward: bool,
+) -> list[Divergence]:
+    """Those of `divergences`, which were blamed for `differences` of `program`, that OneFlow's harness would not have
+    failed. `backward`: whether it would have run one.
+
+    What is blamed may differ in other ways than what showed it: where one difference would have failed, one blamed
+    divergence at least must.
+    """
+    seen = [shown for shown in divergences if fails(shown.difference, shown.program, options, backward=backward)]
+    if any(fails(difference, program, options, backward=backward) for difference in differences):
+        kept = {id(shown) for shown in seen or divergences}
+        return [shown for shown in divergences if id(shown) not in kept]
+    return list(divergences)
+
+
+def fails(difference: Difference, program: Program, options: TestOptions, *, backward: bool = True) -> bool:
+    """Whether OneFlow's harness would have failed of this difference."""
+    kind, part = difference.kind, difference.part
+    if kind in _ENDS:
+        return True
+    if kind == "batch_only":
+        return False
+    if kind in ("accepts_invalid", "exception_class"):
+        return aligns_exceptions()
+    if kind in _REFUSALS:
+        return backward or difference.phase != "eager_backward"
+    if difference.phase not in ("eager_forward", "eager_backward") or not options.check_allclose:
+        return False
+    if part == "host":
+        return _returns_what(program, difference.call)
+    if part == "gradient":
+        return backward and kind != "grad_extra" and not _close(difference, options, dtype=False)
+    if kind == "structure":
+        return part != "buffer" and _must_be_a_tensor(program, difference.call)
+    return not _close(difference, options, dtype=options.check_dtype)
+
+
+def aligns_exceptions() -> bool:
+    """Whether what the reference refuses and the target takes is a failure."""
+    return "ONEFLOW_TEST_ALIGN_EXCEPTION" in os.environ
+
+
+def _close(difference: Difference, options: TestOptions, *, dtype: bool) -> bool:
+    """Whether `numpy.allclose` finds both sides equal, broadcasting as it does; `dtype`: and their dtypes are."""
+    expected, actual = difference.expected, difference.actual
+    if expected is None or actual is None:
+        return False
+    if dtype and _stored(expected) != _stored(actual):
+        return False
+    assert options.rtol is not None
+    assert options.atol is not None
+    with np.errstate(all="ignore"):
+        try:
+            return np.allclose(expected.data, actual.data, rtol=options.rtol, atol=options.atol, equal_nan=True)
+        except ValueError:  # shapes that do not broadcast
+            return False
+
+
+def _stored(seen: Seen) -> str:
+    return str(seen.data.dtype)
+
+
+def _returns_what(program: Program, call: int | None) -> bool:
+    """Whether the body returned the plain value that this call gave it."""
+    if call is None:
+        return False
+    given = program.calls[call].out
+    return any(type(leaf) is type(given) and leaf == given for leaf in _plain_leaves(program.outputs))
+
+
+def _plain_leaves(tree: Tree) -> list[Tree]:
+    if isinstance(tree, (tuple, list)) and not hasattr(tree, "_fields"):
+        return [tree, *(leaf for item in tree for leaf in _plain_leaves(item))]
+    return [tree]
+
+
+def _must_be_a_tensor(program: Program, call: int | None) -> bool:
+    """Whether this call's result is compared at all: one tensor always is, several only where they are returned."""
+    if call is None:
+        return True
+    out = program.calls[call].out
+    return type(out) is Ref or bool(set(refs(out)) & set(refs(program.outputs)))
+
+
+__all__ = ["aligns_exceptions", "fails", "unseen"]

@@ -1,0 +1,42 @@
+"""The options of a drop-in `@autotest`: OneFlow's defaults, and what its harness would have compared."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import ClassVar
+
+from autotest.comparison import Rules
+from autotest.options import TestOptions
+
+RTOL, ATOL = 1e-4, 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class DropInOptions(TestOptions):
+    """As `TestOptions`, with OneFlow's defaults. `auto_backward` is off, on, or `starts_where_it_can`: only from
+    results that have a gradient.
+    """
+
+    __test__ = False  # pytest: no test class
+
+    drop_in: ClassVar[bool] = True
+
+    rtol: float | None = RTOL
+    atol: float | None = ATOL
+    check_dtype: bool = False
+    starts_where_it_can: bool = False
+
+    @property
+    def rules(self) -> Rules:
+        """Everything is compared; `levels` tells afterwards what the test has asked for."""
+        return Rules(self.rtol, self.atol)
+
+
+#: The options of the `@autotest` that runs, for test files that ask for its tolerances.
+current_options: ContextVar[DropInOptions] = ContextVar("current_options")
+
+
+def running_options() -> DropInOptions:
+    """The options of the `@autotest` that runs; the defaults while none does."""
+    return current_options.get(DropInOptions())

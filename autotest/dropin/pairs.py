@@ -1,0 +1,27 @@
+"""`GetDualObject` as OneFlow's test files use it: any two objects, of PyTorch and of OneFlow, as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dual_object.dual import DualObject
+from dual_object.dual import GetDualObject as GetPlainDualObject
+from dual_object.recording import recording
+
+
+def GetDualObject(name: str, pytorch: Any, oneflow: Any) -> Any:  # noqa: N802 - OneFlow's own name
+    """Join both sides' objects; a module of OneFlow's takes over the state that PyTorch's has.
+
+    The test then runs with the target in this process.
+    """
+    made = GetPlainDualObject(name, pytorch, oneflow)
+    if isinstance(made, DualObject):
+        record = recording("GetDualObject()")
+        if record.stepper is not None and isinstance(pytorch, record.reference.module_type):
+            adapter = record.stepper.adapter
+            state = {**record.reference.parameters(pytorch), **record.reference.buffers(pytorch)}
+            known = {**adapter.parameters(oneflow), **adapter.buffers(oneflow)}
+            taken = [key for key in state if key in known]
+            values = record.reference.read([state[key] for key in taken])
+            adapter.load_state(oneflow, {key: value.copy() for key, value in zip(taken, values, strict=True)})
+    return made

@@ -1,0 +1,31 @@
+"""The difference of two runs as one HTML file that needs nothing beside it."""
+
+from __future__ import annotations
+
+from reports.difference import RunDifference
+from reports.literals import literal, literal_lines
+from reports.quantities import counted
+from reports.templating import asset, template
+
+MOST_TESTS = 20
+MOST_LINES = 40
+
+
+def difference_html(found: RunDifference) -> str:
+    """Return the page: verdict, how the runs themselves differ, then what is new, changed, gone and not run.
+
+    Text from tests, ops and exceptions is escaped, and what cannot be printed is shown as in the terminal.
+    """
+    verdict, _, headline = found.headline.partition(": ")
+    return template("difference.html.j2").render(
+        css=asset("report.css"),
+        tone="bad" if found.worse else "good",
+        verdict=verdict,
+        headline=headline,
+        found=found,
+        counted=counted,
+        literal=literal,
+        literal_lines=literal_lines,
+        most_tests=MOST_TESTS,
+        most_lines=MOST_LINES,
+    )

@@ -1,0 +1,158 @@
+"""A summary as Markdown, for the page of a build or an issue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from reports.findings import Finding, brief, findings
+from reports.literals import literal
+from reports.quantities import counted, duration, share
+from reports.summary import Divergence, Summary
+from reports.verdict import frameworks, headline
+
+# GitHub drops the summary of a step whole when it passes 1 MiB, so this stays well below.
+MOST_BYTES = 900_000
+MOST_CHARACTERS = 300
+MOST_TESTS = 3
+MOST_NAMES = 20
+# Parsers give up on long runs: cmark's limit was 80 once.
+MOST_BACKTICKS = 20
+
+
+def markdown_text(summary: Summary, most_bytes: int = MOST_BYTES) -> str:
+    """Return verdict, counts, the table of red divergences, and what else makes or mars a run.
+
+    What does not fit into `most_bytes` of UTF-8 is left out, and a sentence tells so; verdict and counts are always
+    there. Text from tests, ops and exceptions stands in code spans, where no markup, HTML, mention or link lives.
+    """
+    red = findings(summary.divergences)
+    head = _joined(_head(summary, red))
+    tail = _joined(_tail(summary))
+    room = most_bytes - len(head.encode()) - len(_rest(len(red)).encode()) - len(TABLE.encode())
+    if len(tail.encode()) > room:
+        tail = ""
+    room -= len(tail.encode())
+    rows = []
+    for finding in red:
+        row = _row(finding)
+        room -= len(row.encode())
+        if room < 0:
+            break
+        rows.append(row)
+    table = TABLE + "".join(rows) if rows else ""
+    return head + table + (_rest(len(red) - len(rows)) if len(rows) < len(red) else "") + tail
+
+
+def code(text: str, most: int = MOST_CHARACTERS) -> str:
+    """Return the first line of `text` as code spans, also safe in a table's cell.
+
+    A bar would end the cell, and no escape for it reads the same everywhere: it stands between spans, as an entity.
+    """
+    return "&#124;".join(_span(part) for part in literal(brief(text, most)).split("|"))
+
+
+TABLE = "\n| divergence | cases | tests | message | replay |\n|---|--:|---|---|---|\n"
+
+
+def _span(text: str) -> str:
+    if not text.strip():
+        return text
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    if longest > MOST_BACKTICKS:
+        text, longest = text.replace("`", "\\x60"), 0
+    fence = "`" * (longest + 1)
+    # A parser takes one blank from each end, and a backtick at an end would join the fence.
+    pad = " " if text[0] in " `" or text[-1] in " `" else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _joined(lines: Iterator[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
+    words, sides, rest = headline(summary).partition(frameworks(summary))
+    yield f"### {words}{code(sides) if sides else ''}{rest}"
+    yield ""
+    yield "| | count | |"
+    yield "|---|--:|---|"
+    seed = "" if summary.seed is None else f", seed {summary.seed}"
+    yield f"| tests | {summary.tests:,} | in {duration(summary.seconds)}{seed} |"
+    for name, count in {
+        "cases": summary.cases,
+        "aligned": summary.aligned,
+        "divergent": summary.divergent,
+        "skipped": summary.skipped,
+        "crashed": summary.crashed,
+        "timed out": summary.timed_out,
+        "rejected draws": summary.rejected,
+    }.items():
+        yield f"| {name} | {count:,} | |"
+    graph = summary.graph
+    if graph.asked:
+        facts = f"{graph.verified:,} of {counted(graph.asked, 'case')}"
+        yield f"| graph verified | {share(graph.verified, graph.asked)} | {facts} |"
+    refused = sum(finding.level == "refuses" for finding in red)
+    yield _level("wrong", len(red) - refused, "new, the run is red")
+    yield _level("refuses", refused, "new, the run is red: the target lacks them")
+    for name, rows, note in (
+        ("known", summary.known, "explained by a ledger"),
+        ("counted", summary.counted, "ops that the target lacks, counted by their tests"),
+        ("stricter", summary.stricter, "seen by these checks only, not red"),
+    ):
+        if rows:
+            yield _level(name, len(_fingerprints(rows)), f"{note}, in {counted(_cases(rows), 'case')}")
+
+
+def _level(name: str, count: int, note: str) -> str:
+    return f"| {name} | {count:,} | {note if count else ''} |"
+
+
+def _fingerprints(rows: Sequence[Divergence]) -> set[str]:
+    return {row.fingerprint for row in rows}
+
+
+def _cases(rows: Sequence[Divergence]) -> int:
+    return sum(row.count for row in rows)
+
+
+def _row(finding: Finding) -> str:
+    tests = [code(test) for test in finding.tests[:MOST_TESTS]]
+    if len(finding.tests) > MOST_TESTS:
+        tests.append(f"and {len(finding.tests) - MOST_TESTS:,} more")
+    first = finding.first
+    cells = (
+        code(finding.fingerprint),
+        f"{finding.cases:,}",
+        "<br>".join(tests),
+        code(first.message),
+        code(first.replay),
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _rest(count: int) -> str:
+    return f"\n{counted(count, 'more divergence')} did not fit here, see summary.json of the run.\n"
+
+
+def _tail(summary: Summary) -> Iterator[str]:
+    for title, names in (
+        ("Interrupted while running", summary.running),
+        ("Tests that did not end", () if summary.running else summary.open_tests),
+        ("Faults of the harness", summary.faults),
+        ("Damaged records", summary.damage),
+        ("Failed without a divergence", summary.failed),
+    ):
+        if not names:
+            continue
+        yield ""
+        yield f"**{title}**"
+        yield ""
+        for name in names[:MOST_NAMES]:
+            yield f"- {code(name)}"
+        if len(names) > MOST_NAMES:
+            yield f"- and {len(names) - MOST_NAMES:,} more, see summary.json of the run"
+    if summary.command:
+        yield ""
+        yield f"Run again: {code(summary.command)}"

@@ -1,0 +1,239 @@
+"""The page of a run: what the HTML report shows, as plain data for its template and its script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+
+from reports.difference import Change, RunDifference
+from reports.findings import Finding, findings
+from reports.matrix import OUTCOMES
+from reports.quantities import counted, duration, share
+from reports.summary import Divergence, Summary
+from reports.templating import asset, script_data, template
+from reports.verdict import frameworks, headline
+
+MOST_MESSAGE = 300
+#: index.html stays small enough to open at once: what is beyond is in summary.json, and the page says so.
+MOST_DIVERGENCES = 6000
+#: One case of a divergence is enough to replay it; these are for those who look for a pattern.
+MOST_CASES = 50
+TONES = {"DIVERGENT": "bad", "FAILED": "bad", "aligned": "good"}
+
+
+def family(test: str) -> str:
+    """Return the op family that a test belongs to: its file's name without `test_` and `.py`."""
+    return test.partition("::")[0].rpartition("/")[2].removesuffix(".py").removeprefix("test_")
+
+
+def index_data(summary: Summary, base: str) -> dict[str, object]:
+    """Return what the script of index.html draws; `base` is the path from the page to its detail files."""
+    found = findings(summary.all_divergences)
+    shown = found[:MOST_DIVERGENCES]
+    tests = sorted(
+        {test for row in summary.matrix.tests.values() for test in row} | {t for f in shown for t in f.tests}
+    )
+    families = sorted({family(test) for test in tests})
+    number = {test: position for position, test in enumerate(tests)}
+    kin = {test: families.index(family(test)) for test in tests}
+    return {
+        "base": base,
+        "target": summary.target,
+        "phases": summary.matrix.phases(summary.matrix.cells),
+        "families": families,
+        "tests": tests,
+        "ops": [
+            {
+                "op": op,
+                "families": sorted({kin[test] for test in summary.matrix.tests[op]}),
+                "tests": [number[test] for test in summary.matrix.tests[op]],
+                "cells": {
+                    phase: [getattr(cell, outcome) for outcome in OUTCOMES]
+                    for phase, cell in summary.matrix.cells[op].items()
+                },
+            }
+            for op in summary.matrix.ranked
+        ],
+        "divergences": [
+            {
+                **_identity(finding),
+                "message": _row(finding).message.partition("\n")[0][:MOST_MESSAGE],
+                "cases": finding.cases,
+                "tests": [number[test] for test in finding.tests],
+                "families": sorted({kin[test] for test in finding.tests}),
+            }
+            for finding in shown
+        ],
+        "more": len(found) - len(shown),
+    }
+
+
+def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
+    """Return what the script shows of one divergence when it is opened."""
+    evidence = summary.evidence.get(finding.fingerprint)
+    row = _row(finding)
+    return {
+        **_identity(finding),
+        "message": row.message,
+        "reason": row.reason,
+        "cases": finding.cases,
+        "tests": [
+            {"test": one.test, "cases": list(one.cases[:MOST_CASES]), "count": one.count}
+            for one in finding.rows
+            if isinstance(one, Divergence)
+        ],
+        "replay": row.replay,
+        "evidence": None if evidence is None else evidence.to_json(),
+    }
+
+
+def _row(finding: Finding) -> Divergence:
+    row = finding.first
+    assert isinstance(row, Divergence), "a page is made of a summary's own rows"
+    return row
+
+
+def _identity(finding: Finding) -> dict[str, object]:
+    row = _row(finding)
+    return {name: getattr(row, name) for name in ("id", "fingerprint", "op", "phase", "kind", "level")}
+
+
+def render_page(
+    summary: Summary,
+    base: str,
+    changes: RunDifference | str,
+    runs: Sequence[tuple[str, str | None, str]],
+) -> str:
+    """Return index.html.
+
+    `changes` is the difference from the run before, or a sentence why there is none; `runs` are name, link (None: this
+    page) and words of the kept runs.
+    """
+    verdict, _, words = headline(summary).partition(": ")
+    return template("index.html.j2").render(
+        css=asset("report.css"),
+        js=asset("report.js"),
+        data=script_data(index_data(summary, base)),
+        title=f"op-autotest: {summary.target}",
+        tone=TONES.get(verdict, "unsure"),
+        verdict=verdict,
+        headline=words,
+        counts=_counts(summary),
+        changes=[] if isinstance(changes, str) else _changes(changes),
+        changes_note=changes if isinstance(changes, str) else _compared(changes),
+        facts=_facts(summary),
+        graph=_graph(summary),
+        notices=_notices(summary),
+        slowest=[(duration(slow.seconds), slow.test) for slow in summary.slowest],
+        runs=runs,
+    )
+
+
+def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
+    """Label, number, note and class of each count, the ones that decide first."""
+    found = findings(summary.all_divergences)
+    new = [f for f in found if f.level in ("wrong", "refuses")]
+    refused = [f for f in found if f.first.kind in ("missing", "unsupported")]
+    crashed = [f for f in found if f.first.kind in ("crash", "timeout")]
+    graph = summary.graph
+    rows = [
+        ("new", len(new), _in_cases(new), "bad"),
+        ("known", sum(f.level == "known" for f in found), "", "known"),
+        ("refuses", len(refused), "ops or arguments that the target lacks" if refused else "", "refuses"),
+        ("crashed", len(crashed), _in_cases(crashed), "bad"),
+        ("tests", summary.tests, f"in {duration(summary.seconds)}", ""),
+        ("cases", summary.cases, "", ""),
+        ("aligned", summary.aligned, "", "good"),
+        ("skipped", summary.skipped, "", "unsure"),
+        ("rejected draws", summary.rejected, "", ""),
+    ]
+    counts = [(label, f"{number:,}", note, tone) for label, number, note, tone in rows]
+    if graph.asked:
+        note = f"{graph.verified:,} of {graph.asked:,} cases, {graph.backward_verified:,} backward too"
+        counts.append(("graph verified", share(graph.verified, graph.asked), note, ""))
+    return counts
+
+
+def _in_cases(found: Sequence[Finding]) -> str:
+    return f"in {counted(sum(finding.cases for finding in found), 'case')}" if found else ""
+
+
+def _changes(changes: RunDifference) -> list[tuple[str, list[tuple[str, str, str | None]]]]:
+    def rows(some: Sequence[Change]) -> list[tuple[str, str, str | None]]:
+        return [
+            (
+                change.finding.fingerprint,
+                "; ".join(change.words) or change.finding.words,
+                None if change.after is None else change.after.first.id,
+            )
+            for change in some
+        ]
+
+    return [("new", rows(changes.new)), ("changed", rows(changes.changed)), ("gone", rows(changes.gone))]
+
+
+def _compared(changes: RunDifference) -> str:
+    told = [f"{fact.name} {fact.before} → {fact.after}" for fact in changes.facts if fact.name != "command"]
+    other = f"; {', '.join(told)}" if told else ""
+    not_run = len(changes.not_run)
+    rest = f"; {counted(not_run, 'divergence')} of tests that did not run this time" if not_run else ""
+    return f"Against the run before, {changes.before.folder.name}: {changes.headline}{rest}{other}"
+
+
+def _facts(summary: Summary) -> list[tuple[str, str, bool]]:
+    versions = {name: version for name, version in summary.environment.items() if name not in (summary.target, "torch")}
+    target, _, reference = frameworks(summary).partition(" against ")
+    rows: list[tuple[str, str | None, bool]] = [
+        ("target", target, False),
+        ("reference", reference, False),
+        ("commit", summary.commit, False),
+        ("path", summary.path, False),
+        ("device", ", ".join(summary.devices), False),
+        ("seed", None if summary.seed is None else str(summary.seed), False),
+        ("started", _moment(summary.started), False),
+        ("took", duration(summary.seconds), False),
+        *((name, version, False) for name, version in versions.items()),
+        ("records", str(summary.folder), True),
+        ("command to repeat", _command(summary), True),
+    ]
+    return [(name, value, copyable) for name, value, copyable in rows if value]
+
+
+def _command(summary: Summary) -> str:
+    """The command as it was typed; a random seed is told, so that the same cases are drawn again."""
+    return re.sub(r"(?<!\S)(--(?:autotest-)?seed[ =])random(?!\S)", rf"\g<1>{summary.seed}", summary.command)
+
+
+def _moment(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _graph(summary: Summary) -> tuple[str, list[tuple[str, str]]]:
+    graph = summary.graph
+    if not graph.asked:
+        return ("Switched off for every case." if graph.off else "", [])
+    text = (
+        f"{share(graph.verified, graph.asked)} of the cases that ask for a graph were verified in one "
+        f"({graph.verified:,} of {graph.asked:,}), {graph.backward_verified:,} backward too."
+    )
+    return text, [(f"{count:,}", reason) for reason, count in graph.skipped.items()]
+
+
+def _notices(summary: Summary) -> list[tuple[str, Sequence[str]]]:
+    rows: list[tuple[str, Sequence[str]]] = [
+        ("Interrupted while running", summary.running),
+        ("Tests that did not end", () if summary.running else summary.open_tests),
+        ("Faults of the harness", summary.faults),
+        ("Damaged records", summary.damage),
+        ("Failed without a divergence", summary.failed),
+        ("Skipped cases", _reasons(summary.skipped_reasons)),
+        ("Rejected draws", _reasons(summary.rejected_reasons)),
+    ]
+    return [(heading, sentences) for heading, sentences in rows if sentences]
+
+
+def _reasons(reasons: Mapping[str, int]) -> list[str]:
+    return [f"{count:,} x {reason}" for reason, count in reasons.items()]

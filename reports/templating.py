@@ -1,0 +1,46 @@
+"""Templates: the one place where text becomes HTML or script, and where it is made safe for that."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from reports.literals import literal
+from reports.plain import encode
+
+
+def template(name: str) -> Template:
+    """Return a template of this package; what it is given is escaped, and what it lacks is an error.
+
+    Its filter `literal` shows what cannot be printed as the terminal does.
+    """
+    environment = Environment(
+        loader=PackageLoader("reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["literal"] = literal
+    return environment.get_template(name)
+
+
+def asset(name: str) -> Markup:
+    """Return a style sheet or script of this package, to stand in a page as it is."""
+    text = (files("reports") / "templates" / name).read_text(encoding="utf-8")
+    return Markup(text)  # noqa: S704 - our own file
+
+
+def script_data(value: object) -> Markup:
+    """Return plain data as JSON that nothing in a script element can take for markup. Raises PlainError."""
+    text = encode(value, "report")
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - has no markup left
+
+
+def script_call(function: str, value: object) -> str:
+    """Return a script that hands plain data to a function of the page's own script. Raises PlainError."""
+    return f"{function}({script_data(value)});\n"

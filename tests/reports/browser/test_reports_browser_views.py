@@ -1,0 +1,267 @@
+"""In a browser: matrix, coverage and run, the keyboard, both colour schemes, narrow windows and paper."""
+
+from __future__ import annotations
+
+import pytest
+
+LISTED = "[...document.querySelectorAll('#view-divergences .row')].map(row => row.dataset.id)"
+
+#: The contrast of an element's text against what is painted below it, colours read back from a canvas.
+CONTRAST = """selector => {
+  const paint = colour => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([red, green, blue]) => [red, green, blue].map(part => part / 255)
+    .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    .reduce((total, part, number) => total + part * [0.2126, 0.7152, 0.0722][number], 0);
+  const node = document.querySelector(selector);
+  let below = node;
+  while (paint(getComputedStyle(below).backgroundColor)[3] === 0) below = below.parentElement;
+  const [ink, ground] = [getComputedStyle(node).color, getComputedStyle(below).backgroundColor].map(paint).map(light);
+  return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+}"""
+WIDTH = "document.documentElement.scrollWidth"
+
+
+def table(page, view):
+    """Return the texts of a view's table rows."""
+    return page.locator(f"#view-{view} tbody tr").all_inner_texts()
+
+
+def test_matrix(view, page_file):
+    """The matrix has a word and a share in each cell, the worst op first, and folds what is aligned."""
+    page = view(page_file, "#view=matrix").page
+    assert page.locator("#view-matrix thead th").all_inner_texts() == [
+        "op", "eager forward", "eager backward", "graph forward", "graph backward",
+    ]  # fmt: skip
+    shown = table(page, "matrix")
+    assert shown[0] == "PReLU\tcrashed 1 of 5\taligned 4\t-\t-"
+    assert shown[1] == "lgamma\taligned 20\twrong all 20\taligned 20\t-"
+    assert shown[3:] == ["cholesky\trefuses all 20\t-\t-\t-", "softmax\taligned 20\t-\tknown 2 of 20\t-"]
+    assert page.locator("[role=status]").first.inner_text() == "5 of 8 ops shown"
+    page.get_by_role("button", name="Show 2 ops aligned in every phase checked, 1 op checked in no phase").click()
+    assert table(page, "matrix")[5:] == [f"{op}\t" + "\t".join(["aligned 20"] * 4) for op in ("add", "matmul")] + [
+        "nonzero\t-\t-\t-\t-"
+    ]
+    assert page.locator("td[title='5 cases not checked here']").count() == 1
+
+
+def test_matrix_cell_filters_the_list(view, page_file):
+    """A cell leads to its op's divergences in its phase, shown even where the list hides their level."""
+    page = view(page_file, "#view=matrix").page
+    page.get_by_role("button", name="known 2 of 20").click()
+    assert page.locator("#view-divergences").is_visible()
+    assert page.evaluate("location.hash") == "#view=divergences&op=softmax&phase=graph_forward&all=1"
+    assert page.evaluate(LISTED) == ["d0d0d0d0"]
+    page.go_back()
+    page.locator("#view-matrix th button", has_text="lgamma").click()
+    assert page.evaluate(LISTED) == ["4701a54b"]
+
+
+def test_matrix_filters(view, page_file):
+    """Phase keeps one column, outcome and kind keep the ops that have it."""
+    page = view(page_file, "#view=matrix&phase=graph_forward&level=wrong").page
+    assert [row.split("\t")[1] for row in table(page, "matrix")] == ["wrong 3 of 20"]
+    page = view(page_file, "#view=matrix&level=aligned").page
+    assert [row.split("\t")[0] for row in table(page, "matrix")][-2:] == ["add", "matmul"]
+    page = view(page_file, "#view=matrix&kind=missing").page
+    assert [row.split("\t")[0] for row in table(page, "matrix")] == ["cholesky"]
+    page = view(page_file, "#view=matrix&op=nothing").page
+    assert page.locator("#view-matrix").inner_text() == "No op matches the filters."
+
+
+def test_coverage_is_lazy(view, page_file):
+    """The coverage file is read when its view is opened, and the text filters its tables and names."""
+    watched = view(page_file)
+    assert [address for address in watched.addresses if address.endswith("coverage.js")] == []
+    watched.page.locator("#tab-coverage").click()
+    watched.page.locator("#view-coverage table").wait_for()
+    assert table(watched.page, "coverage")[:2] == ["add\tfloat32\t20\t20\t20\t5", "int64\t7\t-\t7\t-"]
+    words = watched.page.locator("#view-coverage p").all_inner_texts()
+    assert words[0] == "1 of 4 op types registered in oneflow ran in this run: 25 %."
+    assert watched.page.locator("#view-coverage summary").all_inner_texts() == ["3 names", "2 names"]
+    watched.page.locator("#filter-text").fill("float64")
+    watched.page.wait_for_function("location.hash.includes('text=')")
+    assert table(watched.page, "coverage") == ["matmul\tfloat64\t3\t3\t-\t-"]
+
+
+def test_coverage_file_missing(view, page_file):
+    """Without its file the coverage view names the file."""
+    (page_file.parent / "report" / "coverage.js").unlink()
+    page = view(page_file, "#view=coverage").page
+    failure = page.locator(".failure")
+    failure.wait_for()
+    assert failure.inner_text() == "report/coverage.js is missing: keep the folder report/ beside this page."
+
+
+def test_run(view, page_file):
+    """The run view has notices, why cases were not in a graph, the slowest tests, and links to kept runs."""
+    page = view(page_file, "#view=run").page
+    assert page.locator("#tab-run").inner_text() == "Run 2 notices"
+    assert page.locator("#view-run h2").all_inner_texts() == [
+        "Failed without a divergence", "Skipped cases, by reason", "Static graph", "Slowest tests", "Kept runs",
+    ]  # fmt: skip
+    assert page.locator("#view-run .runs li").all_inner_texts() == [
+        "20261120-121747-0-23308 this page DIVERGENT, 4 divergences", "20261119-101500-0-4711 aligned",
+    ]  # fmt: skip
+    assert page.locator("#filters").is_hidden()
+
+
+def test_without_script(view, page_file):
+    """Without JavaScript the static parts are there and a sentence says where the rest is."""
+    page = view(page_file, java_script_enabled=False).page
+    assert page.locator("h1").inner_text().startswith("DIVERGENT")
+    assert page.locator("#view-run").is_visible()
+    assert page.locator("button:visible").count() == 0
+    assert " ".join(page.locator("noscript p").inner_text().split()) == (
+        "The lists below need JavaScript. "
+        "summary.json in this folder and the command autotest report have the same facts."
+    )
+
+
+def test_keyboard(view, page_file):
+    """Slash, j, k, arrows, Enter and Escape do what the help line says."""
+    page = view(page_file).page
+    focused = "document.activeElement.closest('.row')?.dataset.id ?? document.activeElement.id"
+    page.keyboard.press("j")
+    assert page.evaluate(focused) == "39a871f0"
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) == "0badf00d"
+    page.keyboard.press("k")
+    assert page.evaluate(focused) == "4701a54b"
+    page.keyboard.press("Enter")
+    page.locator(".row[data-id='4701a54b'] .program").wait_for()
+    assert page.evaluate(focused) == "4701a54b"
+    page.keyboard.press("Escape")
+    assert page.locator(".row[data-id='4701a54b'] .detail").is_hidden()
+    assert page.evaluate(focused) == "4701a54b"
+    page.keyboard.press("/")
+    assert page.evaluate(focused) == "filter-text"
+    page.keyboard.type("j/k")
+    page.wait_for_function("location.hash.includes('text=')")
+    assert page.locator("#filter-text").input_value() == "j/k"
+    page.keyboard.press("Escape")
+    assert page.locator("#filter-text").input_value() == ""
+    page.locator("#filter-kind").select_option("crash")
+    page.keyboard.press("Escape")
+    assert page.evaluate("location.hash") == "#view=divergences"
+
+
+def test_tabs_by_keyboard(view, page_file):
+    """Arrows move between the tabs, and one of them is in the tab order."""
+    page = view(page_file).page
+    page.locator("#tab-divergences").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#view-matrix").is_visible()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#view-run").is_visible()
+    assert page.evaluate("document.activeElement.id") == "tab-run"
+    assert page.locator("[role=tab][tabindex='0']").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast(view, page_file, scheme):
+    """Text of each colour has a contrast of at least 4.5 to its ground in both colour schemes."""
+    watched = view(page_file, "#all=1&open=4701a54b", color_scheme=scheme)
+    watched.page.locator(".program").wait_for()
+    below = {}
+    for selector in (
+        ".verdict", ".headline", ".title", ".count.good .figure", ".count.bad .figure", ".count.unsure .figure",
+        ".count.crashed .figure", ".count.zero .figure", ".changes a", ".changes .soft", ".facts dt",
+        ".tabs button:last-child",
+        ".row.crashed b", ".row.wrong b", ".row.refuses b", ".row.stricter b", ".row.known b", ".row.counted b",
+        ".row.wrong .place .soft", ".detail h4", ".detail .fails", ".program .blamed", ".program .blamed .mark",
+        ".copy", "summary", "footer .soft",
+    ):  # fmt: skip
+        contrast = watched.page.evaluate(CONTRAST, selector)
+        if contrast < 4.5:
+            below[selector] = contrast
+    watched.page.evaluate("location.hash = '#view=matrix'")
+    for selector in ("td.crashed b", "td.wrong b", "td.refuses b", "td.known b", "td.aligned b", "td.wrong span"):
+        contrast = watched.page.evaluate(CONTRAST, selector)
+        if contrast < 4.5:
+            below[selector] = contrast
+    assert below == {}
+
+
+def test_contrast_check_sees_a_fault(view, page_file):
+    """The contrast check sees a colour that is too pale."""
+    page = view(page_file).page
+    page.add_style_tag(content=".verdict { color: #d08a86 !important }")
+    assert page.evaluate(CONTRAST, ".verdict") < 4.5
+
+
+def test_colours_follow_the_system_and_the_button(view, page_file):
+    """Dark follows the system, the button overrules it, and a reload keeps the choice."""
+    page = view(page_file, color_scheme="dark").page
+    ground = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(ground)
+    page.locator("#theme").click()
+    light = page.evaluate(ground)
+    assert page.locator("#theme").inner_text() == "Colours: light"
+    assert dark != light
+    page.reload()
+    assert page.evaluate(ground) == light
+    page.locator("#theme").click()
+    assert page.evaluate(ground) == dark
+    page.locator("#theme").click()
+    assert page.locator("#theme").inner_text() == "Colours: system"
+
+
+def test_page_without_storage(view, page_file):
+    """A browser that refuses storage shows the page all the same, and the colour button works."""
+    watched = view(page_file)
+    refuse = "Object.defineProperty(window, 'localStorage', {get() { throw new Error('refused') }})"
+    watched.page.add_init_script(refuse)
+    watched.page.reload()
+    watched.page.locator("#theme").click()
+    assert watched.page.locator("#theme").inner_text() == "Colours: light"
+    assert watched.page.evaluate(LISTED) != []
+    assert watched.errors == []
+
+
+@pytest.mark.parametrize(
+    "chosen", ["all=1&open=4701a54b,39a871f0,0badf00d", "view=matrix", "view=coverage", "view=run"]
+)
+def test_no_sideways_scroll(view, page_file, chosen):
+    """No view scrolls the page sideways at any width: what is wide scrolls in its own box."""
+    page = view(page_file, f"#{chosen}").page
+    if "open" in chosen:
+        for id in ("4701a54b", "39a871f0", "0badf00d"):
+            page.locator(f".row[data-id='{id}'] .program").wait_for()
+    if "coverage" in chosen:
+        page.locator("#view-coverage table").wait_for()
+    for summary in page.locator("summary:visible").all():
+        summary.click()
+    for width in (320, 400, 1280, 2560):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(WIDTH) <= width
+
+
+def test_sideways_scroll_is_seen(view, page_file):
+    """The check on the page's width sees something that is too wide."""
+    page = view(page_file, width=400).page
+    page.add_style_tag(content=".bar { min-width: 500px }")
+    assert page.evaluate(WIDTH) > 400
+
+
+def test_paper(view, page_file):
+    """On paper there are no tabs, filters or buttons, and the colours are light."""
+    page = view(page_file, "#open=4701a54b", color_scheme="dark").page
+    page.locator(".program").wait_for()
+    page.emulate_media(media="print")
+    assert page.locator(".tabs, #filters, .copy, footer").locator("visible=true").count() == 0
+    assert page.locator(".program").is_visible()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+
+
+def test_one_name_for_the_data_files(view, page_file):
+    """The script adds one name to the window, with two functions in it."""
+    page = view(page_file).page
+    assert page.evaluate("Object.keys(autotest)") == ["detail", "coverage"]
+    assert page.evaluate("Object.isFrozen(autotest)")
