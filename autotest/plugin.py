@@ -207,6 +207,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         session.nodeid = item.nodeid
         session.test_file = item.path
         session.counts.clear()
+        session.worst.clear()
         session.nested, session.calls = not _is_autotest(item), 0
         yield
         outcome = "passed"
@@ -224,7 +225,7 @@ def _close_test(item: pytest.Item, state: _State, seconds: float, outcome: str) 
     session = state._session
     if session is None or item.session.shouldstop or (session.nested and not session.calls):
         return
-    from reports import RecordError, junit_property
+    from reports import RecordError, junit_property, worst_errors
 
     try:
         _, line, _ = item.location
@@ -232,7 +233,7 @@ def _close_test(item: pytest.Item, state: _State, seconds: float, outcome: str) 
     except RecordError as error:
         item.session.shouldstop = str(error)
         return
-    item.user_properties.append(junit_property(dict(session.counts)))
+    item.user_properties.append(junit_property({**session.counts, **worst_errors(session.worst)}))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -230,7 +230,8 @@ class TestRun:
 
     def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
         judgement.death = death
-        judgement.divergences.append(of_death(judgement.case.program, death, phase))
+        divergence = of_death(judgement.case.program, death, phase)
+        self._found(judgement, [divergence.difference], [divergence])
 
     def _judge_graphs(self, chunk: Sequence[Judgement], target: Target) -> None:
         by_index = {judgement.case.index: judgement for judgement in chunk}
@@ -312,7 +313,7 @@ class TestRun:
             self._found(judgement, [together], [Divergence(together, program, None)])
         else:
             refused = of_refusal(program, result)
-            judgement.divergences.append(refused)
+            self._found(judgement, [refused.difference], [refused])
             if self.options.drop_in and not refused_alone(self.session.reference, target, program):
                 judgement.unseen.append(refused)
 
@@ -440,7 +441,9 @@ class TestRun:
             return row
         if row["level"] in RED_LEVELS:
             self._store(divergence, row)
-        return {**row, "evidence": divergence.evidence(self.options.rules)}
+        evidence = divergence.evidence(self.options.rules)
+        self.session.worst += evidence["worst"]
+        return {**row, "evidence": evidence}
 
     def _store(self, divergence: Divergence, row: Row) -> None:
         """Store a divergent case's Program, for `autotest replay`, and its proof, for `autotest accept`."""

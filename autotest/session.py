@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +39,9 @@ class Session:
         self.nodeid: str | None = None
         self.test_file: Path | None = None
         self.ledgers = None if options.root is None else Ledgers(options.target, options.root)
+        #: Of the test that runs: its verdicts, and its worst elements.
         self.counts: Counter[str] = Counter()
+        self.worst: list[Mapping[str, object]] = []
         #: Whether the running test itself is no `@autotest` test, but calls such; and how many it has called.
         self.nested = False
         self.calls = 0

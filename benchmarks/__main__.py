@@ -7,7 +7,7 @@ from __future__ import annotations
 import sys
 from statistics import median
 
-from benchmarks.measure import bare, cpu_seconds, harness, ratios
+from benchmarks.measure import bare, cpu_seconds, drop_in, harness, ratios, upstream
 from benchmarks.rendering import great_run
 
 #: name: (test body, bare kind, bar, cases of the harness, bare cases)
@@ -17,21 +17,33 @@ CASES = {
     "graph share": ("test_graph_share", "graph", 1.0, (40, 240), (20, 120)),
     "graph all": ("test_graph_all", "training_graph", 0.5, (40, 240), (20, 120)),
 }
+#: name: (test, bar, cases of both): the same test file under the harness and under OneFlow's own.
+DROP_IN = {
+    "drop-in eager": ("TestBench::test_eager", 0.6, (200, 1200)),
+    "drop-in one op": ("TestBench::test_one_op", 0.9, (20, 140)),
+    "drop-in chain": ("TestBench::test_chain", 0.45, (20, 80)),
+    "drop-in LSTM": ("TestBench::test_lstm", 0.45, (12, 36)),
+}
 PAIRS = 3
 STARTS = 9
 
 
 def main() -> None:
     """Run the benchmarks named on the command line, or all."""
-    wanted = sys.argv[1:] or [*CASES, "start", "report"]
-    print(f"{'benchmark':<14}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of {PAIRS} pairs")
+    wanted = sys.argv[1:] or [*CASES, *DROP_IN, *ALONE]
+    print(f"{'benchmark':<16}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of {PAIRS} pairs")
+    print(f"{'':<31}   drop-in: ours / OneFlow's own harness, one pair")
     for name in wanted:
         if name in ALONE:
             ALONE[name]()
             continue
-        body, kind, bar, counts, bare_counts = CASES[name]
-        ratio, ours, theirs = ratios(harness(body), bare(kind), counts, bare_counts, PAIRS)
-        print(f"{name:<14}{ratio:>8.2f}{bar:>7.2f}   {ours * 1e3:.3f} / {theirs * 1e3:.3f}", flush=True)
+        if name in DROP_IN:
+            test, bar, counts = DROP_IN[name]
+            ratio, ours, theirs = ratios(drop_in(test), upstream(test), counts, counts, 1)
+        else:
+            body, kind, bar, counts, bare_counts = CASES[name]
+            ratio, ours, theirs = ratios(harness(body), bare(kind), counts, bare_counts, PAIRS)
+        print(f"{name:<16}{ratio:>8.2f}{bar:>7.2f}   {ours * 1e3:.3f} / {theirs * 1e3:.3f}", flush=True)
 
 
 def start() -> None:
@@ -47,7 +59,7 @@ def start() -> None:
         ("--help", helped, 300, "autotest --help takes"),
         ("asleep", slept, 10, "the plugin adds to a pytest session without an @autotest test"),
     ):
-        print(f"{name:<14}{measured:>8.0f}{bar:>7}   CPU ms that {meaning}", flush=True)
+        print(f"{name:<16}{measured:>8.0f}{bar:>7}   CPU ms that {meaning}", flush=True)
 
 
 def report() -> None:
@@ -62,7 +74,7 @@ def report() -> None:
     ):
         value = found.get(name)
         shown = "skipped" if value is None else f"{value:.1f}"
-        print(f"{name:<14}{shown:>8}{bar:>7}   {meaning}", flush=True)
+        print(f"{name:<16}{shown:>8}{bar:>7}   {meaning}", flush=True)
 
 
 ALONE = {"start": start, "report": report}

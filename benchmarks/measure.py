@@ -13,12 +13,13 @@ from statistics import median
 HERE = Path(__file__).parent
 
 
-def cpu_seconds(command: Sequence[str]) -> float:
+def cpu_seconds(command: Sequence[str], **environment: str) -> float:
     """User and system seconds of a command and of every process it waited for; raises CalledProcessError when it
-    fails.
+    fails. `environment` is added to this process's.
     """
+    variables = {**os.environ, **environment}
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)  # noqa: S603 - our own commands
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=variables)  # noqa: S603 - ours
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
@@ -47,9 +48,22 @@ def harness(test: str) -> Callable[[int], list[str]]:
     ]
 
 
+def upstream(test: str) -> Callable[[int], list[str]]:
+    """The command that runs a drop-in test under OneFlow's own harness; CASES says how many cases."""
+    return lambda count: [sys.executable, "-m", "benchmarks.upstream", f"{HERE / 'dropin_cases.py'}::{test}"]
+
+
+def drop_in(test: str) -> Callable[[int], list[str]]:
+    """The command that runs the same test through the harness."""
+    report = tempfile.mkdtemp(prefix="autotest-bench-")
+    run = [sys.executable, "-m", "autotest", "run", "--drop-in", f"{HERE / 'dropin_cases.py'}::{test}"]
+    return lambda count: [*run, "-n", "0", "--report", report, "--", "-W", "ignore"]
+
+
 def per_unit(command: Callable[[int], list[str]], low: int, high: int) -> float:
-    """CPU seconds that one more unit costs: start-up is in both runs and falls out."""
-    return (cpu_seconds(command(high)) - cpu_seconds(command(low))) / (high - low)
+    """CPU seconds that one more unit costs: start-up is in both runs and falls out. CASES names the units as well."""
+    seconds = [cpu_seconds(command(count), CASES=str(count), ONEFLOW_TEST_CPU_ONLY="1") for count in (low, high)]
+    return (seconds[1] - seconds[0]) / (high - low)
 
 
 def ratios(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         save_status,
         save_summary,
     )
-    from reports.junit import junit_property, junit_xml
+    from reports.junit import junit_property, junit_xml, worst_errors
     from reports.markdown import markdown_text
     from reports.matrix import Cell, Matrix
     from reports.merging import Merged, join_status, merge_runs
@@ -74,6 +74,7 @@ _HOMES = {
     "reports.junit": (
         "junit_property",
         "junit_xml",
+        "worst_errors",
     ),
     "reports.markdown": ("markdown_text",),
     "reports.matrix": (
@@ -157,6 +158,7 @@ __all__ = [
     "save_status",
     "save_summary",
     "summarize",
+    "worst_errors",
 ]
 
 

@@ -156,12 +156,27 @@ def _suite_properties(rows: Sequence[Divergence], summary: Summary) -> Iterator[
     for level in LEVELS:
         yield f"cases.{level}", cases[level]
     shown = [summary.evidence[name] for name in {row.fingerprint for row in rows} if name in summary.evidence]
-    for name in ("absolute", "relative"):
-        errors = [_error(element[name]) for evidence in shown for element in evidence.worst]
-        known = [error for error in errors if error is not None]
-        if known:
+    yield from worst_errors(element for evidence in shown for element in evidence.worst).items()
+
+
+def worst_errors(elements: Iterable[Mapping[str, object]]) -> dict[str, object]:
+    """Return the worst absolute and relative error and the worst distance in ULP of some worst elements.
+
+    One that is not finite is text, and what no element has is left out.
+    """
+    held = list(elements)
+    found: dict[str, object] = {}
+    for name, field in (
+        ("absolute", "worst_absolute_error"),
+        ("relative", "worst_relative_error"),
+        ("ulp", "worst_ulp"),
+    ):
+        errors = [error for error in (_error(element[name]) for element in held) if error is not None]
+        if errors:
             # NaN is worse than any number.
-            yield f"worst_{name}_error", max(known, key=lambda error: (math.isnan(error), error))
+            worst = max(errors, key=lambda error: (math.isnan(error), error))
+            found[field] = worst if math.isfinite(worst) else str(worst)
+    return found
 
 
 def _error(value: object) -> float | None:

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import numpy
 import pytest
 
-from reports import PlainError, junit_property
+from reports import PlainError, junit_property, worst_errors
 from reports.junit import junit_xml
 
 
@@ -206,3 +206,14 @@ def test_hostile_text(summed, case, row, ended, header, evidence):
     program = [f"> {lines[0]}", f"  {lines[1]}"]
     assert suite.find(".//failure").text.split("\n") == [f"{shown}  1 case", *lines, *program, shown, ""]
     assert root.find(".//error").text.split("\n") == lines
+
+
+def test_worst_errors(element):
+    """The greatest of each kind is told; one that is not finite as text, NaN before any number; none is left out."""
+    near = element(absolute=0.5, relative="inf", ulp=7)
+    assert worst_errors([near, element(absolute="nan", relative=2.0, ulp=9.0)]) == {
+        "worst_absolute_error": "nan",
+        "worst_relative_error": "inf",
+        "worst_ulp": 9.0,
+    }
+    assert worst_errors([element(absolute=None, relative=None, ulp=None)]) == {}
