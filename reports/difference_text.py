@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 from rich.console import Console, RenderableType
@@ -12,12 +11,12 @@ from rich.text import Text
 
 from reports.difference import Change, RunDifference
 from reports.literals import literal, literal_lines
+from reports.paper import Paper
 from reports.quantities import counted
 
 MOST_CHANGES = 20
 MOST_NAMES = 10
 MOST_MESSAGE_LINES = 3
-NARROWEST = 40
 INDENT = 2
 
 
@@ -26,22 +25,9 @@ def render_difference(found: RunDifference, width: int = 80, color: bool = False
 
     Text from tests, ops and exceptions is shown literally, as in the summary of a run.
     """
-    file = io.StringIO()
-    # An empty environment: NO_COLOR, COLUMNS or TERM must not overrule the arguments.
-    console = Console(
-        file=file,
-        width=max(width, NARROWEST),
-        color_system="standard" if color else None,
-        force_terminal=color,
-        force_jupyter=False,
-        legacy_windows=False,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        _environ={},
-    )
-    _Page(found, console, encoding).print()
-    return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+    paper = Paper(width, color)
+    _Page(found, paper.console, encoding).print()
+    return paper.text()
 
 
 class _Page:

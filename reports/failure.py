@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
 from reports.evidence import program_table, worst_table
 from reports.literals import literal, literal_lines
+from reports.paper import Paper
 from reports.quantities import counted
 
 SHOWN = 3
@@ -24,8 +23,8 @@ def failure_text(rows: Sequence[Mapping[str, object]], cases: int, width: int = 
     groups: dict[object, list[Mapping[str, object]]] = {}
     for row in rows:
         groups.setdefault(row["fingerprint"], []).append(row)
-    out = io.StringIO()
-    console = Console(file=out, width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    paper = Paper(width)
+    console = paper.console
     affected = len({row["case_key"] for row in rows})
     console.print(Text(f"{counted(len(groups), 'divergence')} in {affected} of {counted(cases, 'case')}"))
     for group in list(groups.values())[:SHOWN]:
@@ -47,4 +46,4 @@ def failure_text(rows: Sequence[Mapping[str, object]], cases: int, width: int = 
     if len(groups) > SHOWN:
         console.print()
         console.print(Text(f"and {counted(len(groups) - SHOWN, 'more fingerprint')}, see the summary"))
-    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
+    return paper.text().rstrip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from rich.text import Text
 from reports.evidence import program_table, worst_table
 from reports.grid import matrix_table
 from reports.literals import literal, literal_lines
+from reports.paper import Paper
 from reports.quantities import counted, duration, share
 from reports.summary import Divergence, Evidence, Summary, severity
 from reports.verdict import headline
@@ -24,7 +24,6 @@ MOST_REASONS = 5
 MOST_MESSAGE_LINES = 12
 MOST_OPS = 36
 SLOWEST = 5
-NARROWEST = 40
 INDENT = 2
 
 
@@ -38,22 +37,9 @@ def render(
     Text from tests, ops and exceptions is shown literally. Its characters outside `encoding` become
     escapes, and everything else is ASCII.
     """
-    file = io.StringIO()
-    # An empty environment: NO_COLOR, COLUMNS or TERM must not overrule the arguments.
-    console = Console(
-        file=file,
-        width=max(width, NARROWEST),
-        color_system="standard" if color else None,
-        force_terminal=color,
-        force_jupyter=False,
-        legacy_windows=False,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        _environ={},
-    )
-    _Page(summary, console, encoding).print(page or summary.folder)
-    return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+    paper = Paper(width, color)
+    _Page(summary, paper.console, encoding).print(page or summary.folder)
+    return paper.text()
 
 
 class _Page:
