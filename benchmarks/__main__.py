@@ -4,6 +4,7 @@ keep.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from statistics import median
 
@@ -29,20 +30,28 @@ STARTS = 9
 
 
 def main() -> None:
-    """Run the benchmarks named on the command line, or all."""
-    wanted = sys.argv[1:] or [*CASES, *DROP_IN, *ALONE]
-    print(f"{'benchmark':<16}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of {PAIRS} pairs")
-    print(f"{'':<31}   drop-in: ours / OneFlow's own harness, one pair")
-    for name in wanted:
+    """Run the benchmarks named on the command line, or all; `--quick` measures each ratio once."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    every = [*CASES, *DROP_IN, *ALONE]
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(every)}; default: all")
+    parser.add_argument("--quick", action="store_true", help="measure each ratio once, not three times")
+    arguments = parser.parse_args()
+    unknown = sorted(set(arguments.names) - set(every))
+    if unknown:
+        parser.error(f"NAME={unknown[0]!r}, but should be one of {', '.join(every)}")
+    pairs = 1 if arguments.quick else PAIRS
+    print(f"{'benchmark':<16}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of pairs: {pairs}")
+    print(f"{'':<31}   drop-in: ours / OneFlow's own harness")
+    for name in arguments.names or every:
         if name in ALONE:
             ALONE[name]()
             continue
         if name in DROP_IN:
             test, bar, counts = DROP_IN[name]
-            ratio, ours, theirs = ratios(drop_in(test), upstream(test), counts, counts, 1)
+            ratio, ours, theirs = ratios(drop_in(test), upstream(test), counts, counts, pairs)
         else:
             body, kind, bar, counts, bare_counts = CASES[name]
-            ratio, ours, theirs = ratios(harness(body), bare(kind), counts, bare_counts, PAIRS)
+            ratio, ours, theirs = ratios(harness(body), bare(kind), counts, bare_counts, pairs)
         print(f"{name:<16}{ratio:>8.2f}{bar:>7.2f}   {ours * 1e3:.3f} / {theirs * 1e3:.3f}", flush=True)
 
 
