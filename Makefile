@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 STAMP := .venv/.built
 ARGS :=
 
-.PHONY: align test lint bench build clean
+.PHONY: align boxing-4 test lint bench build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -21,6 +21,10 @@ build: $(STAMP)
 
 align: $(STAMP)
 	.venv/bin/autotest run suites -n auto $(ARGS)
+
+# Four ranks, placements of two dimensions: for people, it wants four cores' worth of patience.
+boxing-4: $(STAMP)
+	.venv/bin/autotest run suites/global/test_boxing.py --ranks 4 $(ARGS)
 
 test: $(STAMP)
 	$(PYTHON) -m pytest tests -n auto $(ARGS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autotest.dropin.cases import close_case
+from autotest.dropin.errors import PyTorchDoesNotSupportError, refused
 from autotest.dropin.options import DropInOptions
 from autotest.dropin.randomness import seed_globals
 from autotest.errors import AutotestError, UsageError
@@ -83,15 +84,18 @@ class Drawer:
                 self.reference,
                 draw_state=_StateDraw(source),
                 omitted=Nothing,
-                target=self.target,
+                # OneFlow's own test files name the target so, whichever it is.
+                target="oneflow" if self.options.drop_in else self.target,
                 stepper=stepper,
+                refusal=refused if self.options.drop_in else None,
             )
             token = current_recording.set(recording)
             try:
                 returned = self.body()
             except Exception as error:
                 if recording.refused is error:
-                    return Rejection(index, key, recording.program, f"{type(error).__name__}: {_first_line(error)}")
+                    own = error.exc if isinstance(error, PyTorchDoesNotSupportError) else error
+                    return Rejection(index, key, recording.program, f"{type(own).__name__}: {_first_line(own)}")
                 self.raised = error
                 raise
             finally:

@@ -109,15 +109,31 @@ def run(
 )
 @click.option("--target", help=f"{_TARGET} Default: the target that diverged.")
 @click.option("--case-timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="SECONDS")
-def replay(id_: str, report: str, target: str | None, case_timeout: float) -> None:
+@click.option(
+    "--graph-debug",
+    type=click.IntRange(-1, 3),
+    metavar="LEVEL",
+    help="Show the log of graph.debug(LEVEL), 0 to 3, and the graph itself.",
+)
+@click.option("--graph-debug-ranks", type=int, multiple=True, metavar="R", help="Ranks that log; -1: all; default 0.")
+def replay(
+    id_: str,
+    report: str,
+    target: str | None,
+    case_timeout: float,
+    graph_debug: int | None,
+    graph_debug_ranks: tuple[int, ...],
+) -> None:
     """Run the stored Program of divergence ID again, on PyTorch and on the target.
 
     Exit status: 0 gone, 1 stands, 125 cannot run here; `git bisect run autotest replay ID` works.
     """
-    from autotest.replaying import ReplayError, replay_id
+    from autotest.replaying import ReplayError, graph_log, replay_id
 
     try:
         status, text = replay_id(id_, Path(report), target, case_timeout or None)
+        if graph_debug is not None:
+            text += f"\n\n{graph_log(id_, Path(report), target, case_timeout or None, graph_debug, graph_debug_ranks)}"
     except ReplayError as error:
         click.echo(f"cannot replay: {error}", err=True)
         sys.exit(CANNOT_RUN)

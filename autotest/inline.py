@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 from autotest.errors import EnvironmentFault
@@ -12,7 +13,10 @@ from dual_object.adapter import GraphError, GraphRefusal, GraphRequest, Surface,
 from dual_object.errors import TargetError
 from dual_object.observation import Observation, observe
 from dual_object.program import Program
-from dual_object.replay import Replay
+from dual_object.replay import QuietReplay, Replay
+
+#: OneFlow aborts after about 1,365 compilations in one process.
+MAX_GRAPHS_INLINE = 1200
 
 
 class InlineTarget:
@@ -23,6 +27,7 @@ class InlineTarget:
             self.adapter = adapters.load(target)
         except TargetError as error:
             raise EnvironmentFault(str(error)) from None
+        self._graphs = 0
         found = distributed(self.adapter)
         #: The other ranks, where this process is one of several.
         self.peers = Peers(found) if found is not None and found.world_size > 1 else None
@@ -49,10 +54,14 @@ class InlineTarget:
         return self._replay(Program())
 
     def _replay(self, program: Program) -> Replay:
-        return Replay(self.adapter, program) if self.peers is None else RankReplay(self.adapter, program, self.peers)
+        return (
+            QuietReplay(self.adapter, program) if self.peers is None else RankReplay(self.adapter, program, self.peers)
+        )
 
     def finish(self, stepper: Replay) -> Observation:
         """What the target shows once the body is over."""
+        if self.peers is not None:
+            self.peers.calls("backward")
         [seen] = observe([stepper.finish()], self.adapter)
         return seen if self.peers is None else self.peers.agree_on_backward(seen)
 
@@ -64,9 +73,17 @@ class InlineTarget:
         self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph."""
+        self._graphs += 1
+        if self._graphs > MAX_GRAPHS_INLINE:
+            reason = f"this process has compiled {MAX_GRAPHS_INLINE} graphs, and no other can take its place"
+            return [GraphRefusal(True, None, (), reason) for _ in programs]
+        if self.peers is not None:
+            self.peers.calls("graph")
         answer: list[Observation | GraphRefusal] | GraphFailure
         try:
-            answer = self.adapter.graph(GraphRequest(programs, gradients))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # as in `QuietReplay`
+                answer = self.adapter.graph(GraphRequest(programs, gradients))
         except GraphError as error:
             answer = GraphFailure(error.classes, error.message)
         return answer if self.peers is None else self.peers.agree_on_graph(answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from autotest.comparison import Rules
 from autotest.errors import UsageError
@@ -21,9 +21,6 @@ class TestOptions:
     """The arguments of `@autotest`. Raises UsageError, naming the argument, for what cannot mean anything."""
 
     __test__ = False  # pytest: no test class
-
-    #: Whether OneFlow's own harness is what the test was written for.
-    drop_in: ClassVar[bool] = False
 
     n: int = 20
     auto_backward: bool = True
@@ -56,6 +53,11 @@ class TestOptions:
                 known = ", ".join(map(repr, choices))
                 raise UsageError(f"{name}={getattr(self, name)!r}, but should be one of {known} [{where}]")
         check_pair(self.rtol, self.atol, where)
+
+    @property
+    def drop_in(self) -> bool:
+        """Whether the test was written for OneFlow's own harness."""
+        return False
 
     @property
     def rules(self) -> Rules:

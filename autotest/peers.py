@@ -16,7 +16,7 @@ from autotest.worker import GraphFailure
 from dual_object.adapter import Distributed, GraphRefusal
 from dual_object.observation import Failure, Observation
 from dual_object.program import Call, Program, op_name
-from dual_object.replay import Replay
+from dual_object.replay import QuietReplay
 
 #: A note is one write of so many bytes at most, so that the launcher never reads half of one.
 NOTE_BYTES = 4096
@@ -29,8 +29,8 @@ Stage = Literal["starting", "refused", "ready", "ended"]
 class Note:
     """What a rank does: its stage, the test, the case and the op; whether it waits for the other ranks there.
 
-    `said` is the sentence of a rank that refused to start, `status` pytest's exit status where the tests have ended.
-    `step` grows with each note.
+    `said` is the sentence of a rank that refused to start, or what failed where the others may still be. `status` is
+    pytest's exit status where the tests have ended. `step` grows with each note.
     """
 
     stage: Stage = "starting"
@@ -103,14 +103,14 @@ class Peers:
 
     def starts(self, test: str, key: str) -> None:
         """Note the case that begins."""
-        self._write(test=test, key=key, op="")
+        self._write(test=test, key=key, op="", said="")
 
     def ends(self) -> None:
         """Note that the case has ended."""
         self._write(key="", op="")
 
     def calls(self, op: str) -> None:
-        """Note the call that begins."""
+        """Note the call, or the part of the case's life, that begins."""
         self._write(op=op)
 
     def _write(self, **changes: Any) -> None:
@@ -135,6 +135,8 @@ class Peers:
         else:
             refused = next((one for one in answer if isinstance(one, GraphRefusal) and not one.skipped), None)
             told = None if refused is None else ["refused", refused.call, refused.classes, refused.message]
+        if told is not None:  # the others may wait for this rank's part of the graph
+            self._write(said=f"its graph raised {told[2][0]}: {told[3]}")
         for rank, other in enumerate(self.share("a graph", told)):
             if other is None or told is not None:
                 continue
@@ -186,7 +188,7 @@ def _identity(difference: Difference) -> tuple[Any, ...]:
     return (difference.phase, difference.kind, difference.where, difference.call, difference.key)
 
 
-class RankReplay(Replay):
+class RankReplay(QuietReplay):
     """A replay that ends on every rank where it ends on one: a call that all ranks make together would wait forever
     for one that has given up.
     """

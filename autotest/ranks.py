@@ -190,9 +190,13 @@ class Ranks:
             return None
         still = [rank for rank in alive if rank.note.stage == "ready" and now - rank.moved > timeout]
         stuck = [rank for rank in still if not rank.note.waits]
-        if stuck:
+        if stuck:  # those that stood still a little later stand still with them
+            half = [rank for rank in alive if rank.note.stage == "ready" and now - rank.moved > timeout / 2]
+            stuck = [rank for rank in half if not rank.note.waits]
             places = ", ".join(dict.fromkeys(rank.note.place() for rank in stuck))
-            return End(_numbers(stuck), "hung", f"{_named(stuck)} stood still for {timeout:g} s in {places}")
+            failed = [f"; before, {_named([rank])}: {rank.note.said}" for rank in alive if rank.note.said]
+            told = f"{_named(stuck)} stood still for {timeout:g} s in {places}{''.join(failed)}"
+            return End(_numbers(stuck), "hung", told)
         if still and len(still) == len(alive):
             gone = [rank for rank in self.all if rank not in alive]
             told = f"for {_named(gone)}, which has ended its tests" if gone else "for one another"
@@ -253,7 +257,9 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     told = {"autotest_folder": str(folder), "autotest_seed": seed}
     told |= {"autotest_command": shown_command(), "autotest_commit": commit(Path.cwd())}
     ours = [f"--autotest-{name}={value}" for name, value in {**options, "isolate": "never"}.items()]
-    arguments = ["-n", "0", "-p", "no:randomly", *paths, *ours, *(f"--autotest-{flag}" for flag in flags)]
+    # Captured at its descriptors, the last words of a target that ends the process would be lost with it.
+    arguments = ["-n", "0", "-p", "no:randomly", "--capture=sys", *paths, *ours]
+    arguments += [f"--autotest-{flag}" for flag in flags]
     with tempfile.TemporaryDirectory(prefix="autotest-ranks-") as place:
         with Ranks(Path(place), count, arguments, told) as ranks:
             end = ranks.wait(timeout)
@@ -297,7 +303,7 @@ def _conclude(ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, t
     status = next((status for status in _STATUSES if status in statuses), 0)
     if end is not None and status in (0, NOTHING_COLLECTED):
         status = DIVERGED
-    faulty = _tell(ranks, folder) if folder.is_dir() else False
+    faulty = _tell(ranks, folder, status) if folder.is_dir() else False
     if end is not None:
         click.echo(f"{end.sentence}; all ranks were ended", err=True)
     for rank in ranks[1:]:
@@ -341,9 +347,12 @@ def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, target: st
             writer.end(note.test, note.key, verdict, ops=ops, graph=None, seconds=0.0, divergences=rows)
 
 
-def _tell(ranks: Sequence[Rank], folder: Path) -> bool:
-    """Keep the ranks' output beside their records and print the summary; whether the harness was at fault."""
+def _tell(ranks: Sequence[Rank], folder: Path, status: int) -> bool:
+    """Keep the ranks' output and the run's exit status beside their records and print the summary; whether the harness
+    was at fault.
+    """
     from autotest.command import tell
+    from reports import save_status
 
     for rank in ranks:
         shutil.copy(rank.log, folder / rank.log.name)
@@ -351,4 +360,6 @@ def _tell(ranks: Sequence[Rank], folder: Path) -> bool:
     click.echo(told.text)
     for line in told.annotations:
         click.echo(line)
-    return told.faulty or not told.written
+    faulty = told.faulty or not told.written
+    save_status(folder, HARNESS_FAULT if faulty else status)
+    return faulty

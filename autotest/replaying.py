@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from autotest.comparison import Rules
@@ -12,6 +13,7 @@ from autotest.exits import GONE, STANDS
 from autotest.trial import TrialError, trial
 from autotest.worker import Supervisor
 from dual_object.errors import ProgramError
+from dual_object.globals import ranks_needed
 from dual_object.program import Program
 from reports import ReportError, failure_text, resolve_run, runs
 
@@ -31,6 +33,11 @@ def replay_id(id_: str, report: Path, target: str | None, timeout: float | None)
     if row["kind"] == "batch_only":
         raise ReplayError(
             f"{id_} shows only in a static graph that other cases share: run its test again, {row['test']}"
+        )
+    needed = ranks_needed(program)
+    if needed > 1:
+        raise ReplayError(
+            f"{id_} has tensors on {needed} ranks: run its test again, autotest run {row['test']} --ranks {needed}"
         )
     from dual_object.adapters.torch import Adapter as Reference
 
@@ -55,6 +62,17 @@ def replay_id(id_: str, report: Path, target: str | None, timeout: float | None)
         lead = f"{id_} stands" if stands else f"{id_} still diverges, but as something else"
         return STANDS, f"{lead}: {failure_text(same_phase, cases=1)}"
     return GONE, f"{id_} is gone: {row['fingerprint']} no longer diverges\n\n{program}"
+
+
+def graph_log(
+    id_: str, report: Path, target: str | None, timeout: float | None, level: int, ranks: Sequence[int]
+) -> str:
+    """How the target builds a static graph of the stored Program of divergence `id_`. Raises ReplayError."""
+    from autotest.graph_debug import debug_log
+
+    path = find(id_, report)
+    _, note = Program.load(path)
+    return debug_log(path, target or note["row"]["target"], level, ranks, timeout)
 
 
 def find(id_: str, report: Path) -> Path:

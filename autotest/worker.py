@@ -229,7 +229,8 @@ class Worker:
 def last_words(output: Sequence[bytes]) -> str:
     """What a process said last: glog's `Check failed` line if there is one, an exception, else the last line."""
     lines = [_ANSI.sub("", line.decode(errors="replace")).strip() for line in output]
-    lines = [line for line in lines if line]
+    # pytest's dots may stand before the first word of a fatal error.
+    lines = [re.sub(r"^\S.*?(?=Fatal Python error: |F\d{8} \d\d:)", "", line) for line in lines if line]
     for line in reversed(lines):
         if "Check failed" in line:
             return _GLOG.sub("", line)[:400]

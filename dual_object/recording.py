@@ -67,7 +67,8 @@ class Recording:
     instances, drawn by a
     generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each call at once on the
     raw target.
-    `target` names the target, for `x.oneflow`.
+    `target` names the target, for `x.oneflow`. `refusal` gives what a body is shown instead of the reference's own
+    exception.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Recording:
         omitted: type,
         target: str = "target",
         stepper: Replay | None = None,
+        refusal: Callable[[Exception], Exception] | None = None,
     ) -> None:
         from dual_object.dual import DualObject
 
@@ -86,6 +88,7 @@ class Recording:
         self.program = stepper.program if stepper is not None else Program()
         self.stepper = stepper
         self.refused: BaseException | None = None
+        self.refusal = refusal
         self.values = Values()
         self._draw_state = draw_state
         self._omitted = omitted
@@ -191,10 +194,12 @@ class Recording:
         except Warning:  # an error only by the user's own warning filters: no refusal
             raise
         except Exception as error:
-            self.refused = error
             record.raises = class_names(error)
             self._append(record)
-            raise
+            self.refused = error if self.refusal is None else self.refusal(error)
+            if self.refused is error:
+                raise
+            raise self.refused from error
         if isinstance(result, Iterator) and kind != "function":
             result = list(result)
         returned, record.out = self._result(result, record)

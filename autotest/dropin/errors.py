@@ -16,6 +16,17 @@ class PyTorchDoesNotSupportError(Exception):
     __repr__ = __str__
 
 
+def refused(error: Exception) -> Exception:
+    """What a body gets for PyTorch's exception: a PyTorchDoesNotSupportError that is one of PyTorch's class, too."""
+    both: type[Exception] = type(
+        "PyTorchDoesNotSupportError", (PyTorchDoesNotSupportError, type(error)), {"__module__": __name__}
+    )
+    shown = both.__new__(both)
+    shown.args = error.args
+    vars(shown).update(vars(error), exc=error)
+    return shown
+
+
 class OneFlowGraphBuildOrRunError(Exception):
     """OneFlow's graph refuses a call."""
 

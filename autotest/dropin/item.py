@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autotest.dropin.errors import refused
 from autotest.dropin.generators import item_drawing
 from autotest.dropin.randomness import seeded
 from autotest.session import Session
@@ -28,7 +29,7 @@ def surrounded(session: Session, test: str) -> Iterator[None]:
     def outside() -> Recording:
         if not made:
             stepper = session.inline.stepper()
-            made.append(Outside(session.reference, session.options.target, stepper))
+            made.append(Outside(session.reference, stepper))
         return made[0]
 
     key = case_key(session.options.seed, test, -1)
@@ -46,8 +47,10 @@ def surrounded(session: Session, test: str) -> Iterator[None]:
 class Outside(Recording):
     """Dual calls outside of a case: both sides run each at once, and the target's exception is the caller's."""
 
-    def __init__(self, reference: Any, target: str, stepper: Any) -> None:
-        super().__init__(reference, draw_state=_as_it_is, omitted=Nothing, target=target, stepper=stepper)
+    def __init__(self, reference: Any, stepper: Any) -> None:
+        super().__init__(
+            reference, draw_state=_as_it_is, omitted=Nothing, target="oneflow", stepper=stepper, refusal=refused
+        )
 
     def _append(self, call: Call) -> None:
         super()._append(call)
@@ -56,7 +59,7 @@ class Outside(Recording):
         if seen.ended:
             failure = seen.failures.pop()
             seen.ended = False
-            raise RuntimeError(f"{self.target}: {call.op} raised {failure.classes[0]}: {failure.message}")
+            raise RuntimeError(f"the target's {call.op} raised {failure.classes[0]}: {failure.message}")
 
 
 def _as_it_is(name: str, data: Array) -> Array:

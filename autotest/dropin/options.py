@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import ClassVar
 
 from autotest.comparison import Rules
 from autotest.options import TestOptions
@@ -20,12 +19,15 @@ class DropInOptions(TestOptions):
 
     __test__ = False  # pytest: no test class
 
-    drop_in: ClassVar[bool] = True
-
     rtol: float | None = RTOL
     atol: float | None = ATOL
     check_dtype: bool = False
     starts_where_it_can: bool = False
+
+    @property
+    def drop_in(self) -> bool:
+        """Yes."""
+        return True
 
     @property
     def rules(self) -> Rules:

@@ -1,27 +1,66 @@
-"""Placements, sbp and global scopes, under the names that OneFlow's test files have for them."""
+"""The vocabulary of global tensors in OneFlow AutoTest files: placements and sbp are OneFlow's own objects there."""
 
 from __future__ import annotations
 
+import pickle
+import sys
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from autotest.global_tensors import (
-    GlobalScope,
-    all_cpu_placement,
-    all_cuda_placement,
-    all_placement,
-    all_sbp,
-    globaltest,
-    is_global,
-    random_cpu_placement,
-    random_gpu_placement,
-    random_placement,
-    random_sbp,
-)
+from autotest import global_tensors
+from autotest.global_tensors import GlobalScope, Listed, OneOf, globaltest, is_global
+from dual_object.adapters.oneflow_globals import gather, own
+
+
+def _own(leaf: Any) -> Any:
+    """OneFlow's object, as the file that imported OneFlow has it."""
+    return own(sys.modules["oneflow"], leaf)
+
+
+all_placement = partial(global_tensors.all_placement, given=_own)
+all_cpu_placement = partial(global_tensors.all_cpu_placement, given=_own)
+all_cuda_placement = partial(global_tensors.all_cuda_placement, given=_own)
+random_placement = partial(global_tensors.random_placement, given=_own)
+random_cpu_placement = partial(global_tensors.random_cpu_placement, given=_own)
+random_gpu_placement = partial(global_tensors.random_gpu_placement, given=_own)
+
+
+def all_sbp(
+    placement: Any = None,
+    dim: int = 1,
+    max_dim: Any = 0,
+    except_split: bool = False,
+    except_broadcast: bool = False,
+    except_partial_sum: bool = False,
+    valid_split_axis: int | Sequence[int] | None = None,
+) -> Listed:
+    """Every sbp that a tensor of `max_dim` dimensions can have; see `autotest.all_sbp`."""
+    without = (except_split, except_broadcast, except_partial_sum)
+    return global_tensors.all_sbp(placement, dim, max_dim, *without, valid_split_axis, given=_own)
+
+
+def random_sbp(
+    placement: Any = None,
+    dim: int = 1,
+    max_dim: Any = 0,
+    except_split: bool = False,
+    except_broadcast: bool = False,
+    except_partial_sum: bool = False,
+    valid_split_axis: int | Sequence[int] | None = None,
+) -> OneOf:
+    """One of `all_sbp`."""
+    without = (except_split, except_broadcast, except_partial_sum)
+    return global_tensors.random_sbp(placement, dim, max_dim, *without, valid_split_axis, given=_own)
 
 
 def broadcast(obj: Any, src: int = 0) -> Any:
-    """`obj` as rank `src` has it; on one rank the object itself."""
-    return obj
+    """Rank `src`'s object, on every rank."""
+    flow = sys.modules["oneflow"]
+    if flow.env.get_world_size() == 1:
+        return obj
+    data = gather(flow, pickle.dumps(obj) if flow.env.get_rank() == src else b"")[src]
+    return pickle.loads(data)  # noqa: S301 - from another rank of this very run
 
 
 __all__ = [

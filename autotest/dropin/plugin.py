@@ -34,9 +34,17 @@ class DropIn:
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Let a test draw, and make dual calls, outside of its cases."""
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Let a test, its setup and teardown draw, and make dual calls, outside of its cases."""
         with self._surrounded(item.nodeid):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Generator[None, object, object]:
+        """Let what several tests share, such as `setUpClass`, draw the same whichever of them comes first."""
+        if fixturedef.scope == "function":
+            return (yield)
+        with self._surrounded(request.node.nodeid):
             return (yield)
 
     def _surrounded(self, nodeid: str) -> Any:

@@ -79,6 +79,10 @@ class Adapter:
         self.tensor_type: type = flow.Tensor
         self.module_type: type = flow.nn.Module
         self.touched: set[str] = set()
+        #: Level and ranks with which graphs log how they are built, and then print themselves.
+        self.graph_debug: tuple[int, list[int] | None] | None = None
+        #: Graphs that must live as long as the process.
+        self.kept: list[Any] = []
         self._resolved: dict[str, Any] = {}
         self._dtypes = {name: getattr(flow, name) for name in _DTYPES}
         self._dtype_names = {dtype: name for name, dtype in self._dtypes.items()}

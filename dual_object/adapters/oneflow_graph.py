@@ -8,6 +8,7 @@ with lr 0);
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,8 @@ def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefu
     results: dict[int, Observation | GraphRefusal] = {}
     worlds: dict[Placement | None, list[int]] = {}
     for index, program in enumerate(request.programs):
-        reason = obstacle(program) or _obstacle(program)
+        keys = request.gradients[index] if request.gradients else ()
+        reason = obstacle(program) or _obstacle(program, keys)
         if reason is not None:
             results[index] = GraphRefusal(True, None, (), reason)
         else:
@@ -102,7 +104,7 @@ def _world(program: Program) -> Placement | None:
     return next((placement for placement, _ in layouts(program).values()), None)
 
 
-def _obstacle(program: Program) -> str | None:
+def _obstacle(program: Program, keys: Sequence[str]) -> str | None:
     for x in program.inputs:
         if x.data.ndim and x.data.shape[0] == 0:
             return "OneFlow's nn.Graph aborts on an input of size 0"
@@ -116,6 +118,8 @@ def _obstacle(program: Program) -> str | None:
             return "OneFlow's nn.Graph makes no local tensor of a global one"
         if move is not None or "placement" in call.kwargs or not lying.isdisjoint(call.operands()):
             lying.update(call.results())
+    if keys and len({placement.ndim for placement, _ in layouts(program).values()}) > 1:
+        return "OneFlow's nn.Graph aborts on gradients between placements of one and of two dimensions"
     return None
 
 
@@ -195,6 +199,12 @@ def _run_members(
             dys = [_cotangent(adapter, member.program.cotangents[id_]) for id_ in _starts(member)]
             arguments += dys if place is None else [place.whole(dy) for dy in dys]
     graph = Batch()
+    if adapter.world_size > 1:
+        # Destroyed while another rank still sends, a graph ends the process (comm_network.cpp); it leaks anyway.
+        adapter.kept.append(graph)
+    if adapter.graph_debug is not None:
+        level, ranks = adapter.graph_debug
+        graph.debug(level, ranks=ranks)
     try:
         fetched = graph(*arguments)
         adapter.synchronize()
@@ -205,6 +215,8 @@ def _run_members(
         # Building the plan registers state that aborts the next compilation of this process.
         message = first_words(error)
         raise GraphError(class_names(error), message, poisoned=True) from error
+    if adapter.graph_debug is not None:
+        sys.stdout.write(f"{graph!r}\n")
     ran = graph_op_types(graph, "dummy")
     if backward:
         ran.discard("ones_like")  # where `backward()` starts: a Program's own shows in a graph without gradients

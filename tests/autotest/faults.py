@@ -155,8 +155,7 @@ def _graphs(adapter: Any) -> None:
     _replace(torch, "exp", in_graph(_doubled_gradient))
     _replace(torch, "expm1", in_graph(lambda result: result.double()))
     _replace(torch, "log1p", lambda op: lambda x: _raise_in_graph(adapter) or op(x))
-    # Only after another call: alone it is taken.
-    floored: list[bool] = []
+    floored: list[bool] = []  # refused only after another call of the same graph
     _replace(torch, "floor", _after(lambda result: floored.append(True) or result))
     _replace(torch, "trunc", lambda op: lambda x: (floored and _raise_in_graph(adapter)) or op(x))
 
@@ -173,6 +172,7 @@ def _graphs(adapter: Any) -> None:
 
     def graph(real: Op) -> Op:
         def planted(request: GraphRequest) -> Any:
+            floored.clear()
             ops = {op for program in request.programs for op in program.ops()}
             if len(request.programs) > 1 and "log2" in ops:
                 raise GraphError(("RuntimeError",), "planted for more than one", poisoned=False)

@@ -16,12 +16,12 @@ from autotest.dropin.options import DropInOptions
 from conftest import Outcome
 from dual_object.observation import Seen
 from dual_object.program import Call, Input, Program
-from dual_object.values import Ref
+from dual_object.values import Placement, Ref, Sbp
 
 needs_oneflow = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="OneFlow is not installed")
 
 SharedRun = Callable[..., Outcome]
-FILES = {"test_faults.py": "dropin_faults.py"}
+FILES = {"test_faults.py": "dropin/faults.py"}
 OPTIONS = ("--autotest-drop-in", "-q", "-rA", "-W", "ignore::DeprecationWarning")
 FAULTS = {"AUTOTEST_FAULT": "faults:wrong"}
 #: Kinds of the divergences that each test with a stricter one shows.
@@ -188,6 +188,18 @@ def test_gradients_count_where_a_backward_was_asked_for() -> None:
     raised = difference("exception", phase="eager_backward")
     assert [fails(one, PROGRAM, OPTIONS_OF, backward=True) for one in (gradient, raised)] == [True, True]
     assert [fails(one, PROGRAM, OPTIONS_OF, backward=False) for one in (gradient, raised)] == [False, False]
+
+
+@pytest.mark.parametrize(("device", "expected"), [("cpu", False), ("cuda", True)])
+def test_graphs_of_global_tensors(device: str, expected: bool) -> None:
+    """OneFlow's harness builds no graph of global tensors on the CPU; their eager values count as ever."""
+    x = Input(0, "", np.zeros(2, "float32"), "float32", layout=(Placement(device, [0]), (Sbp("broadcast"),)))
+    program = Program([x], PROGRAM.calls, Ref(1))
+    assert fails(difference("crash", phase="graph_forward"), program, OPTIONS_OF) is expected
+    assert fails(difference("exception", phase="graph_forward"), program, OPTIONS_OF) is expected
+    assert fails(difference(phase="global_forward"), program, OPTIONS_OF)
+    assert fails(difference(phase="global_backward", part="gradient"), program, OPTIONS_OF)
+    assert not fails(difference(phase="global_backward", part="gradient"), program, OPTIONS_OF, backward=False)
 
 
 def test_returned_numbers_count() -> None:

@@ -174,78 +174,101 @@ def test_without_the_option_the_harness_is_oneflows(tmp_path: Path) -> None:
     assert not (tmp_path / "autotest-report").exists()
 
 
-HEADER = "from oneflow.test_utils.automated_test_util import *\n\n"
+SINGLES = """
+import random as r
+
+import numpy as np
+from oneflow.test_utils.automated_test_util import *
+
+@autotest(n=1)
+def test_no_gradient(test_case=None):
+    return torch.argmax(random_tensor(ndim=1))
+
+@autotest(n=1)
+def test_big(test_case=None):
+    return random_tensor(ndim=2, dim0=512, dim1=512) * 2
+
+@autotest(n=2)
+def test_plain(test_case=None):
+    return torch.relu(random_tensor(ndim=1))
+
+@autotest(n=1, include_complex=True, brand_new=3)
+def test_unknown_argument(test_case=None):
+    pass
+
+@autotest(n=3)
+def test_global_generators(test_case=None):
+    return random_tensor(ndim=1, dim0=3) * float(np.random.rand()) + r.random()
+
+def test_lacking_name():
+    torch_flow_dual_object.brand_new
+
+@autotest(n=2)
+def test_refusals(test_case=None):
+    x = random_tensor(ndim=2, dim0=2, dim1=3)
+    for kind in (torch_flow_dual_object.PyTorchDoesNotSupportError, RuntimeError):
+        try:
+            torch.mm(x, x)
+        except kind as error:
+            assert str(error).startswith("PyTorch error: mat1 and mat2")
+    return x
+"""
+SETTINGS = {"ONEFLOW_TEST_TENSOR_SIZE_LIMIT_MB": "1", "ONEFLOW_TEST_VERBOSE": "1"}
 
 
-def run_one(tmp_path: Path, body: str, *options: str, target: str = "torch", **env: str) -> Outcome:
-    """Run one body as `test_one(test_case=None)`."""
-    text = f"{HEADER}{body}"
-    return run_pytest(tmp_path, {"test_one.py": text}, *OPTIONS, *options, target=target, env=env)
+@pytest.fixture
+def singles(shared_run: SharedRun) -> Outcome:
+    """One body per fact, with every setting."""
+    return shared_run("dropin-singles", {"test_one.py": SINGLES}, *OPTIONS, "-W", "default", env=SETTINGS)
 
 
-def test_result_without_a_gradient(tmp_path: Path) -> None:
+def test_result_without_a_gradient(singles: Outcome) -> None:
     """`auto_backward=True` needs a result with a gradient, as in OneFlow's harness."""
-    body = "@autotest(n=1)\ndef test_one(test_case=None):\n    return torch.argmax(random_tensor(ndim=1))\n"
-    outcome = run_one(tmp_path, body)
-    assert outcome.status == 1
+    assert "test_no_gradient" in re.findall(r"^FAILED test_one.py::(\w+)", singles.out, re.MULTILINE)
     assert (
-        "test_one.py::test_one returned a tensor without a gradient, but should return one that has it: "
-        "return another, or pass auto_backward=False to @autotest"
-    ) in outcome.out
+        "test_one.py::test_no_gradient returned a tensor without a gradient, but should return one that has it: "
+        "return another, or pass auto_backward=False to @autotest\n"
+    ) in singles.out
 
 
-def test_big_tensors_are_refused(tmp_path: Path) -> None:
+def test_big_tensors_are_refused(singles: Outcome) -> None:
     """ONEFLOW_TEST_TENSOR_SIZE_LIMIT_MB bounds every tensor of a body."""
-    body = "@autotest(n=1)\ndef test_one(test_case=None):\n    return random_tensor(ndim=2, dim0=512, dim1=512) * 2\n"
-    refused = run_one(tmp_path / "a", body, ONEFLOW_TEST_TENSOR_SIZE_LIMIT_MB="1")
     assert (
-        "test_one.py::test_one made a tensor of 1 MB, but should make none of 1 MB or more: "
-        "set ONEFLOW_TEST_TENSOR_SIZE_LIMIT_MB to allow it"
-    ) in refused.out
-    assert run_one(tmp_path / "b", body).status == 0
+        "test_one.py::test_big made a tensor of 1 MB, but should make none of 1 MB or more: "
+        "set ONEFLOW_TEST_TENSOR_SIZE_LIMIT_MB to allow it\n"
+    ) in singles.out
 
 
-def test_verbose_prints_programs(tmp_path: Path) -> None:
-    """ONEFLOW_TEST_VERBOSE prints the program of every case."""
-    body = "@autotest(n=2)\ndef test_one(test_case=None):\n    return torch.relu(random_tensor(ndim=1))\n"
-    printed = "test_one.py::test_one\ndef program(torch, x):\n    t0 = torch.relu(x)\n    return t0\n"
-    assert run_one(tmp_path / "a", body, ONEFLOW_TEST_VERBOSE="1").out.count(printed) == 2
-    assert run_one(tmp_path / "b", body).out.count(printed) == 0
+def test_verbose_prints_programs(singles: Outcome, shared_run: SharedRun) -> None:
+    """ONEFLOW_TEST_VERBOSE prints the program of every case, and nothing is printed without it."""
+    printed = "test_one.py::test_plain\ndef program(torch, x):\n    t0 = torch.relu(x)\n    return t0\n"
+    assert singles.out.count(printed) == 2
+    quiet = shared_run("dropin-quiet", {"test_one.py": SINGLES}, *OPTIONS, "-W", "default", "-k", "plain or big")
+    assert quiet.status == 0, quiet.out
+    assert "def program" not in quiet.out
 
 
-def test_unknown_names_and_arguments(tmp_path: Path) -> None:
-    """A name that the drop-in lacks is named in a sentence; an argument that it does not know is told of."""
-    lacking = run_pytest(
-        tmp_path / "a",
-        {"test_one.py": f"{HEADER}torch_flow_dual_object.brand_new\n"},
-        *OPTIONS,
-    )
+def test_unknown_names_and_arguments(singles: Outcome) -> None:
+    """A name that the drop-in lacks is named in a sentence; an argument that it does not know is warned of."""
     assert (
         "oneflow.test_utils.automated_test_util.torch_flow_dual_object.brand_new is not part of the drop-in for "
         "OneFlow's harness: run this file without --drop-in, or use what docs/migrating.md names instead"
-    ) in lacking.out
-    body = "@autotest(n=1, include_complex=True, brand_new=3)\ndef test_one(test_case=None):\n    pass\n"
-    warned = run_one(tmp_path / "b", body, "-W", "default")
-    assert warned.status == 0, warned.out
-    assert "UserWarning: brand_new=3 is unknown here and changes nothing [@autotest(...)]" in warned.out
-    assert "include_complex" not in warned.out
+    ) in singles.out
+    assert "UserWarning: brand_new=3 is unknown here and changes nothing [@autotest(...)]" in singles.out
+    assert "include_complex=True is unknown" not in singles.out
 
 
-def test_global_generators_follow_the_case(tmp_path: Path) -> None:
-    """NumPy's and Python's own generators start from the case, so that a case is the same whenever it is run."""
-    body = (
-        "import random as r\nimport numpy as np\n\n@autotest(n=3)\ndef test_one(test_case=None):\n"
-        "    return random_tensor(ndim=1, dim0=3) * float(np.random.rand()) + r.random()\n"
-    )
+def test_global_generators_follow_the_case(singles: Outcome) -> None:
+    """NumPy's and Python's own generators start from the case: three cases, six numbers, the same when run again."""
+    factors = re.findall(r"^    t0 = x \* (\S+)$", singles.out, re.MULTILINE)
+    terms = re.findall(r"^    t1 = t0 \+ (\S+)$", singles.out, re.MULTILINE)
+    assert factors == ["0.06432367432235753", "0.8261610786609358", "0.007666783566180335"]
+    assert terms == ["0.051008689042220445", "0.27302265346998655", "0.7014344529798601"]
 
-    def drawn(folder: Path, *options: str) -> list[str]:
-        outcome = run_one(folder, body, *options, ONEFLOW_TEST_VERBOSE="1")
-        return re.findall(r"^    t\d = .*$", outcome.out, re.MULTILINE)
 
-    first = drawn(tmp_path / "a")
-    assert len(set(first)) == 6
-    assert drawn(tmp_path / "b") == first
-    assert drawn(tmp_path / "c", "--autotest-seed", "1") != first
+def test_refusals_are_of_both_classes(singles: Outcome) -> None:
+    """PyTorch's exception is caught as OneFlow's harness names it, and as PyTorch does."""
+    assert singles.verdicts("test_refusals") == {"aligned": 2}
 
 
 def test_summary_is_written(whole: Outcome) -> None:

@@ -172,7 +172,7 @@ def test_pickled_arrays_are_refused(tmp_path):
     ("damage", "reason"),
     [
         ({"inputs": None}, "TypeError(\"'NoneType' object is not iterable\")"),
-        ({"inputs": [[1]]}, "ValueError('not enough values to unpack (expected 8, got 1)')"),
+        ({"inputs": [[1]]}, "ValueError('not enough values to unpack (expected at least 8, got 1)')"),
         ({"outputs": {"no": 1}}, "ProgramError(\"{'no': 1} is no value of a Program\")"),
         ({"outputs": {"array": 99}}, "IndexError('list index out of range')"),
         ({"calls": [[]]}, "ValueError('not enough values to unpack (expected 8, got 0)')"),

@@ -27,6 +27,12 @@ class TestGroups(flow.unittest.TestCase):
         return y[0], y[1]
 
     @autotest(n=3)
+    def test_gather_of_a_choice(test_case):
+        x = random_tensor(ndim=2, dim0=4, dim1=5)
+        index = choice_tensor(5, (4, 2))
+        return torch.gather(x, 1, index)
+
+    @autotest(n=3)
     def test_max_with_dim(test_case):
         x = random_tensor(ndim=2, dim0=4, dim1=5)
         return x.max(dim=1)[0]

@@ -30,6 +30,15 @@ class FlowScale(flow.nn.Module):
 
 @flow.unittest.skip_unless_1n1d()
 class TestRaw(flow.unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.shape = [random(2, 1000).to(int).value(), 3]
+        cls.ones = torch.ones(*cls.shape)
+
+    def test_what_the_class_has_set_up(test_case):
+        test_case.assertEqual(list(test_case.ones.oneflow.shape), test_case.shape)
+        test_case.assertEqual(test_case.shape[0], 259)  # drawn from the name of the class, whichever test comes first
+
     @autotest(n=2)
     def test_sides_by_hand(test_case):
         x = random_tensor(ndim=2, dim0=2, dim1=3)

@@ -13,8 +13,8 @@ from oneflow.test_utils.automated_test_util import torch_flow_dual_object as d
 from oneflow.test_utils.automated_test_util.generators import (
     Any,
     Dict,
-    Nothing,
     NoneType,
+    Nothing,
     Optional,
     Sequence,
     Tuple,
