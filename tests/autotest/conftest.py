@@ -23,6 +23,8 @@ from autotest.session import Session, current_session
 HERE = Path(__file__).parent
 BODIES = HERE / "bodies"
 TIMEOUT = 240
+# Test files of the inner runs: each is copied to where it runs.
+collect_ignore = ["bodies"]
 
 
 @dataclass(frozen=True)
