@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from autotest import global_tensors
-from autotest.global_tensors import GlobalScope, Listed, OneOf, globaltest, is_global
+from autotest.global_tensors import GlobalScope, globaltest, is_global
 from dual_object.adapters.oneflow_globals import gather, own
 
 
@@ -24,34 +23,8 @@ all_cuda_placement = partial(global_tensors.all_cuda_placement, given=_own)
 random_placement = partial(global_tensors.random_placement, given=_own)
 random_cpu_placement = partial(global_tensors.random_cpu_placement, given=_own)
 random_gpu_placement = partial(global_tensors.random_gpu_placement, given=_own)
-
-
-def all_sbp(
-    placement: Any = None,
-    dim: int = 1,
-    max_dim: Any = 0,
-    except_split: bool = False,
-    except_broadcast: bool = False,
-    except_partial_sum: bool = False,
-    valid_split_axis: int | Sequence[int] | None = None,
-) -> Listed:
-    """Every sbp that a tensor of `max_dim` dimensions can have; see `autotest.all_sbp`."""
-    without = (except_split, except_broadcast, except_partial_sum)
-    return global_tensors.all_sbp(placement, dim, max_dim, *without, valid_split_axis, given=_own)
-
-
-def random_sbp(
-    placement: Any = None,
-    dim: int = 1,
-    max_dim: Any = 0,
-    except_split: bool = False,
-    except_broadcast: bool = False,
-    except_partial_sum: bool = False,
-    valid_split_axis: int | Sequence[int] | None = None,
-) -> OneOf:
-    """One of `all_sbp`."""
-    without = (except_split, except_broadcast, except_partial_sum)
-    return global_tensors.random_sbp(placement, dim, max_dim, *without, valid_split_axis, given=_own)
+all_sbp = partial(global_tensors.all_sbp, given=_own)
+random_sbp = partial(global_tensors.random_sbp, given=_own)
 
 
 def broadcast(obj: Any, src: int = 0) -> Any:
