@@ -13,6 +13,8 @@ from dual_object.printing import lines
 from dual_object.program import Call, Program, op_name
 
 Row = Mapping[str, Any]
+#: What makes a fingerprint: target, phase, kind, op and facts.
+Identity = tuple[str, str, str, str, str]
 
 #: Kinds that tell how an op may be called: there the form of the call discriminates, its keywords and method against
 #: function.
@@ -45,8 +47,10 @@ class Divergence:
 
     def fingerprint(self, target: str) -> str:
         """`target/phase/kind/op/facts`."""
-        difference = self.difference
-        return "/".join([target, difference.phase, difference.kind, self.op, self._facts()])
+        return "/".join(self._identity(target))
+
+    def _identity(self, target: str) -> Identity:
+        return target, self.difference.phase, self.difference.kind, self.op, self._facts()
 
     def _facts(self) -> str:
         program, call = (self.program, self.call) if self.alone is None else (self.alone, len(self.alone.calls) - 1)
@@ -58,23 +62,8 @@ class Divergence:
 
     def row(self, target: str, test: str, case_key: str) -> Row:
         """The row of the records and of `summary.json`, without its evidence."""
-        fingerprint = self.fingerprint(target)
-        id_ = fingerprint_id(fingerprint)
-        return {
-            "id": id_,
-            "fingerprint": fingerprint,
-            "target": target,
-            "test": test,
-            "op": self.op,
-            "phase": self.difference.phase,
-            "kind": self.difference.kind,
-            "level": "refuses" if self.difference.kind in ("missing", "unsupported") else "wrong",
-            "case_key": case_key,
-            "message": f"{self.op}: {self.difference.message}",
-            "replay": f"autotest replay {id_}",
-            "reason": None,
-            "evidence": None,
-        }
+        message = f"{self.op}: {self.difference.message}"
+        return new_row(self._identity(target), test, case_key, message)
 
     def evidence(self, rules: Rules) -> Row:
         """What shows the divergence to people."""
@@ -84,6 +73,30 @@ class Divergence:
             "last_words": self.last_words,
             **evidence(self.difference, self.sides, rules),
         }
+
+
+def new_row(identity: Identity, test: str, case_key: str, message: str, replay: str | None = None) -> Row:
+    """A new divergence as the records keep it, without evidence; `replay` is the command that shows it again, by
+    default `autotest replay`.
+    """
+    target, phase, kind, op, _ = identity
+    fingerprint = "/".join(identity)
+    id_ = fingerprint_id(fingerprint)
+    return {
+        "id": id_,
+        "fingerprint": fingerprint,
+        "target": target,
+        "test": test,
+        "op": op,
+        "phase": phase,
+        "kind": kind,
+        "level": "refuses" if kind in ("missing", "unsupported") else "wrong",
+        "case_key": case_key,
+        "message": message,
+        "replay": replay or f"autotest replay {id_}",
+        "reason": None,
+        "evidence": None,
+    }
 
 
 def fingerprint_id(fingerprint: str) -> str:

@@ -207,46 +207,7 @@ def all_sbp(
             ranks must be left out: OneFlow ends all ranks over it.
         given: is applied to each part.
     """
-    found, told = _sbps(
-        placement, dim, max_dim, (except_split, except_broadcast, except_partial_sum), valid_split_axis, given
-    )
-    return Listed(f"all_sbp({told})", found, (pack(max_dim),))
-
-
-def random_sbp(
-    placement: Any = None,
-    dim: int = 1,
-    max_dim: Any = 0,
-    except_split: bool = False,
-    except_broadcast: bool = False,
-    except_partial_sum: bool = False,
-    valid_split_axis: int | Sequence[int] | None = None,
-    given: Given = _same,
-) -> OneOf:
-    """One of `all_sbp` with the same arguments. Raises UsageError where they leave none."""
-    found, told = _sbps(
-        placement, dim, max_dim, (except_split, except_broadcast, except_partial_sum), valid_split_axis, given
-    )
-    spelled = f"random_sbp({told})"
-
-    def some() -> list[Any]:
-        all_ = found()
-        if not all_:
-            raise UsageError(f"{spelled} has nothing to draw from, but should leave at least one sbp")
-        return all_
-
-    return OneOf(spelled, some, (pack(max_dim),))
-
-
-def _sbps(
-    placement: Any,
-    dim: int,
-    max_dim: Any,
-    without: tuple[bool, bool, bool],
-    valid_split_axis: int | Sequence[int] | None,
-    given: Given,
-) -> tuple[Callable[[], list[Any]], str]:
-    """The list of all sbp, and how its arguments are spelled."""
+    without = (except_split, except_broadcast, except_partial_sum)
     axes = [valid_split_axis] if isinstance(valid_split_axis, int) else valid_split_axis
 
     def found() -> list[Any]:
@@ -270,7 +231,31 @@ def _sbps(
         f"except_{name}=True" for name, out in zip(("split", "broadcast", "partial_sum"), without, strict=True) if out
     ]
     told += [] if valid_split_axis is None else [f"valid_split_axis={valid_split_axis!r}"]
-    return found, ", ".join(told)
+    return Listed(f"all_sbp({', '.join(told)})", found, (pack(max_dim),))
+
+
+def random_sbp(
+    placement: Any = None,
+    dim: int = 1,
+    max_dim: Any = 0,
+    except_split: bool = False,
+    except_broadcast: bool = False,
+    except_partial_sum: bool = False,
+    valid_split_axis: int | Sequence[int] | None = None,
+    given: Given = _same,
+) -> OneOf:
+    """One of `all_sbp` with the same arguments. Raises UsageError where they leave none."""
+    without = (except_split, except_broadcast, except_partial_sum)
+    listed = all_sbp(placement, dim, max_dim, *without, valid_split_axis, given)
+    spelled = repr(listed).replace("all_", "random_", 1)
+
+    def some() -> list[Any]:
+        found = listed.value()
+        if not found:
+            raise UsageError(f"{spelled} has nothing to draw from, but should leave at least one sbp")
+        return found
+
+    return OneOf(spelled, some, (pack(max_dim),))
 
 
 def _dimensions(placement: Any) -> int:

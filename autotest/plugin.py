@@ -272,9 +272,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if state is None:
         return
     state.close()
+    from autotest.exits import HARNESS_FAULT, USAGE
+
     if state.rank is not None:  # the launcher sums up
         if state.problems and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = 2
+            session.exitstatus = USAGE
         return
     if state.worker is not None:
         session.config.workeroutput["autotest_problems"] = state.problems  # type: ignore[attr-defined]
@@ -285,7 +287,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if folder is None or not folder.is_dir():
         return
     from autotest.command import sum_up
-    from autotest.exits import HARNESS_FAULT, USAGE
 
     told = sum_up(folder, session.config)
     state.text, state.annotations = told.text, told.annotations

@@ -315,32 +315,19 @@ def _conclude(ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, t
 
 def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, target: str) -> None:
     """Close the cases that were running when the ranks were ended; the first rank's record holds the divergence."""
-    from autotest.divergence import fingerprint_id
+    from autotest.divergence import new_row
     from reports import RecordWriter
 
     note = ranks[end.ranks[0]].note
     if not note.key:
         return
     kind, verdict = ("timeout", "timed_out") if end.cause == "hung" else ("crash", "crashed")
-    fingerprint = f"{target}/global_forward/{kind}/{note.op or 'program'}/{len(ranks)} ranks"
-    row = {
-        "id": fingerprint_id(fingerprint),
-        "fingerprint": fingerprint,
-        "target": target,
-        "test": note.test,
-        "op": note.op or "program",
-        "phase": "global_forward",
-        "kind": kind,
-        "level": "wrong",
-        "case_key": note.key,
-        "message": end.sentence,
-        "replay": shlex.join(["autotest", "run", note.test, "--ranks", str(len(ranks))]),
-        "reason": None,
-        "evidence": None,
-    }
+    identity = (target, "global_forward", kind, note.op or "program", f"{len(ranks)} ranks")
+    command = shlex.join(["autotest", "run", note.test, "--ranks", str(len(ranks))])
+    row = new_row(identity, note.test, note.key, end.sentence, command)
     for rank in ranks:
         with RecordWriter(
-            folder, f"rank{rank.number}", seed=seed, target=target, environment={}, command=row["replay"] or ""
+            folder, f"rank{rank.number}", seed=seed, target=target, environment={}, command=command
         ) as writer:
             ops = [note.op] if note.op else []
             rows = [] if rank.number else [row]

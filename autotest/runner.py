@@ -4,7 +4,6 @@ diverged.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -15,16 +14,16 @@ from typing import Any, Literal
 from autotest.blame import Target, blame, of_death, of_refusal
 from autotest.case import Case, Drawer, Rejection
 from autotest.comparison import Difference, compare, failure_difference, in_world
-from autotest.divergence import Divergence, Row
+from autotest.divergence import Divergence
 from autotest.dropin.alone import refused_alone
 from autotest.dropin.levels import aligns_exceptions, unseen
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.evidence import Sides
 from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
-from autotest.peers import Peers
 from autotest.proving import StaleEntryError, stale_entries
 from autotest.session import Session, session_for
+from autotest.verdicts import Verdict, Verdicts
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
 from dual_object.errors import DualError, RawTargetNeeded
@@ -32,9 +31,7 @@ from dual_object.globals import distributed
 from dual_object.observation import Observation
 from dual_object.program import Program
 from generators import GeneratorError
-from reports import RED_LEVELS, ReportError
-
-Verdict = Literal["aligned", "divergent", "rejected", "skipped", "crashed", "timed_out"]
+from reports import ReportError
 
 #: Cases that travel together; bounds the memory of a test with a great n.
 CHUNK = 20
@@ -44,8 +41,6 @@ DRAWS_PER_CASE = 20
 REFUSED_SAMPLE = 2
 #: So many divergent cases per test, phase and kind are blamed call by call; the others share the blame.
 BLAMED = 2
-#: So many cases per fingerprint and test keep their evidence in the records and their Program on disk.
-KEPT_CASES = 3
 
 
 @dataclass(slots=True)
@@ -87,17 +82,12 @@ class TestRun:
         self.options = options
         self.n = session.options.cases or options.n
         self.drawer = Drawer(session.reference, key, session.options.seed, session.options.target, options, body)
-        self.rows: list[Row] = []
-        self.seen: set[str] = set()
         self.ledger = session.ledger()
-        self.counts = session.counts
+        self.verdicts = Verdicts(session, nodeid, options, self.ledger)
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
-        self._kept: Counter[str] = Counter()
         self._accepted = 0
-        self._ended: set[str] = set()
         self._rejections: list[Rejection] = []
         self._phase: GraphPhase | None = None
-        self._peers: Peers | None = None
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
@@ -122,12 +112,12 @@ class TestRun:
         """Prove what the ledger knows of this test, and raise what is new."""
         stale: list[str] = []
         # Another call of the same test may show the rest; and what several ranks showed, one worker cannot.
-        if self.ledger.entries and not self.session.nested and self._peers is None:
+        if self.ledger.entries and not self.session.nested and self.verdicts.peers is None:
             target = self.session.supervisor
             about = self.ledger.about(self.drawer.test)
-            stale = stale_entries(self.session.reference, target, target.info, about, self.seen)
-        if self.rows:
-            raise DivergenceError("\n\n".join([self._message(), *stale]))
+            stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.seen)
+        if self.verdicts.rows:
+            raise DivergenceError("\n\n".join([self.verdicts.message(), *stale]))
         if stale:
             raise StaleEntryError("\n".join(stale))
 
@@ -191,7 +181,7 @@ class TestRun:
             [answer] = target.eager([program])
             divergences = _refused(program, answer)
         unshown = divergences if self.options.drop_in and not aligns_exceptions() else []
-        self._write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
+        self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
     def _judge(self, chunk: list[Judgement]) -> None:
         """Replay a chunk eagerly and in graphs, and record every verdict."""
@@ -328,7 +318,7 @@ class TestRun:
         count, known = self._blamed.get(signature, (0, []))
         if count >= BLAMED and len(known) == 1:
             return [Divergence(differences[0], case.program, known[0].call, known[0].alone, sides)]
-        if count >= BLAMED and self._peers is not None:  # what was found alone may differ from rank to rank
+        if count >= BLAMED and self.verdicts.peers is not None:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         found = blame(self.session.reference, target, case.program, differences, self.options.rules, sides, graph=graph)
         self._blamed[signature] = (count + 1, found)
@@ -336,26 +326,26 @@ class TestRun:
 
     def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
         """The differences of all ranks: whatever one of them has to look at again, all run again."""
-        return differences if self._peers is None else self._peers.agree(place, differences)
+        return differences if self.verdicts.peers is None else self.verdicts.peers.agree(place, differences)
 
     def _run_inline(self) -> None:
         """Run the test with the target in this process; what an isolated run has ended before stands."""
-        self._accepted = len(self._ended) - len(self._rejections)
+        self._accepted = len(self.verdicts.ended) - len(self._rejections)
         self._phase = None  # an isolated run's graphs are the worker's
         inline = self.session.inline
-        self._peers = inline.peers
+        self.verdicts.peers = inline.peers
         if self.session.writer is not None:
             info = inline.info()
             self.session.writer.target(info.environment, info.devices)
         for index in self._draws():
             key = f"{self.drawer.test}#{index}"
-            if key in self._ended:
+            if key in self.verdicts.ended:
                 continue
             started = time.perf_counter()
             if self.session.writer is not None:
                 self.session.writer.start(self.nodeid, key, index)
-            if self._peers is not None:
-                self._peers.starts(self.nodeid, key)
+            if self.verdicts.peers is not None:
+                self.verdicts.peers.starts(self.nodeid, key)
             stepper = inline.stepper()
             drawn = self.drawer.draw(index, stepper)
             if isinstance(drawn, Rejection):
@@ -370,7 +360,7 @@ class TestRun:
 
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
-        self._write(
+        self.verdicts.write(
             case.key,
             judgement.verdict,
             judgement.started,
@@ -380,89 +370,6 @@ class TestRun:
             dtypes=case.op_dtypes,
             graph=judgement.graph,
         )
-
-    def _write(
-        self,
-        key: str,
-        verdict: Verdict,
-        started: float,
-        divergences: Sequence[Divergence],
-        unshown: Sequence[Divergence] = (),
-        *,
-        reason: str | None = None,
-        ops: Sequence[str] = (),
-        dtypes: Sequence[str] = (),
-        graph: dict[str, str] | None = None,
-    ) -> None:
-        target = self.session.options.target
-        stricter = {id(divergence) for divergence in unshown}
-        rows = [
-            self._told(divergence, self._levelled(divergence.row(target, self.nodeid, key), id(divergence) in stricter))
-            for divergence in divergences
-        ]
-        if self._peers is not None:
-            ranks = [divergence.difference.ranks for divergence in divergences]
-            rows = self._peers.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
-            self._peers.ends()
-        self.rows += [row for row in rows if row["level"] in RED_LEVELS]
-        self.seen.update(row["fingerprint"] for row in rows)
-        self.counts[verdict] += 1
-        self._ended.add(key)
-        writer = self.session.writer
-        if writer is not None:
-            seconds = time.perf_counter() - started
-            writer.end(
-                self.nodeid,
-                key,
-                verdict,
-                reason=reason,
-                ops=ops,
-                dtypes=dtypes,
-                graph=graph,
-                seconds=seconds,
-                divergences=rows,
-            )
-
-    def _levelled(self, row: Row, stricter: bool) -> Row:
-        """The row, told as known where the ledger has it for this target's version and device, as counted where the
-        test counts what is missing, as stricter where OneFlow's own harness would not have seen it.
-        """
-        if row["kind"] == "missing" and self.options.missing == "count":
-            return {**row, "level": "counted"}
-        entry = self.ledger.entries.get(row["fingerprint"])
-        if entry is None or not entry.applies(self.session.target_info()):
-            return {**row, "level": "stricter"} if stricter and not self.session.options.strict else row
-        return {**row, "level": "known", "reason": entry.reason}
-
-    def _told(self, divergence: Divergence, row: Row) -> Row:
-        """The row with its evidence, of the first cases of each fingerprint; what is new is stored as well."""
-        self._kept[row["id"]] += 1
-        if self._kept[row["id"]] > KEPT_CASES:
-            return row
-        if row["level"] in RED_LEVELS:
-            self._store(divergence, row)
-        evidence = divergence.evidence(self.options.rules)
-        self.session.worst += evidence["worst"]
-        return {**row, "evidence": evidence}
-
-    def _store(self, divergence: Divergence, row: Row) -> None:
-        """Store a divergent case's Program, for `autotest replay`, and its proof, for `autotest accept`."""
-        program, folder = divergence.program, self.session.programs
-        if folder is None or program.inline is not None:
-            return
-        proofs = folder / "proofs"
-        proofs.mkdir(parents=True, exist_ok=True)
-        name = f"{row['id']}-{self.session.options.worker}-{self._kept[row['id']]}.json"
-        if not (folder / name).exists():
-            rules = dataclasses.asdict(self.options.rules)
-            program.save(folder / name, {"row": dict(row), "rules": rules})
-            divergence.proof.save(proofs / name, {"message": row["message"], "rules": rules})
-
-    def _message(self) -> str:
-        from reports import failure_text
-
-        total = sum(self.counts[v] for v in ("aligned", "divergent", "crashed", "timed_out"))
-        return failure_text(self.rows, cases=total)
 
 
 def _refused(program: Program, answer: Observation | Death) -> list[Divergence]:

@@ -33,6 +33,8 @@ ENDING = frozenset({"exception", "missing", "unsupported", "crash", "timeout"})
 WHOLE = "program"
 #: What a record says of the backward of a case that has none.
 NO_BACKWARD = "nothing to differentiate"
+#: What the level of a divergence says of its case, whatever its kind.
+BY_LEVEL = {"refuses": "refuses", "counted": "refuses", "stricter": "known", "known": "known"}
 #: Worst first.
 OUTCOMES = ("crashed", "wrong", "refuses", "known", "aligned", "not_checked")
 
@@ -170,10 +172,8 @@ def _shown(record: Record) -> dict[tuple[str, str], str]:
 
 
 def _outcome(row: Mapping[str, str]) -> str:
-    outcome = {"known": "known", "stricter": "known", "refuses": "refuses", "counted": "refuses"}.get(row["level"])
-    if outcome is not None:
-        return outcome
-    return "crashed" if row["kind"] in ("crash", "timeout") else "wrong"
+    worst = "crashed" if row["kind"] in ("crash", "timeout") else "wrong"
+    return BY_LEVEL.get(row["level"], worst)
 
 
 def _phases(record: Record) -> Iterator[tuple[str, bool]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 
 from reports.difference import Change, RunDifference
-from reports.findings import Finding, findings
+from reports.findings import Finding, findings, is_red
 from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
 from reports.summary import Divergence, Summary
@@ -133,7 +133,8 @@ def render_page(
 def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
     """Label, number, note and class of each count, the ones that decide first."""
     found = findings(summary.all_divergences)
-    new = [f for f in found if f.level in ("wrong", "refuses")]
+    new = [f for f in found if is_red(f.level)]
+    stricter = [f for f in found if f.level == "stricter"]
     refused = [f for f in found if f.first.kind in ("missing", "unsupported")]
     crashed = [f for f in found if f.first.kind in ("crash", "timeout")]
     graph = summary.graph
@@ -148,6 +149,8 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
         ("skipped", summary.skipped, "", "unsure"),
         ("rejected draws", summary.rejected, "", ""),
     ]
+    if stricter:
+        rows.insert(1, ("stricter", len(stricter), f"{_in_cases(stricter)}, not red", ""))
     counts = [(label, f"{number:,}", note, tone) for label, number, note, tone in rows]
     if graph.asked:
         note = f"{graph.verified:,} of {graph.asked:,} cases, {graph.backward_verified:,} backward too"

@@ -11,9 +11,9 @@ Check = Callable[[Any], bool]
 
 VERSION = 2
 VERDICTS = ("aligned", "divergent", "rejected", "skipped", "crashed", "timed_out")
-#: `wrong` and `refuses` are new and make a run red; `known` is explained by a ledger of known divergences; `counted` is
-#: an op that the target lacks, which its test only counts; `stricter` is what the checks of the framework's own test
-#: harness would not have seen.
+#: Worst first. `wrong` and `refuses` are new and make a run red; `stricter` is what the checks of the framework's own
+#: test harness would not have seen; `known` is explained by a ledger of known divergences; `counted` is an op that the
+#: target lacks, which its test only counts.
 LEVELS = ("wrong", "refuses", "stricter", "counted", "known")
 RED_LEVELS = ("wrong", "refuses")
 

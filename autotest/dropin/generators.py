@@ -338,7 +338,7 @@ class gpu_device(generator):  # noqa: N801 - OneFlow's own name
 def need_gpu(what: str) -> None:
     """Skip the test unless both sides have a GPU."""
     session = session_for(what)
-    if "cuda" not in session.reference.info().devices or "cuda" not in session.supervisor.info().devices:
+    if "cuda" not in session.reference.info().devices or "cuda" not in session.target_info().devices:
         raise SkipTest(f"{what} needs a GPU, and there is none here")
 
 

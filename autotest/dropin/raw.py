@@ -88,7 +88,7 @@ def get_tensor_graph_res(
         def build(self) -> Any:
             return graph_tensor_oneflow(*tensor_graph_args, **tensor_graph_kwargs)
 
-    return _ran(OneCall)
+    return _guarded(lambda: OneCall()())
 
 
 def get_module_graph_test(
@@ -113,7 +113,7 @@ def get_module_graph_test(
                 _sum(result).backward()
             return result
 
-    return _made(OneModule)
+    return _guarded(OneModule)
 
 
 def oneflow_eager_run_with_graph_check(
@@ -125,17 +125,19 @@ def oneflow_eager_run_with_graph_check(
     *args: Any,
 ) -> Any:
     """The eager result of one call, once it has run in a graph, too."""
+    if not testing_graph:
+        return get_oneflow_eager_res(oneflow, oneflow_args, oneflow_kwargs, verbose)
+    # Before the eager call, which may write into its arguments and its module.
     graph_args, graph_kwargs = get_args_copy(oneflow_args, oneflow_kwargs)
     module = copy.deepcopy(oneflow) if isinstance(oneflow, flow.nn.Module) else None
     result = get_oneflow_eager_res(oneflow, oneflow_args, oneflow_kwargs, verbose)
-    if testing_graph:
-        if module is not None:
-            graph = get_module_graph_test(module, oneflow, verbose, oneflow_args)
-            shown = _ran(lambda: lambda: graph(*graph_args))
-        else:
-            shown = get_tensor_graph_res(oneflow, oneflow, verbose, *graph_args, **graph_kwargs)
-        if not check_eager_graph_tensor(result, shown):
-            get_fake_program_more_detail(oneflow, "Eager + nn.Graph", "oneflow_eager_run_with_graph_check")
+    if module is not None:
+        graph = get_module_graph_test(module, oneflow, verbose, oneflow_args)
+        shown = _guarded(lambda: graph(*graph_args))
+    else:
+        shown = get_tensor_graph_res(oneflow, oneflow, verbose, *graph_args, **graph_kwargs)
+    if not check_eager_graph_tensor(result, shown):
+        get_fake_program_more_detail(oneflow, "Eager + nn.Graph", "oneflow_eager_run_with_graph_check")
     return result
 
 
@@ -201,16 +203,10 @@ def get_pytorch_oneflow_tensor_res(
     )
 
 
-def _made(graph: Callable[[], Any]) -> Any:
+def _guarded(call: Callable[[], Any]) -> Any:
+    """What `call` gives; its exception is one of the graph's."""
     try:
-        return graph()
-    except Exception as error:
-        raise OneFlowGraphBuildOrRunError(error) from error
-
-
-def _ran(graph: Callable[[], Any]) -> Any:
-    try:
-        return graph()()
+        return call()
     except Exception as error:
         raise OneFlowGraphBuildOrRunError(error) from error
 

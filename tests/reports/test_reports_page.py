@@ -258,6 +258,15 @@ def test_counts(two_ops, summed):
     assert "graph verified" not in shown(summed()).said
 
 
+def test_stricter_count(summed, case, row, ended):
+    """What is stricter has a count of its own, said not to be red, and only where there is some."""
+    records = [r for i in range(2) for r in case(index=i, verdict="divergent", divergences=[row(level="stricter")])]
+    read = shown(summed(*records, ended()))
+    assert (read.after("stricter"), read.after("new")) == ("1", "0")
+    assert "in 2 cases, not red" in read.said
+    assert "stricter" not in shown(summed(*case(), ended())).said
+
+
 def test_crash_only(summed, case, row, ended):
     """A run whose only case killed the target is a page with one crash and no aligned op."""
     died = row(kind="crash")

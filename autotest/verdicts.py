@@ -1,0 +1,125 @@
+"""The verdicts of one test, recorded case by case: each divergence with its level, evidence and stored Program."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from autotest.divergence import Divergence, Row
+from autotest.ledger import Ledger
+from autotest.options import TestOptions
+from autotest.peers import Peers
+from autotest.session import Session
+from reports import RED_LEVELS
+
+Verdict = Literal["aligned", "divergent", "rejected", "skipped", "crashed", "timed_out"]
+
+#: So many cases per fingerprint and test keep their evidence in the records and their Program on disk.
+KEPT_CASES = 3
+
+
+class Verdicts:
+    """What one test's cases have come to. `rows` are its red divergences, `seen` the fingerprints of all, `ended` the
+    keys of the cases that have a verdict; `peers` the other ranks, where there are any.
+    """
+
+    def __init__(self, session: Session, nodeid: str, options: TestOptions, ledger: Ledger) -> None:
+        self.rows: list[Row] = []
+        self.seen: set[str] = set()
+        self.ended: set[str] = set()
+        self.peers: Peers | None = None
+        self._session = session
+        self._nodeid = nodeid
+        self._options = options
+        self._ledger = ledger
+        self._kept: Counter[str] = Counter()
+
+    def write(
+        self,
+        key: str,
+        verdict: Verdict,
+        started: float,
+        divergences: Sequence[Divergence],
+        unshown: Sequence[Divergence] = (),
+        *,
+        reason: str | None = None,
+        ops: Sequence[str] = (),
+        dtypes: Sequence[str] = (),
+        graph: dict[str, str] | None = None,
+    ) -> None:
+        """Record how a case ended; `unshown` are those of its divergences that OneFlow's own harness would not have
+        seen.
+        """
+        target = self._session.options.target
+        stricter = {id(divergence) for divergence in unshown}
+        rows = []
+        for divergence in divergences:
+            row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
+            rows.append(self._told(divergence, row))
+        if self.peers is not None:
+            ranks = [divergence.difference.ranks for divergence in divergences]
+            rows = self.peers.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
+            self.peers.ends()
+        self.rows += [row for row in rows if row["level"] in RED_LEVELS]
+        self.seen.update(row["fingerprint"] for row in rows)
+        self._session.counts[verdict] += 1
+        self.ended.add(key)
+        writer = self._session.writer
+        if writer is not None:
+            seconds = time.perf_counter() - started
+            writer.end(
+                self._nodeid,
+                key,
+                verdict,
+                reason=reason,
+                ops=ops,
+                dtypes=dtypes,
+                graph=graph,
+                seconds=seconds,
+                divergences=rows,
+            )
+
+    def _levelled(self, row: Row, stricter: bool) -> Row:
+        """The row, told as known where the ledger has it for this target's version and device, as counted where the
+        test counts what is missing, as stricter where OneFlow's own harness would not have seen it.
+        """
+        if row["kind"] == "missing" and self._options.missing == "count":
+            return {**row, "level": "counted"}
+        entry = self._ledger.entries.get(row["fingerprint"])
+        if entry is None or not entry.applies(self._session.target_info()):
+            return {**row, "level": "stricter"} if stricter and not self._session.options.strict else row
+        return {**row, "level": "known", "reason": entry.reason}
+
+    def _told(self, divergence: Divergence, row: Row) -> Row:
+        """The row with its evidence, of the first cases of each fingerprint; what is new is stored as well."""
+        self._kept[row["id"]] += 1
+        if self._kept[row["id"]] > KEPT_CASES:
+            return row
+        if row["level"] in RED_LEVELS:
+            self._store(divergence, row)
+        evidence = divergence.evidence(self._options.rules)
+        self._session.worst += evidence["worst"]
+        return {**row, "evidence": evidence}
+
+    def _store(self, divergence: Divergence, row: Row) -> None:
+        """Store a divergent case's Program, for `autotest replay`, and its proof, for `autotest accept`."""
+        program, folder = divergence.program, self._session.programs
+        if folder is None or program.inline is not None:
+            return
+        proofs = folder / "proofs"
+        proofs.mkdir(parents=True, exist_ok=True)
+        name = f"{row['id']}-{self._session.options.worker}-{self._kept[row['id']]}.json"
+        if not (folder / name).exists():
+            rules = dataclasses.asdict(self._options.rules)
+            program.save(folder / name, {"row": dict(row), "rules": rules})
+            divergence.proof.save(proofs / name, {"message": row["message"], "rules": rules})
+
+    def message(self) -> str:
+        """What a red test says: its divergences in words."""
+        from reports import failure_text
+
+        total = sum(self._session.counts[v] for v in ("aligned", "divergent", "crashed", "timed_out"))
+        return failure_text(self.rows, cases=total)
