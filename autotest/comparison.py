@@ -4,17 +4,19 @@ words them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from autotest.standing import entries, layout_words, sharing, standing, stands_alike
 from autotest.tolerance import Tolerance, tolerance
 from dual_object.globals import distributed
 from dual_object.observation import Failure, Observation, Seen
 from dual_object.program import Program
-from dual_object.values import Array, Device, Name, Tree
+from dual_object.values import Array, Device, Name, Ref, Tree
 
 Phase = Literal[
     "eager_forward",
@@ -29,8 +31,8 @@ Phase = Literal[
 #: The eager phases of a Program with global tensors.
 _GLOBAL: Mapping[Phase, Phase] = {"eager_forward": "global_forward", "eager_backward": "global_backward"}
 
-#: What of an Observation is compared; a `host` is what a call gave to Python.
-Part = Literal["output", "gradient", "buffer", "input", "host"]
+#: What of an Observation is compared; a `host` is what a call gave to Python, a `call` how its result is built.
+Part = Literal["output", "gradient", "buffer", "input", "host", "call"]
 
 
 @dataclass(slots=True)
@@ -61,6 +63,11 @@ class Rules:
     atol: float | None = None
     check_allclose: bool = True
     check_dtype: bool = True
+    check_layout: bool = True
+
+
+#: A value's number in words that know no names.
+_NUMBER = re.compile(r"\{(\d+)\}")
 
 
 class Names:
@@ -74,6 +81,10 @@ class Names:
     def value(self, id_: int) -> str:
         """`x`, `t0`, `m1`."""
         return self._names.get(id_, f"v{id_}")
+
+    def fill(self, words: str) -> str:
+        """`words` with the name of value 3 for `{3}`."""
+        return _NUMBER.sub(lambda found: self.value(int(found[1])), words)
 
     def leaf(self, key: str) -> str:
         """`x`, `m0.weight`."""
@@ -127,10 +138,31 @@ def _compare(
             names = names or Names(program)
             message = f"{names.value(id_)} is no tensor, but should be a {reference.dtype} tensor"
             found.append(Difference(forward, "structure", names.value(id_), message, key=str(id_), expected=reference))
-        elif not same(reference, shown, rules):
-            names = names or Names(program)
-            found.append(_tensor(forward, names.value(id_), "output", str(id_), reference, shown, rules))
+        else:
+            if not same(reference, shown, rules, signed=True):
+                names = names or Names(program)
+                found.append(_tensor(forward, names.value(id_), "output", str(id_), reference, shown, rules))
+            if not graph and not stands_alike(reference, shown, rules.check_layout):
+                names = names or Names(program)
+                where, key = names.value(id_), str(id_)
+                found += [
+                    Difference(forward, kind, where, f"{where} {words}", None, "output", key, reference, shown)
+                    for kind, words in standing(reference, shown, rules.check_layout)
+                ]
     if not graph:
+        for index, words in actual.structures.items():
+            names = names or Names(program)
+            op = program.calls[index].op
+            found.append(Difference(forward, "structure", op, f"{op} {names.fill(words)}", call=index, part="call"))
+        if expected.shared or actual.shared:
+            names = names or Names(program)
+            for id_, kind, words in sharing(expected, actual, names.value, rules.check_layout):
+                where, both = names.value(id_), (expected.outputs[id_], actual.outputs[id_])
+                found.append(Difference(forward, kind, where, f"{where} {words}", None, "output", str(id_), *both))
+        if expected.states != actual.states:
+            found += _states(program, expected, actual)
+        if expected.parameters or actual.parameters:
+            found += _parameters(program, expected, actual, rules)
         for call, value in actual.hosts.items():
             difference = _host(program, call, value, rules)
             if difference is not None:
@@ -148,6 +180,11 @@ def _compare(
         if wanted is None and gradient is None:
             continue
         if wanted is not None and gradient is not None and same(wanted, gradient, rules):
+            if not graph and rules.check_layout and wanted.strides != gradient.strides and _promised(program, key):
+                names = names or Names(program)
+                where = f"gradient of {names.leaf(key)}"
+                both, words = (wanted, gradient), layout_words(wanted, gradient)
+                found.append(Difference(backward, "layout", where, f"{where} {words}", None, "gradient", key, *both))
             continue
         names = names or Names(program)
         where = f"gradient of {names.leaf(key)}"
@@ -174,8 +211,17 @@ def _compare(
     return found
 
 
-def same(expected: Seen, actual: Seen, rules: Rules) -> bool:
-    """Whether two tensors agree; the fast path, which nearly every comparison takes."""
+def _promised(program: Program, key: str) -> bool:
+    """Whether PyTorch promises how the gradient of this leaf lies: as the leaf does, for every dense leaf; of tensors
+    that only retain theirs it promises nothing.
+    """
+    return "." in key or int(key) not in program.leaves
+
+
+def same(expected: Seen, actual: Seen, rules: Rules, *, signed: bool = False) -> bool:
+    """Whether two tensors agree; the fast path, which nearly every comparison takes. `signed`: in the sign of zeros,
+    too.
+    """
     if (
         (rules.check_dtype and expected.dtype != actual.dtype)
         or expected.shape != actual.shape
@@ -184,7 +230,10 @@ def same(expected: Seen, actual: Seen, rules: Rules) -> bool:
         return False
     if not rules.check_allclose:
         return True
-    return close(expected.data, actual.data, tolerance(expected.dtype, expected.device, rules.rtol, rules.atol))
+    left, right = expected.data, actual.data
+    if left.dtype == right.dtype and left.tobytes() == right.tobytes():
+        return True
+    return close(left, right, allowed_between(expected, rules, signed=signed))
 
 
 def close(expected: Array, actual: Array, allowed: Tolerance) -> bool:
@@ -203,8 +252,22 @@ def agreeing(expected: Array, actual: Array, allowed: Tolerance) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(right - left) <= allowed.atol + allowed.rtol * np.abs(left)
         near &= np.isfinite(left)
+        if left.dtype.kind == "c" or right.dtype.kind == "c":
+            # Part by part: `inf+1j` is not `1+infj`, nor `nan+1j` the NaN of `nan+2j`. Zeros keep no sign: the product
+            # of two complex numbers gives it to neither part for certain.
+            allowed = allowed._replace(signed=False)
+            parts = agreeing(left.real, right.real, allowed) & agreeing(left.imag, right.imag, allowed)
+            return np.asarray(near | parts)
         agree: Array = np.asarray(near | (left == right) | (np.isnan(left) & np.isnan(right)))
+        if allowed.signed:
+            agree &= ~_zeros_apart(left, right)
     return agree
+
+
+def _zeros_apart(left: Array, right: Array) -> Array:
+    """Where both are zero, of opposite signs."""
+    apart: Array = (left == 0) & (right == 0) & (np.signbit(left) != np.signbit(right))
+    return apart
 
 
 def _wide(array: Array) -> Array:
@@ -263,18 +326,49 @@ def _inputs(program: Program, expected: Observation, actual: Observation, rules:
         )
 
 
+def _states(program: Program, expected: Observation, actual: Observation) -> Iterator[Difference]:
+    """What the modules' `state_dict`s hold otherwise, blamed on the modules' construction."""
+    constructions = ("module", "custom")
+    made = {c.out.id: i for i, c in enumerate(program.calls) if type(c.out) is Ref and c.kind in constructions}
+    for id_ in {**expected.states, **actual.states}:
+        call = made.get(id_)
+        op = "the module" if call is None else program.calls[call].op.rpartition(".")[2]
+        for key, kind, words in entries(op, expected.states.get(id_, {}), actual.states.get(id_, {})):
+            yield Difference("eager_forward", kind, op, words, call, "call", f"{id_}.{key}")
+
+
+def _parameters(program: Program, expected: Observation, actual: Observation, rules: Rules) -> Iterator[Difference]:
+    """Parameters that only one side changed, or that both changed otherwise."""
+    for key in {**expected.parameters, **actual.parameters}:
+        where = f"parameter {Names(program).leaf(key)}"
+        wanted, shown = expected.parameters.get(key), actual.parameters.get(key)
+        if wanted is not None and shown is not None:
+            if not same(wanted, shown, rules):
+                yield _tensor("eager_forward", f"{where} after the body", "buffer", key, wanted, shown, rules)
+            continue
+        was, should = ("kept its values", "be changed") if shown is None else ("was changed", "keep its values")
+        message = f"{where} {was}, but should {should}"
+        yield Difference("eager_forward", "mutation", where, message, None, "buffer", key, wanted, shown)
+
+
 def _tensor(phase: Phase, where: str, part: Part, key: str, expected: Seen, actual: Seen, rules: Rules) -> Difference:
     """The difference of two tensors that are not the same."""
     kind, message = _attribute(where, expected, actual, rules) or ("", "")
     if not kind:
-        kind, words = value_difference(expected.data, actual.data, allowed_between(expected, rules))
+        allowed = allowed_between(expected, rules, signed=part == "output")
+        kind, words = value_difference(expected.data, actual.data, allowed)
         message = f"{where} {words}"
     return Difference(phase, kind, where, message, part=part, key=key, expected=expected, actual=actual)
 
 
-def allowed_between(expected: Seen, rules: Rules) -> Tolerance:
-    """How far a tensor may be from `expected`."""
-    return tolerance(expected.dtype, expected.device, rules.rtol, rules.atol)
+def allowed_between(expected: Seen, rules: Rules, *, signed: bool = False) -> Tolerance:
+    """How far a tensor may be from `expected`.
+
+    `signed`, for outputs: IEEE 754 says which zero an operation gives. A gradient's depends on the order in which its
+    parts are added up: there only infinities have a sign to compare.
+    """
+    allowed = tolerance(expected.dtype, expected.device, rules.rtol, rules.atol)
+    return allowed._replace(signed=True) if signed else allowed
 
 
 def _attribute(where: str, expected: Seen, actual: Seen, rules: Rules) -> tuple[str, str] | None:
@@ -294,12 +388,12 @@ def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tupl
     wrong = ~np.atleast_1d(agreeing(expected, actual, allowed))
     left, right = np.atleast_1d(_wide(expected)), np.atleast_1d(_wide(actual))
     finite = np.isfinite(left) & np.isfinite(right)
-    if (wrong & ((np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right)))).any():
+    if (wrong & _nonfinite_apart(left, right)).any():
         kind = "nonfinite"
     elif not finite[wrong].all():
         kind = "sign"
     else:
-        kind = "value"
+        kind = "sign" if allowed.signed and _zeros_apart(left, right)[wrong].all() else "value"
     [first] = worst_first(expected, actual, allowed, 1)
     at = f"[{', '.join(map(str, first))}]" if first else ""
     plural = "element" if left.size == 1 else "elements"
@@ -310,6 +404,14 @@ def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tupl
     if kind == "value" and left.dtype.kind != "c" and expected.dtype.kind in "fc":
         words += f" (rtol={allowed.rtol:g}, atol={allowed.atol:g})"
     return kind, words
+
+
+def _nonfinite_apart(left: Array, right: Array) -> Array:
+    """Where only one side is NaN, or only one finite; of complex numbers, in one of their parts."""
+    if left.dtype.kind == "c" or right.dtype.kind == "c":
+        return _nonfinite_apart(left.real, right.real) | _nonfinite_apart(left.imag, right.imag)
+    apart: Array = (np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right))
+    return apart
 
 
 def worst_first(expected: Array, actual: Array, allowed: Tolerance, most: int) -> list[tuple[int, ...]]:

@@ -25,6 +25,7 @@ def autotest(
     check_graph: bool = True,
     check_allclose: bool = True,
     check_dtype: bool = True,
+    check_layout: bool = True,
     check_grad_use_random_data: bool = True,
     graph_backward: GraphBackward = "share",
     missing: Missing = "fail",
@@ -39,9 +40,9 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         options: `n` cases, each compared eagerly; `auto_backward` compares gradients of all leaves under a shared
         random cotangent (ones
             without `check_grad_use_random_data`); `rtol` and `atol`, both or neither, replace the dtype's own
-            tolerance; `check_allclose`
-            and `check_dtype` switch comparisons off; `check_graph` runs every case again in the target's static
-            graph, backward for
+            tolerance; `check_allclose`, `check_dtype`
+            and `check_layout` (strides) switch comparisons off; `check_graph` runs every case again in the target's
+            static graph, backward for
             `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
             `missing="count"` counts an op
             that the target lacks instead of failing the test.

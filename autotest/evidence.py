@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autotest.comparison import Difference, Part, Rules, agreeing, allowed_between, short, worst_first
+from autotest.tolerance import EXACT, Tolerance
 from autotest.ulp import ulps
 from dual_object.observation import Observation, Seen
 from dual_object.values import Array
@@ -60,10 +61,13 @@ def evidence(difference: Difference, sides: Sides, rules: Rules) -> dict[str, ob
     if expected.shape != actual.shape:
         found["words"] = _broadcast_words(expected, actual)
         return found
-    wrong = ~agreeing(expected.data, actual.data, allowed_between(expected, rules))
-    found["words"] = _words(expected.data, actual.data, wrong)
+    allowed = allowed_between(expected, rules, signed=difference.part == "output")
+    wrong = ~agreeing(expected.data, actual.data, allowed)
+    # A zero of the other sign is not beyond the tolerance: it has words of its own.
+    beyond = wrong & ~agreeing(expected.data, actual.data, EXACT) if allowed.signed else wrong
+    found["words"] = _words(expected.data, actual.data, beyond)
     if wrong.any():
-        found["worst"] = _worst(expected, actual, shown, rules)
+        found["worst"] = _worst(expected, actual, shown, allowed)
         found["heat"] = heat(expected.data, actual.data)
         if expected.dtype == actual.dtype and expected.data.dtype.kind in "fc":
             found["histogram"] = histogram(ulps(expected.data, actual.data, expected.dtype))
@@ -90,6 +94,7 @@ def _facts(shown: Sequence[Seen | None]) -> list[list[str | None]]:
         ("shape", lambda seen: str(tuple(seen.shape)), True),
         ("device", lambda seen: seen.device, False),
         ("requires_grad", lambda seen: str(seen.requires_grad), False),
+        ("strides", lambda seen: "" if seen.strides is None else str(seen.strides), False),
         ("NaN", lambda seen: _count(np.isnan, seen.data), False),
         ("infinite", lambda seen: _count(np.isinf, seen.data), False),
         ("least", lambda seen: _extreme(np.min, seen.data), True),
@@ -154,10 +159,11 @@ def _of(chosen: Array) -> str:
     return f"{int(chosen.sum()):,} of {chosen.size:,} {'element' if chosen.size == 1 else 'elements'}"
 
 
-def _worst(expected: Seen, actual: Seen, shown: Sequence[Seen | None], rules: Rules) -> list[Mapping[str, object]]:
+def _worst(
+    expected: Seen, actual: Seen, shown: Sequence[Seen | None], allowed: Tolerance
+) -> list[Mapping[str, object]]:
     """The worst elements as plain numbers; NaN and infinities as text, for JSON has none."""
     rows: list[Mapping[str, object]] = []
-    allowed = allowed_between(expected, rules)
     countable = expected.dtype == actual.dtype and expected.data.dtype.kind in "fc"
     for index in worst_first(expected.data, actual.data, allowed, WORST):
         sides = [seen.data[index] if seen is not None and seen.shape == expected.shape else None for seen in shown]

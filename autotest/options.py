@@ -29,6 +29,7 @@ class TestOptions:
     check_graph: bool = True
     check_allclose: bool = True
     check_dtype: bool = True
+    check_layout: bool = True
     check_grad_use_random_data: bool = True
     graph_backward: GraphBackward = "share"
     missing: Missing = "fail"
@@ -43,6 +44,7 @@ class TestOptions:
             "check_graph",
             "check_allclose",
             "check_dtype",
+            "check_layout",
             "check_grad_use_random_data",
         ):
             value = getattr(self, name)
@@ -62,7 +64,7 @@ class TestOptions:
     @property
     def rules(self) -> Rules:
         """What is compared, and how closely."""
-        return Rules(self.rtol, self.atol, self.check_allclose, self.check_dtype)
+        return Rules(self.rtol, self.atol, self.check_allclose, self.check_dtype, self.check_layout)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from autotest.errors import UsageError
 
 
 class Tolerance(NamedTuple):
-    """Values agree where |actual - expected| <= atol + rtol * |expected|."""
+    """Values agree where |actual - expected| <= atol + rtol * |expected|; `signed`: and zeros have one sign."""
 
     rtol: float
     atol: float
+    signed: bool = False
 
 
 EXACT = Tolerance(0.0, 0.0)

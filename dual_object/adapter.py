@@ -110,6 +110,16 @@ class Adapter(Protocol):
     def describe(self, tensor: Any) -> tuple[str, tuple[int, ...], str, bool]:
         """dtype, shape, device and requires_grad of a tensor."""
 
+    def place(self, tensor: Any) -> tuple[tuple[int, ...] | None, int, bool]:
+        """Strides in elements (None: contiguous; 0 where a size is 1), storage offset in elements, whether it is a
+        leaf.
+        """
+
+    def storage(self, tensor: Any) -> int | None:
+        """Where the memory starts that a tensor lies in, the same for all its views; None where that cannot be told,
+        or nothing is in it.
+        """
+
     def read(self, tensors: Sequence[Any]) -> list[Array]:
         """The values of `tensors`, detached, on the host."""
 
@@ -124,6 +134,9 @@ class Adapter(Protocol):
 
     def buffers(self, module: Any) -> dict[str, Any]:
         """Buffers by name, those of submodules included."""
+
+    def state(self, module: Any) -> dict[str, Any]:
+        """The tensors of a module's `state_dict`, by key, each with its own `requires_grad`."""
 
     def synchronize(self) -> None:
         """Wait until everything asked for has run, so that an asynchronous failure is blamed on its own case."""

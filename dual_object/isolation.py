@@ -57,7 +57,8 @@ def _alone(
     for id_ in operands:
         value = values.by_id[id_]
         if isinstance(value, adapter.tensor_type):
-            alone.inputs.append(_input(adapter, id_, spelled.get(id_, ""), value, backward, lying.get(id_)))
+            strided = id_ not in written  # a clone of its own may lie otherwise, which is no fault of this call
+            alone.inputs.append(_input(adapter, id_, spelled.get(id_, ""), value, backward, lying.get(id_), strided))
             if id_ in written:
                 clones[id_] = fresh
                 alone.calls.append(Call("method", "clone", (Ref(id_),), {}, out=Ref(fresh)))
@@ -82,11 +83,14 @@ def _alone(
     return alone
 
 
-def _input(adapter: Adapter, id_: int, name: str, value: Any, backward: bool, lies: Layout | None) -> Input:
+def _input(
+    adapter: Adapter, id_: int, name: str, value: Any, backward: bool, lies: Layout | None, strided: bool
+) -> Input:
     dtype, _, _, requires_grad = adapter.describe(value)
     [data] = adapter.read([value])
     layout = None if lies is None else _known(lies)
-    return Input(id_, name, np.array(data, order="C"), dtype, requires_grad and backward, layout=layout)
+    strides = adapter.place(value)[0] if strided else None
+    return Input(id_, name, np.array(data, order="C"), dtype, requires_grad and backward, strides, layout=layout)
 
 
 def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:

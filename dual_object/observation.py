@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from dual_object.adapter import Adapter
 from dual_object.errors import MissingOp
 from dual_object.program import Program
 from dual_object.values import Array, Ref, Tree, refs
 
+#: The entries of a `state_dict`: dtype, shape and requires_grad, by key.
+State: TypeAlias = "dict[str, tuple[str, tuple[int, ...], bool]]"
 FailureKind = Literal["exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"]
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -24,13 +26,20 @@ _REFUSAL = re.compile(
 
 @dataclass(slots=True)
 class Seen:
-    """One tensor as a side shows it."""
+    """One tensor as a side shows it.
+
+    `strides` are in elements, 0 where a size is 1, and None where the tensor is contiguous; `offset` is where it starts
+    in its memory, in elements. Of what was not looked at these, and `leaf`, are the defaults on both sides.
+    """
 
     dtype: str
     shape: tuple[int, ...]
     device: str
     requires_grad: bool
     data: Array
+    strides: tuple[int, ...] | None = None
+    offset: int = 0
+    leaf: bool = True
 
 
 @dataclass(slots=True)
@@ -52,7 +61,10 @@ class Observation:
     index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed.
     `gradients`: by leaf key
     (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `buffers`: by
-    `"5.running_mean"`.
+    `"5.running_mean"`. `parameters`: likewise, those whose values are no longer those that the module started with.
+    `states`: by module number, the entries of its `state_dict` as dtype, shape and requires_grad. `structures`: by call
+    index, how what a call returned is built otherwise than on the reference, `{3}` standing for value number 3.
+    `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which that is unknown.
     `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
     to raise.
     """
@@ -62,6 +74,11 @@ class Observation:
     inputs: dict[int, Array] = field(default_factory=dict)
     gradients: dict[str, Seen | None] = field(default_factory=dict)
     buffers: dict[str, Seen] = field(default_factory=dict)
+    parameters: dict[str, Seen] = field(default_factory=dict)
+    states: dict[int, State] = field(default_factory=dict)
+    structures: dict[int, str] = field(default_factory=dict)
+    shared: list[tuple[int, ...]] = field(default_factory=list)
+    unplaced: tuple[int, ...] = ()
     failures: list[Failure] = field(default_factory=list)
     ended: bool = False
     backward_failure: Failure | None = None
@@ -138,6 +155,45 @@ def module_buffers(adapter: Adapter, program: Program, values: Values) -> dict[s
     }
 
 
+def module_parameters(adapter: Adapter, program: Program, values: Values) -> dict[str, tuple[Any, Array]]:
+    """The parameters of modules, by key, each with the values that it started with."""
+    states = {call.out.id: call.state for call in program.calls if call.state and type(call.out) is Ref}
+    return {
+        f"{id_}.{name}": (parameter, states[id_][name])
+        for id_, module in values.modules.items()
+        for name, parameter in adapter.parameters(module).items()
+        if name in states.get(id_, {})
+    }
+
+
+def module_states(adapter: Adapter, values: Values) -> dict[int, State]:
+    """What the modules' `state_dict`s hold, by number."""
+    found: dict[int, State] = {}
+    for id_, module in values.modules.items():
+        described = {key: adapter.describe(tensor) for key, tensor in adapter.state(module).items()}
+        if described:
+            found[id_] = {key: (dtype, shape, grad) for key, (dtype, shape, _, grad) in described.items()}
+    return found
+
+
+def memory(
+    adapter: Adapter, program: Program, values: Values, shown: Mapping[int, Any]
+) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+    """Which inputs and outputs (`shown`, by number) lie in one memory, and of which that cannot be told."""
+    places: dict[int, list[int]] = {}
+    unplaced: list[int] = []
+    inputs = {x.id: values.by_id[x.id] for x in program.inputs if x.id not in shown}
+    moved = any(call.kind == "set" for call in program.calls)  # `x.data = y` gives an input another memory
+    for id_, tensor in {**inputs, **shown}.items():
+        buffer = None if moved else values.buffers.get(id_)
+        place = adapter.storage(tensor) if buffer is None else buffer.__array_interface__["data"][0]
+        if place is None:
+            unplaced.append(id_)
+        else:
+            places.setdefault(place, []).append(id_)
+    return sorted(tuple(sorted(ids)) for ids in places.values() if len(ids) > 1), tuple(unplaced)
+
+
 class Finished:
     """A run whose last call has been asked for: what is left is to read what it shows.
 
@@ -146,7 +202,17 @@ class Finished:
     what was seen of them.
     """
 
-    __slots__ = ("_adapter", "_buffers", "_gradients", "_ids", "_program", "_seen", "_values", "tensors")
+    __slots__ = (
+        "_adapter",
+        "_buffers",
+        "_gradients",
+        "_ids",
+        "_parameters",
+        "_program",
+        "_seen",
+        "_values",
+        "tensors",
+    )
 
     def __init__(self, adapter: Adapter, program: Program, values: Values, seen: Observation) -> None:
         self._adapter, self._program, self._values, self._seen = adapter, program, values, seen
@@ -154,6 +220,7 @@ class Finished:
         self._ids: list[int] = []
         self._gradients: dict[str, Any] = {}
         self._buffers: dict[str, Any] = {}
+        self._parameters: dict[str, tuple[Any, Array]] = {}
         if seen.ended:
             return
         by_id = values.by_id
@@ -166,6 +233,9 @@ class Finished:
         self.tensors += [by_id[id_] for id_ in self._ids]
         self.tensors += [gradient for gradient in self._gradients.values() if gradient is not None]
         self.tensors += self._buffers.values()
+        if values.modules:
+            self._parameters = module_parameters(adapter, program, values)
+            self.tensors += [parameter for parameter, _ in self._parameters.values()]
 
     def _backward(self) -> None:
         by_id, cotangents = self._values.by_id, self._program.cotangents
@@ -184,16 +254,27 @@ class Finished:
         seen = self._seen
         if seen.ended:
             return seen
+        adapter, program, values = self._adapter, self._program, self._values
         seen.outputs = {id_: next(shown) for id_ in self._ids}
         seen.gradients = {key: None if gradient is None else next(shown) for key, gradient in self._gradients.items()}
         seen.buffers = {key: next(shown) for key in self._buffers}
-        seen.inputs = mutated(self._adapter, self._program, self._values)
+        for key, (_, start) in self._parameters.items():
+            parameter = next(shown)
+            if parameter.data.dtype != start.dtype or parameter.data.tobytes() != start.tobytes():
+                seen.parameters[key] = parameter
+        if values.modules:
+            seen.states = module_states(adapter, values)
+        seen.inputs = mutated(adapter, program, values)
+        returned = refs(program.outputs)
+        outputs = {id_: values.by_id[id_] for id_ in self._ids if id_ in returned}
+        seen.shared, seen.unplaced = memory(adapter, program, values, outputs)
         return seen
 
 
 def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]:
     """Read everything that the runs show, at once, and wait until whatever they asked for has run."""
-    shown = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
+    tensors = [tensor for run in finished for tensor in run.tensors]
+    shown = iter(placed(adapter, tensors, see(adapter, tensors)))
     adapter.synchronize()  # after reading, which waits too: waiting twice costs twice where waiting is busy
     return [run.fill(shown) for run in finished]
 
@@ -201,6 +282,13 @@ def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]
 def see(adapter: Adapter, tensors: list[Any]) -> list[Seen]:
     """Describe and read `tensors`."""
     return [Seen(*adapter.describe(tensor), data) for tensor, data in zip(tensors, adapter.read(tensors), strict=True)]
+
+
+def placed(adapter: Adapter, tensors: list[Any], shown: list[Seen]) -> list[Seen]:
+    """Say of each tensor that was seen how it lies in memory, and whether it is a leaf."""
+    for tensor, seen in zip(tensors, shown, strict=True):
+        seen.strides, seen.offset, seen.leaf = adapter.place(tensor)
+    return shown
 
 
 def mutated(adapter: Adapter, program: Program, values: Values) -> dict[int, Array]:
@@ -223,7 +311,8 @@ def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
         if tensor is None:
             return None
         arrays.append(tensor.data)
-        return [tensor.dtype, tensor.shape, tensor.device, tensor.requires_grad, len(arrays) - 1]
+        told = [tensor.dtype, tensor.shape, tensor.device, tensor.requires_grad, len(arrays) - 1, tensor.leaf]
+        return [*told, tensor.strides, tensor.offset] if tensor.strides is not None or tensor.offset else told
 
     def fail(failure: Failure | None) -> Any:
         return None if failure is None else [failure.call, failure.kind, failure.classes, failure.message]
@@ -237,6 +326,16 @@ def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
         data["gradients"] = {key: show(tensor) for key, tensor in seen.gradients.items()}
     if seen.buffers:
         data["buffers"] = {key: show(tensor) for key, tensor in seen.buffers.items()}
+    if seen.parameters:
+        data["parameters"] = {key: show(tensor) for key, tensor in seen.parameters.items()}
+    if seen.states:
+        data["states"] = [[id_, state] for id_, state in seen.states.items()]
+    if seen.structures:
+        data["structures"] = list(seen.structures.items())
+    if seen.shared:
+        data["shared"] = seen.shared
+    if seen.unplaced:
+        data["unplaced"] = seen.unplaced
     if seen.failures:
         data["failures"] = [fail(failure) for failure in seen.failures]
         data["ended"] = seen.ended
@@ -252,8 +351,18 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
     def shown(item: Any) -> Seen | None:
         if item is None:
             return None
-        dtype, shape, device, requires_grad, position = item
-        return Seen(dtype, tuple(shape), device, requires_grad, arrays[position])
+        dtype, shape, device, requires_grad, position, leaf, *place = item
+        strides, offset = place or (None, 0)
+        return Seen(
+            dtype,
+            tuple(shape),
+            device,
+            requires_grad,
+            arrays[position],
+            None if strides is None else tuple(strides),
+            offset,
+            leaf,
+        )
 
     def seen(item: Any) -> Seen:
         tensor = shown(item)
@@ -271,6 +380,14 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         inputs={id_: tree_from_json(array, arrays) for id_, array in data.get("inputs", ())},
         gradients={key: shown(item) for key, item in data.get("gradients", {}).items()},
         buffers={key: seen(item) for key, item in data.get("buffers", {}).items()},
+        parameters={key: seen(item) for key, item in data.get("parameters", {}).items()},
+        states={
+            id_: {key: (dtype, tuple(shape), grad) for key, (dtype, shape, grad) in state.items()}
+            for id_, state in data.get("states", ())
+        },
+        structures=dict(data.get("structures", ())),
+        shared=[tuple(ids) for ids in data.get("shared", ())],
+        unplaced=tuple(data.get("unplaced", ())),
         failures=[failure(item) for item in data.get("failures", ())],
         ended=data.get("ended", False),
         backward_failure=None if ended_backward is None else failure(ended_backward),
@@ -283,6 +400,7 @@ __all__ = [
     "Observation",
     "Ref",
     "Seen",
+    "State",
     "Values",
     "class_names",
     "failure_kind",
@@ -290,9 +408,13 @@ __all__ = [
     "first_words",
     "from_json",
     "leaf_tensors",
+    "memory",
     "module_buffers",
+    "module_parameters",
+    "module_states",
     "mutated",
     "observe",
+    "placed",
     "see",
     "to_json",
 ]

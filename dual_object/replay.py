@@ -230,17 +230,39 @@ class Replay:
         """
         out = call.out
         if type(out) is Ref and isinstance(result, self.adapter.tensor_type):
-            self.values.by_id[out.id] = result
+            by_id = self.values.by_id
+            if call.kind != "get":  # what an attribute gives may be made anew each time
+                words = identity(call, out.id, by_id, result)
+                if words is not None:
+                    self.seen.structures[index] = words
+            by_id[out.id] = result
             return
-        if isinstance(result, Iterator) and not isinstance(result, self.adapter.tensor_type):
+        if isinstance(result, self.adapter.tensor_type):
+            words = f"returned {_structure(result)}, but should return {_structure(out)}"
+            if call.results():
+                raise StructureError(words)
+            self.seen.structures[index] = words  # what was a plain value is no value of the Program
+            return
+        if isinstance(result, Iterator):
             result = list(result)
         if call.state and type(out) is Ref:
-            self.adapter.load_state(result, call.state)
+            self._load_state(result, call.state)
         if type(out) is Ref and isinstance(result, self.adapter.module_type) and call.kind in ("module", "custom"):
             self.values.modules[out.id] = result
         actual = self._match(out, result)
         if actual is not _SAME:
             self.seen.hosts[index] = actual
+        words = container(out, result)
+        if words is not None and index not in self.seen.hosts:
+            self.seen.structures[index] = words
+
+    def _load_state(self, module: Any, state: dict[str, Array]) -> None:
+        try:
+            self.adapter.load_state(module, state)
+        except KeyError as error:
+            has = {**self.adapter.parameters(module), **self.adapter.buffers(module)}
+            lacking = ", ".join(key for key in state if key not in has)
+            raise StructureError(f"has no parameter or buffer {lacking}, but should") from error
 
     def _match(self, out: Tree, result: Any) -> Any:
         """Bind `result` along `out`; `_SAME`, or the neutral form of the result where a host value differs."""
@@ -252,7 +274,7 @@ class Replay:
             return _SAME
         if kind is tuple or kind is list or kind is Named:
             items = out.items if kind is Named else out
-            if not isinstance(result, (tuple, list)) and not hasattr(result, "numel"):
+            if not isinstance(result, (tuple, list)):
                 raise StructureError(f"returned {_structure(result)}, but should return {_structure(items)}")
             found = list(result)
             if len(found) != len(items):
@@ -267,6 +289,8 @@ class Replay:
             if not isinstance(result, dict) or set(result) != set(out):
                 raise StructureError(f"returned {_structure(result)}, but should return {_structure(out)}")
             return self._match(list(out.values()), [result[key] for key in out])
+        if isinstance(result, (self.adapter.tensor_type, self.adapter.module_type)):
+            raise StructureError(f"returned {_structure(result)}, but should return {_structure(out)}")
         actual = self.adapter.encode(result)
         return _SAME if same_host(out, actual) else actual
 
@@ -297,6 +321,34 @@ def same_host(expected: Tree, actual: Tree) -> bool:
     if type(expected) is not type(actual):
         return False
     return bool(expected == actual) or (expected != expected and actual != actual)
+
+
+def identity(call: Call, out: int, by_id: dict[int, Any], result: Any) -> str | None:
+    """In which way a call returned one of its own operands where the reference did not, or the reverse."""
+    known = by_id.get(out)
+    if known is not None:
+        x = f"{{{out}}}"
+        return None if known is result else f"returned another tensor than {x}, but should return {x} itself"
+    for arg in call.args:
+        if type(arg) is Ref and by_id[arg.id] is result:
+            return f"returned {{{arg.id}}} itself, but should return another tensor"
+    return None
+
+
+def container(out: Tree, result: Any) -> str | None:
+    """In which way a call returned another container than the reference: a list for a tuple, a tuple without the
+    fields of a named one.
+    """
+    kind = type(out)
+    if kind is Named:
+        lacking = [name for name in out.fields if not hasattr(result, name)]
+        words = f"returned {_structure(result)} without {', '.join(lacking)}, but should return a named tuple"
+        return f"{words} of {', '.join(out.fields)}" if lacking else None
+    if kind is tuple or kind is list:
+        if isinstance(result, kind) or not isinstance(result, (tuple, list)):
+            return None  # what is neither, a tuple of tensors for one, is the framework's own word for it
+        return f"returned {_structure(result)}, but should return {_structure(out)}"
+    return None
 
 
 def _structure(value: Any) -> str:

@@ -22,6 +22,7 @@ class DropInOptions(TestOptions):
     rtol: float | None = RTOL
     atol: float | None = ATOL
     check_dtype: bool = False
+    check_layout: bool = False
     starts_where_it_can: bool = False
 
     @property
@@ -31,8 +32,8 @@ class DropInOptions(TestOptions):
 
     @property
     def rules(self) -> Rules:
-        """Everything is compared; `levels` tells afterwards what the test has asked for."""
-        return Rules(self.rtol, self.atol)
+        """Everything but strides is compared; `levels` tells afterwards what the test has asked for."""
+        return Rules(self.rtol, self.atol, check_layout=self.check_layout)
 
 
 #: The options of the `@autotest` that runs, for test files that ask for its tolerances.

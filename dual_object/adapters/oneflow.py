@@ -163,6 +163,27 @@ class Adapter:
         device = tensor.placement.type if tensor.is_global else self._device_name(tensor.device)
         return dtype, tuple(tensor.shape), device, tensor.requires_grad
 
+    def place(self, tensor: Any) -> tuple[tuple[int, ...] | None, int, bool]:
+        """Strides where not contiguous, storage offset, leafness; how a global tensor lies is each rank's own."""
+        if tensor.is_global:
+            return None, 0, tensor.is_leaf
+        if tensor.is_contiguous():
+            return None, tensor.storage_offset(), tensor.is_leaf
+        pairs = zip(tensor.shape, tensor.stride(), strict=True)
+        return tuple(0 if size == 1 else stride for size, stride in pairs), tensor.storage_offset(), tensor.is_leaf
+
+    def storage(self, tensor: Any) -> int | None:
+        """The address of the first element, less the storage offset; 0.9.0 has no `data_ptr`, but `numpy()` shares."""
+        if tensor.is_global or not tensor.nelement() or self._dtype_names.get(tensor.dtype) in _NO_NUMPY:
+            return None
+        if tensor.device.type != "cpu":
+            return None
+        array = tensor.detach().numpy()
+        address: int = array.__array_interface__["data"][0]
+        offset: int = tensor.storage_offset()
+        size: int = array.itemsize
+        return address - offset * size
+
     def read(self, tensors: Sequence[Any]) -> list[Array]:
         """Detached values, concatenated on the target so that each dtype and device is read once; all of a global
         tensor, on every rank.
@@ -231,6 +252,12 @@ class Adapter:
     def buffers(self, module: Any) -> dict[str, Any]:
         """Buffers by name."""
         return dict(module.named_buffers())
+
+    def state(self, module: Any) -> dict[str, Any]:
+        """The tensors of `state_dict`. With `keep_vars` 0.9.0 detaches them, without it does not: here both flags are
+        the wrong way round.
+        """
+        return dict(module.state_dict())
 
     def synchronize(self) -> None:
         """Wait for OneFlow's virtual machine."""

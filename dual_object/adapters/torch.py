@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -125,6 +125,22 @@ class Adapter:
         dtype = self._dtype_names.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch.")
         return dtype, tuple(tensor.shape), self._device_name(tensor.device), tensor.requires_grad
 
+    def place(self, tensor: torch.Tensor) -> tuple[tuple[int, ...] | None, int, bool]:
+        """Strides where not contiguous, storage offset, leafness; a sparse tensor has no strides."""
+        if tensor.layout != torch.strided:
+            return None, 0, tensor.is_leaf
+        offset = cast(int, tensor.storage_offset())
+        if tensor.is_contiguous():
+            return None, offset, tensor.is_leaf
+        pairs = zip(tensor.shape, tensor.stride(), strict=True)
+        return tuple(0 if size == 1 else stride for size, stride in pairs), offset, tensor.is_leaf
+
+    def storage(self, tensor: torch.Tensor) -> int | None:
+        """The address of the untyped storage."""
+        if tensor.layout != torch.strided:
+            return None
+        return tensor.untyped_storage().data_ptr() or None
+
     def read(self, tensors: Sequence[torch.Tensor]) -> list[Array]:
         """Detached values; bfloat16 as float32, which holds it exactly."""
         return [self._read(tensor) for tensor in tensors]
@@ -160,6 +176,10 @@ class Adapter:
     def buffers(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
         """Buffers by name."""
         return dict(module.named_buffers())
+
+    def state(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
+        """The tensors of `state_dict`."""
+        return {key: item for key, item in module.state_dict(keep_vars=True).items() if isinstance(item, torch.Tensor)}
 
     def synchronize(self) -> None:
         """Wait for the GPU; the CPU is synchronous."""

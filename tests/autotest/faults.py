@@ -86,6 +86,7 @@ def _eager(adapter: Any) -> None:
         return planted
 
     _replace(torch, "acos", mutating)
+    _standing()
 
     away: list[Any] = []  # what the fault has sent to another device
 
@@ -125,6 +126,48 @@ def _eager(adapter: Any) -> None:
     _replace(torch.nn.BatchNorm1d, "forward", state)
     _replace(torch, "sigmoid", _after(lambda result: result * 1.5))
     _replace(torch, "hypot", _after(lambda result: result + 1))
+
+
+def _standing() -> None:
+    """Faults that no value shows: of layout, aliasing, identity, leafness, structure and state."""
+
+    def mutating(op: Op) -> Op:
+        def planted(x: Any, weight: Any) -> Any:
+            result = op(x, weight)
+            weight.data.add_(1)
+            return result
+
+        return planted
+
+    _replace(torch, "positive", _after(lambda result: result.clone(memory_format=torch.contiguous_format)))
+    _replace(torch, "abs", _after(lambda result: result.detach().requires_grad_()))
+    _replace(torch, "frac", _after(lambda result: result + 0.0))  # of negative zeros it leaves none
+    _replace(torch, "movedim", _after(lambda result: result.clone(memory_format=torch.preserve_format)))
+    _replace(torch, "clone", lambda op: lambda x: x.view(x.shape))
+    _replace(torch.Tensor, "sub_", _after(lambda result: result.view(result.shape)))
+    _replace(torch, "sort", _after(tuple))
+    _replace(torch, "unbind", _after(list))
+    _replace(torch.Tensor, "item", lambda op: lambda x: x.detach().reshape(()))
+    _replace(torch.nn.functional, "linear", mutating)
+
+    def frozen(op: Op) -> Op:
+        def planted(module: Any, *args: Any, **kwargs: Any) -> None:
+            op(module, *args, **kwargs)
+            module.bias.requires_grad = False
+            module.register_buffer("extra", torch.zeros(1))
+
+        return planted
+
+    _replace(torch.nn.LayerNorm, "__init__", frozen)
+
+    def keyless(op: Op) -> Op:
+        def planted(module: Any, *args: Any, **kwargs: Any) -> None:
+            op(module, *args, **kwargs)
+            del module.num_batches_tracked
+
+        return planted
+
+    _replace(torch.nn.BatchNorm3d, "__init__", keyless)
 
 
 def _refusals() -> None:

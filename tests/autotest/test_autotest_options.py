@@ -21,6 +21,7 @@ from autotest.options import RunOptions, TestOptions
         ({"check_graph": 1}, "check_graph=1, but should be True or False [@autotest(...)]"),
         ({"auto_backward": None}, "auto_backward=None, but should be True or False [@autotest(...)]"),
         ({"check_dtype": "no"}, "check_dtype='no', but should be True or False [@autotest(...)]"),
+        ({"check_layout": 1}, "check_layout=1, but should be True or False [@autotest(...)]"),
         (
             {"graph_backward": "some"},
             "graph_backward='some', but should be one of 'share', 'all', 'none' [@autotest(...)]",
@@ -34,7 +35,7 @@ from autotest.options import RunOptions, TestOptions
         (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_grad_use_random_data, graph_backward, missing [@autotest(...)]",
+            "check_layout, check_grad_use_random_data, graph_backward, missing [@autotest(...)]",
         ),
     ],
 )

@@ -195,6 +195,68 @@ def test_two_faults():
     return torch.hypot(y, x) - 1
 
 
+@autotest(**FORWARD_ONLY)
+def test_layout():
+    return torch.positive(plain(dim0=2, dim1=3).t())
+
+
+@autotest(n=3, check_graph=False, auto_backward=False)
+def test_leaf():
+    return torch.abs(leaf())
+
+
+@autotest(**FORWARD_ONLY)
+def test_sign_of_zero():
+    return torch.frac(plain() * -0.0)
+
+
+@autotest(**FORWARD_ONLY)
+def test_copy_for_a_view():
+    return torch.movedim(plain(), 0, 1)
+
+
+@autotest(**FORWARD_ONLY)
+def test_view_for_a_copy():
+    return torch.clone(plain())
+
+
+@autotest(**FORWARD_ONLY)
+def test_identity():
+    return plain().sub_(2)
+
+
+@autotest(**FORWARD_ONLY)
+def test_named_tuple():
+    return torch.sort(plain()).values
+
+
+@autotest(**FORWARD_ONLY)
+def test_list_for_a_tuple():
+    return torch.unbind(plain(dim0=3))
+
+
+@autotest(**FORWARD_ONLY)
+def test_tensor_for_a_number():
+    x = plain()
+    return x * x[0, 0].item()
+
+
+@autotest(**FORWARD_ONLY)
+def test_parameter_mutation():
+    m = torch.nn.Linear(3, 2)
+    return torch.nn.functional.linear(plain(dim1=3), m.weight)
+
+
+@autotest(**FORWARD_ONLY)
+def test_state_dict():
+    return torch.nn.LayerNorm(3)(plain(dim1=3))
+
+
+@autotest(**FORWARD_ONLY)
+def test_state_without_a_key():
+    return torch.nn.BatchNorm3d(2)(random_tensor(ndim=5, dim0=2, dim1=2))
+
+
 @autotest(n=4)
 def test_untouched():
     return torch.square(leaf()) + 1
