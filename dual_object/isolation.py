@@ -78,7 +78,7 @@ def _alone(
     alone.calls.append(Call(call.kind, call.op, args, kwargs, rename(call.out), call.state, (), call.custom))
     alone.outputs = rename(call.out) if call.out is not None else tuple(Ref(clones[id_]) for id_ in written)
     if backward:
-        alone.cotangents = _cotangents(adapter, alone)
+        alone.cotangents = waves(adapter, alone)
     return alone
 
 
@@ -86,7 +86,18 @@ def _input(adapter: Adapter, id_: int, name: str, value: Any, backward: bool, li
     dtype, _, _, requires_grad = adapter.describe(value)
     [data] = adapter.read([value])
     layout = None if lies is None else _known(lies)
-    return Input(id_, name, np.array(data, order="C"), dtype, requires_grad and backward, layout=layout)
+    strides, offset = lies_in_memory(value)
+    wanted = requires_grad and backward
+    return Input(id_, name, np.array(data, order="C"), dtype, wanted, strides, layout=layout, offset=offset)
+
+
+def lies_in_memory(value: Any) -> tuple[tuple[int, ...] | None, int]:
+    """Strides and storage offset of a tensor of the reference, as an `Input` holds them."""
+    if str(value.layout) != "torch.strided" or not value.numel():
+        return None, 0
+    if value.is_contiguous():
+        return None, value.storage_offset()
+    return tuple(value.stride()), 0
 
 
 def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:
@@ -115,7 +126,7 @@ def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
     return calls
 
 
-def _cotangents(adapter: Adapter, alone: Program) -> dict[int, Array]:
+def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:
     """A fixed wave for each returned tensor that a backward can start from."""
     forward = Replay(adapter, alone, side="reference")
     forward.run()
