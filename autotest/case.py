@@ -13,14 +13,15 @@ from autotest.dropin.errors import PyTorchDoesNotSupportError, refused
 from autotest.dropin.options import DropInOptions
 from autotest.dropin.randomness import seed_globals
 from autotest.errors import AutotestError, UsageError
-from autotest.options import TestOptions
+from autotest.options import Inputs, TestOptions
 from dual_object.errors import ArgumentError
+from dual_object.globals import world_size
 from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.recording import Recording, current_recording
 from dual_object.replay import Replay
 from dual_object.values import Array
-from generators import Nothing, PhiloxSource, drawing, dtype_name, fill_values
+from generators import MIXES, PLAIN, Mix, Nothing, PhiloxSource, drawing, dtype_name, fill_values
 from generators.source import Source, case_key
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class Rejection:
 
 @dataclass(slots=True)
 class Drawer:
-    """Draws the cases of one test. `raised` is the exception that its body raised by itself, told apart from a fault
-    of ours.
+    """Draws the cases of one test. `inputs` is the run's. `raised` is the exception that its body raised by itself,
+    told apart from a fault of ours.
     """
 
     reference: Reference
@@ -68,6 +69,16 @@ class Drawer:
     options: TestOptions
     body: Callable[[], Any]
     raised: Exception | None = None
+    inputs: Inputs = "standard"
+
+    @property
+    def mix(self) -> Mix:
+        """How wild the test's tensors are: as it says itself, else as the run does; plain where OneFlow's harness was
+        meant, and on several ranks: a dimension smaller than their number ends them all.
+        """
+        if self.options.drop_in or world_size() > 1:
+            return PLAIN
+        return MIXES[self.options.inputs or self.inputs]
 
     def draw(self, index: int, stepper: Replay | None = None) -> Case | Rejection:
         """Run the body once on the reference and record it; `stepper` replays each call at once, inline.
@@ -79,7 +90,7 @@ class Drawer:
         key = f"{self.test}#{index}"
         if self.options.drop_in:
             seed_globals(case_key(self.seed, self.test, index))
-        with drawing(source):
+        with drawing(source, self.mix):
             recording = Recording(
                 self.reference,
                 draw_state=_StateDraw(source),

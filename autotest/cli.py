@@ -38,6 +38,13 @@ def main() -> None:
 @click.option("--cases", type=click.IntRange(min=1), help="Cases per test, instead of each test's own n.")
 @click.option("--seed", default="0", show_default=True, metavar="S|random", help="Seed of all draws; random explores.")
 @click.option(
+    "--inputs",
+    type=click.Choice(["plain", "standard", "edge"]),
+    default="standard",
+    show_default=True,
+    help="How wild drawn tensors are: values, layouts, sizes, gradients.",
+)
+@click.option(
     "--report", default="autotest-report", show_default=True, metavar="DIR", help="Folder for records and summary.json."
 )
 @click.option(
@@ -64,6 +71,7 @@ def run(
     workers: str,
     cases: int | None,
     seed: str,
+    inputs: str,
     report: str,
     case_timeout: str,
     isolate: str,
@@ -82,6 +90,7 @@ def run(
     options = {
         "target": target,
         "seed": seed,
+        "inputs": inputs,
         "report": report,
         "case-timeout": case_timeout,
         "isolate": isolate,

@@ -15,7 +15,7 @@ from typing import Any, get_args
 import pytest
 
 from autotest.errors import UsageError
-from autotest.options import Isolate, RunOptions
+from autotest.options import Inputs, Isolate, RunOptions
 from autotest.sharding import parse_shard
 
 
@@ -33,6 +33,9 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         raise UsageError(
             f"isolate={isolate!r}, but should be one of {', '.join(get_args(Isolate))} [--autotest-isolate]"
         )
+    inputs = option("--autotest-inputs")
+    if inputs not in get_args(Inputs):
+        raise UsageError(f"inputs={inputs!r}, but should be one of {', '.join(get_args(Inputs))} [--autotest-inputs]")
     cases = option("--autotest-cases")
     timeout = number("case_timeout", option("--autotest-case-timeout"), "--autotest-case-timeout")
     debugging = bool(option("usepdb", False)) or bool(option("trace", False))
@@ -52,6 +55,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         shard=None if shard is None else parse_shard(shard),
         drop_in=bool(option("--autotest-drop-in")),
         strict=bool(option("--autotest-strict")),
+        inputs=inputs,
     )
 
 

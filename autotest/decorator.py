@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autotest.errors import UsageError
-from autotest.options import GraphBackward, Missing, TestOptions
+from autotest.options import GraphBackward, Inputs, Missing, TestOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +29,7 @@ def autotest(
     check_grad_use_random_data: bool = True,
     graph_backward: GraphBackward = "share",
     missing: Missing = "fail",
+    inputs: Inputs | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -45,7 +46,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             static graph, backward for
             `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
             `missing="count"` counts an op
-            that the target lacks instead of failing the test.
+            that the target lacks instead of failing the test; `inputs` is `"plain"`, `"standard"` or `"edge"`, by
+            default what the run is asked for.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async.

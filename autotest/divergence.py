@@ -25,7 +25,7 @@ _FORM_KINDS = frozenset({"exception", "unsupported", "structure", "accepts_inval
 class Divergence:
     """What one case shows, blamed. `call` is the index in `program` of the diverging call, None where no single one
     shows it. `alone` is that call as a Program of its own, where it was run so. `sides` are of the Program that
-    showed the difference; `last_words` are those of a target that died.
+    showed the difference; `last_words` are those of a target that died; `facts` is what its inputs need for it to show.
     """
 
     difference: Difference
@@ -34,6 +34,7 @@ class Divergence:
     alone: Program | None = None
     sides: Sides = field(default_factory=Sides)
     last_words: str | None = None
+    facts: tuple[str, ...] = ()
 
     @property
     def proof(self) -> Program:
@@ -54,7 +55,7 @@ class Divergence:
 
     def _facts(self) -> str:
         program, call = (self.program, self.call) if self.alone is None else (self.alone, len(self.alone.calls) - 1)
-        facts = _facts(program, call)
+        facts = ",".join([_dtype(program, call), *self.facts])
         if call is not None and self.difference.kind in _FORM_KINDS:
             facts += "".join(f",{name}=" for name in sorted(program.calls[call].kwargs))
             facts += ",method" if program.calls[call].kind == "method" else ""
@@ -119,10 +120,8 @@ def blamed_line(program: Program, call: int | None) -> int | None:
     return None
 
 
-def _facts(program: Program, call: int | None) -> str:
-    """What discriminates: the dtype of the blamed call's first tensor, found through the calls that made it, and the
-    layout.
-    """
+def _dtype(program: Program, call: int | None) -> str:
+    """The dtype of the blamed call's first tensor, found through the calls that made it."""
     inputs = {x.id: x for x in program.inputs}
     if call is None:
         dtypes = [x.dtype for x in program.inputs]
@@ -133,8 +132,7 @@ def _facts(program: Program, call: int | None) -> str:
     while pending:
         id_ = pending.pop(0)
         if id_ in inputs:
-            x = inputs[id_]
-            return x.dtype if x.strides is None else f"{x.dtype},strided"
+            return inputs[id_].dtype
         if id_ in made and id_ not in met:
             met.add(id_)
             pending += made[id_].operands()

@@ -14,6 +14,7 @@ from autotest.tolerance import check_pair
 GraphBackward = Literal["share", "all", "none"]
 Isolate = Literal["auto", "always", "never"]
 Missing = Literal["fail", "count"]
+Inputs = Literal["plain", "standard", "edge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class TestOptions:
     check_grad_use_random_data: bool = True
     graph_backward: GraphBackward = "share"
     missing: Missing = "fail"
+    inputs: Inputs | None = None
 
     def __post_init__(self) -> None:
         """Check every argument."""
@@ -54,6 +56,9 @@ class TestOptions:
             if getattr(self, name) not in choices:
                 known = ", ".join(map(repr, choices))
                 raise UsageError(f"{name}={getattr(self, name)!r}, but should be one of {known} [{where}]")
+        if self.inputs is not None and self.inputs not in get_args(Inputs):
+            known = ", ".join(map(repr, get_args(Inputs)))
+            raise UsageError(f"inputs={self.inputs!r}, but should be one of {known}, or None [{where}]")
         check_pair(self.rtol, self.atol, where)
 
     @property
@@ -75,6 +80,7 @@ class RunOptions:
     folder in `report`; `root` is where the search for ledgers ends. `command` is what started the run and `commit` the
     checkout's, both for people. `shard` is the share of the tests that is run, None all of them. `drop_in`: test files
     that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too.
+    `inputs`: how wild tensors are that a test draws, where it does not say so itself.
     """
 
     target: str = "oneflow"
@@ -91,6 +97,7 @@ class RunOptions:
     shard: Shard | None = None
     drop_in: bool = False
     strict: bool = False
+    inputs: Inputs = "standard"
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""

@@ -35,6 +35,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="S",
         help="seed of all draws, or 'random' to explore (default: 0)",
     )
+    group.addoption(
+        "--autotest-inputs",
+        default="standard",
+        metavar="MODE",
+        help="plain: uniform values; standard: a share of special values, layouts and sizes; edge: more of them, and "
+        "NaN and infinities whatever the range (default: standard)",
+    )
     group.addoption("--autotest-cases", default=None, metavar="N", help="cases per test, instead of each test's own n")
     group.addoption(
         "--autotest-case-timeout",

@@ -263,7 +263,7 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     with tempfile.TemporaryDirectory(prefix="autotest-ranks-") as place:
         with Ranks(Path(place), count, arguments, told) as ranks:
             end = ranks.wait(timeout)
-        return _conclude(ranks.all, end, folder, seed, options["target"])
+        return _conclude(ranks.all, end, folder, seed, options)
 
 
 def _check(count: int, workers: str, options: Mapping[str, str]) -> None:
@@ -284,7 +284,7 @@ def _check(count: int, workers: str, options: Mapping[str, str]) -> None:
         )
 
 
-def _conclude(ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, target: str) -> int:
+def _conclude(ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, options: Mapping[str, str]) -> int:
     """Record what could not be recorded by the ranks themselves, print the summary, and give the exit status."""
     if end is not None and end.cause == "refused":
         click.echo(end.sentence, err=True)
@@ -297,7 +297,7 @@ def _conclude(ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, t
         click.echo(f"{end.sentence}; all ranks were ended", err=True)
         return USAGE
     if end is not None:
-        _record(ranks, end, folder, seed, target)
+        _record(ranks, end, folder, seed, options)
     statuses = [rank.note.status for rank in ranks if rank.note.status is not None]
     statuses = [USAGE if status == PYTEST_USAGE else status for status in statuses]
     status = next((status for status in _STATUSES if status in statuses), 0)
@@ -313,7 +313,7 @@ def _conclude(ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, t
     return HARNESS_FAULT if faulty else status
 
 
-def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, target: str) -> None:
+def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, options: Mapping[str, str]) -> None:
     """Close the cases that were running when the ranks were ended; the first rank's record holds the divergence."""
     from autotest.divergence import new_row
     from reports import RecordWriter
@@ -322,12 +322,13 @@ def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, target: st
     if not note.key:
         return
     kind, verdict = ("timeout", "timed_out") if end.cause == "hung" else ("crash", "crashed")
+    target, inputs = options["target"], options["inputs"]
     identity = (target, "global_forward", kind, note.op or "program", f"{len(ranks)} ranks")
     command = shlex.join(["autotest", "run", note.test, "--ranks", str(len(ranks))])
     row = new_row(identity, note.test, note.key, end.sentence, command)
     for rank in ranks:
         with RecordWriter(
-            folder, f"rank{rank.number}", seed=seed, target=target, environment={}, command=command
+            folder, f"rank{rank.number}", seed=seed, inputs=inputs, target=target, environment={}, command=command
         ) as writer:
             ops = [note.op] if note.op else []
             rows = [] if rank.number else [row]

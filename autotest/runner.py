@@ -19,6 +19,7 @@ from autotest.dropin.alone import refused_alone
 from autotest.dropin.levels import aligns_exceptions, unseen
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.evidence import Sides
+from autotest.facts import Facts, properties
 from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
 from autotest.proving import StaleEntryError, stale_entries
@@ -81,13 +82,15 @@ class TestRun:
         self.nodeid = nodeid
         self.options = options
         self.n = session.options.cases or options.n
-        self.drawer = Drawer(session.reference, key, session.options.seed, session.options.target, options, body)
+        run = session.options
+        self.drawer = Drawer(session.reference, key, run.seed, run.target, options, body, inputs=run.inputs)
         self.ledger = session.ledger()
         self.verdicts = Verdicts(session, nodeid, options, self.ledger)
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         self._accepted = 0
         self._rejections: list[Rejection] = []
         self._phase: GraphPhase | None = None
+        self._facts: Facts | None = None
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
@@ -179,7 +182,7 @@ class TestRun:
         divergences: list[Divergence] = []
         if len(self._rejections) <= REFUSED_SAMPLE and program.calls and program.calls[-1].raises:
             [answer] = target.eager([program])
-            divergences = _refused(program, answer)
+            divergences = self._told(_refused(program, answer), target)
         unshown = divergences if self.options.drop_in and not aligns_exceptions() else []
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
@@ -221,7 +224,16 @@ class TestRun:
     def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
         judgement.death = death
         divergence = of_death(judgement.case.program, death, phase)
-        self._found(judgement, [divergence.difference], [divergence])
+        told = self._told([divergence], self.session.supervisor, graph=phase == "graph_forward")
+        self._found(judgement, [divergence.difference], told)
+
+    def _told(self, divergences: Sequence[Divergence], target: Target, *, graph: bool = False) -> list[Divergence]:
+        """The divergences with what their inputs need for them to show; ranks would have to agree on experiments."""
+        if self.verdicts.peers is not None:
+            return list(divergences)
+        if self._facts is None or self._facts.target is not target:
+            self._facts = Facts(self.session.reference, target, self.options.rules)
+        return self._facts.told(divergences, graph=graph)
 
     def _judge_graphs(self, chunk: Sequence[Judgement], target: Target) -> None:
         by_index = {judgement.case.index: judgement for judgement in chunk}
@@ -302,7 +314,7 @@ class TestRun:
             together = Difference("graph_forward", "batch_only", "the program", message)
             self._found(judgement, [together], [Divergence(together, program, None)])
         else:
-            refused = of_refusal(program, result)
+            [refused] = self._told([of_refusal(program, result)], target, graph=True)
             self._found(judgement, [refused.difference], [refused])
             if self.options.drop_in and not refused_alone(self.session.reference, target, program):
                 judgement.unseen.append(refused)
@@ -314,13 +326,15 @@ class TestRun:
         case, sides = judgement.case, judgement.sides
         dtypes = tuple(x.dtype for x in case.program.inputs)
         shown = tuple(sorted({(d.phase, d.kind) for d in differences}))
-        signature = (tuple(case.program.ops()), dtypes, shown)
+        signature = (tuple(case.program.ops()), dtypes, shown, properties(case.program))
         count, known = self._blamed.get(signature, (0, []))
         if count >= BLAMED and len(known) == 1:
-            return [Divergence(differences[0], case.program, known[0].call, known[0].alone, sides)]
+            first = known[0]
+            return [Divergence(differences[0], case.program, first.call, first.alone, sides, facts=first.facts)]
         if count >= BLAMED and self.verdicts.peers is not None:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         found = blame(self.session.reference, target, case.program, differences, self.options.rules, sides, graph=graph)
+        found = self._told(found, target, graph=graph)
         self._blamed[signature] = (count + 1, found)
         return found
 

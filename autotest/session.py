@@ -76,6 +76,7 @@ class Session:
             folder,
             self.options.worker,
             seed=self.options.seed,
+            inputs=self.options.inputs,
             target=self.options.target,
             environment=self.environment(),
             command=self.options.command,

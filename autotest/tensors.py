@@ -10,9 +10,11 @@ import numpy as np
 from autotest.errors import UsageError
 from autotest.session import session_for
 from dual_object.dual import DualObject
+from dual_object.globals import in_global_scope
 from dual_object.recording import recording
 from dual_object.values import Array
-from generators import DTYPES, Generator, RangeError, array, dtype_name, pack
+from generators import DTYPES, PLAIN, Generator, RangeError, array, dtype_name, pack
+from generators.drawing import current_drawing
 from generators.source import Source, words
 
 
@@ -31,11 +33,15 @@ def random_tensor(
     """A tensor with random values, the same on both sides.
 
     Args:
-        ndim: 0 to 5; by default 1 to 5.
-        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each.
-        low, high: values lie in [low, high); by default [-1, 1), for integers [-8, 8), without a sign [0, 8).
+        ndim: 0 to 5; by default 1 to 5, at times 0.
+        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each, at times 0.
+        low, high: values lie in [low, high); by default [-1, 1), for integers [-8, 8), without a sign [0, 8), but for
+        special values in some tensors.
         dtype: a dtype, its name, or float (float32), int (int64), bool.
-        requires_grad: by default True where the dtype can have a gradient.
+        requires_grad: by default True where the dtype can have a gradient, but for some tensors.
+
+    How often "at times" is, which values are special and how tensors lie in memory depends on the run's `inputs`;
+    plain ones are none of it, and global ones are always plain.
 
     All arguments may be generators. Raises OutsideCaseError, RangeError, DtypeError, UsageError.
     """
@@ -43,17 +49,23 @@ def random_tensor(
     name = dtype_name(dtype.value() if isinstance(dtype, Generator) else dtype)
     category = DTYPES[name].category
     differentiable = category in ("complex", "floating")
-    if low is None and high is None:
+    mix = PLAIN if in_global_scope() else current_drawing.get().mix
+    ranged = low is not None or high is not None
+    if not ranged:
         low, high = (-1, 1) if differentiable else (0 if name == "uint8" else -8, 8)
     elif low is None or high is None:
         given, other = ("high", "low") if low is None else ("low", "high")
         value = high if low is None else low
         raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
     try:
-        drawn = array(ndim, dim0, dim1, dim2, dim3, dim4, low, high, name).value()
+        drawn = array(ndim, dim0, dim1, dim2, dim3, dim4, low, high, name, mix=mix, ranged=ranged).value()
     except RangeError as error:
         raise RangeError(str(error).replace("[array(", "[random_tensor(")) from None
-    wanted = differentiable if requires_grad is None else requires_grad
+    wanted = requires_grad
+    if wanted is None:
+        wanted = differentiable
+        if differentiable and mix.without_gradient:
+            wanted = not current_drawing.get().source.index(2, (1 - mix.without_gradient, mix.without_gradient))
     if isinstance(wanted, Generator):
         wanted = wanted.to(bool).value()
     if wanted and not differentiable:
@@ -61,7 +73,16 @@ def random_tensor(
             f"requires_grad={requires_grad!r}, but should be False for dtype={name!r}: "
             "only floating tensors have gradients [random_tensor(...)]"
         )
-    return record.input(drawn.data, drawn.dtype, requires_grad=wanted, fill=drawn.fill, seed=drawn.seed)
+    placed = drawn.placed
+    return record.input(
+        drawn.data,
+        drawn.dtype,
+        requires_grad=wanted,
+        fill=drawn.fill,
+        seed=drawn.seed,
+        strides=placed.strides,
+        offset=placed.before,
+    )
 
 
 def choice_tensor(

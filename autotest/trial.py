@@ -8,6 +8,7 @@ from autotest.comparison import Rules, compare
 from autotest.divergence import Divergence
 from autotest.errors import AutotestError
 from autotest.evidence import Sides
+from autotest.facts import Facts
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter
 from dual_object.observation import Observation
@@ -24,25 +25,28 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
 
     Raises TrialError where the reference itself cannot run it.
     """
+    told = Facts(reference, target, rules).told
     expected = Replay(reference, program, side="reference").run()
     if expected.ended:
         failure = expected.failures[-1]
         raise TrialError(f"PyTorch itself cannot run the program here: {failure.classes[0]}: {failure.message}")
     [eager] = target.eager([program])
     if isinstance(eager, Death):
-        return [of_death(program, eager, "eager_forward")]
+        return told([of_death(program, eager, "eager_forward")], graph=False)
     if not graph:
         found = compare(program, expected, eager, rules)
-        return blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)
+        blamed = blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)
+        return told(blamed, graph=False)
     case = Case(0, "", program, expected)
     keys = [case.gradient_keys()] if program.cotangents else None
     answer = target.graph([program], keys)
     if isinstance(answer, Death):
-        return [of_death(program, answer, "graph_forward")]
+        return told([of_death(program, answer, "graph_forward")], graph=True)
     result = answer if isinstance(answer, GraphFailure) else answer[0]
     if isinstance(result, Observation):
         found = compare(program, eager, result, rules, graph=True) or compare(
             program, expected, result, rules, graph=True
         )
-        return blame(reference, target, program, found, rules, Sides(expected, eager, result), graph=True)
-    return [of_refusal(program, result)]
+        blamed = blame(reference, target, program, found, rules, Sides(expected, eager, result), graph=True)
+        return told(blamed, graph=True)
+    return told([of_refusal(program, result)], graph=True)

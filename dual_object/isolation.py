@@ -79,7 +79,7 @@ def _alone(
     alone.calls.append(Call(call.kind, call.op, args, kwargs, rename(call.out), call.state, (), call.custom))
     alone.outputs = rename(call.out) if call.out is not None else tuple(Ref(clones[id_]) for id_ in written)
     if backward:
-        alone.cotangents = _cotangents(adapter, alone)
+        alone.cotangents = waves(adapter, alone)
     return alone
 
 
@@ -89,8 +89,15 @@ def _input(
     dtype, _, _, requires_grad = adapter.describe(value)
     [data] = adapter.read([value])
     layout = None if lies is None else _known(lies)
-    strides = adapter.place(value)[0] if strided else None
-    return Input(id_, name, np.array(data, order="C"), dtype, requires_grad and backward, strides, layout=layout)
+    strides, offset = lies_in_memory(adapter, value) if strided else (None, 0)
+    wanted = requires_grad and backward
+    return Input(id_, name, np.array(data, order="C"), dtype, wanted, strides, layout=layout, offset=offset)
+
+
+def lies_in_memory(adapter: Adapter, tensor: Any) -> tuple[tuple[int, ...] | None, int]:
+    """Strides and storage offset of a tensor, as an `Input` holds them."""
+    strides, offset, _ = adapter.place(tensor)
+    return (None, offset) if strides is None and tensor.numel() else (strides, 0)
 
 
 def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:
@@ -119,7 +126,7 @@ def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
     return calls
 
 
-def _cotangents(adapter: Adapter, alone: Program) -> dict[int, Array]:
+def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:
     """A fixed wave for each returned tensor that a backward can start from."""
     forward = Replay(adapter, alone, side="reference")
     forward.run()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dual_object.program import Call, Program
+from dual_object.program import Call, Input, Program
 from dual_object.values import Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree
 
 _INPUT_NAMES = ("x", "y", "z", "w", "u", "v")
@@ -76,6 +76,7 @@ class _Printer:
     def lines(self) -> list[Line]:
         inputs = [self._name_input(x.id, x.name) for x in self.program.inputs]
         found = [Line(f"def program({', '.join(['torch', *inputs])}):", None)]
+        found += [Line(f"    # {note}", None) for note in map(self._lies, self.program.inputs) if note]
         depth = 1
         for index, call in enumerate(self.program.calls):
             if call.kind == "exit":
@@ -90,7 +91,7 @@ class _Printer:
                 depth += 1
         if self.program.outputs is not None:
             found.append(Line(f"    return {self.value(self.program.outputs)}", None))
-        elif len(found) == 1:
+        elif not self.program.calls:
             found.append(Line("    pass", None))
         return found
 
@@ -101,6 +102,13 @@ class _Printer:
             name = _INPUT_NAMES[taken] if taken < len(_INPUT_NAMES) else f"x{taken}"
         self.names[id_] = name
         return name
+
+    def _lies(self, x: Input) -> str:
+        """How an input lies in memory, where it is not packed at the start of it."""
+        name, shape = self.names[x.id], tuple(x.data.shape)
+        if x.strides is not None:
+            return f"{name} has strides {tuple(x.strides)} for shape {shape}"
+        return f"{name} has storage offset {x.offset}" if x.offset else ""
 
     def _statement(self, call: Call) -> list[str]:
         expression = self._expression(call)

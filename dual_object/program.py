@@ -28,8 +28,8 @@ CallKind = Literal["function", "method", "operator", "get", "set", "module", "ca
 class Input:
     """A tensor that the test drew or built.
 
-    `data` holds its values, contiguous; `strides` (in elements) is None where the tensor is contiguous. `dtype` is
-    the tensor's own
+    `data` holds its values, contiguous; `strides` (in elements) is None where the tensor is contiguous, and then
+    `offset` elements may lie before it in its memory. `dtype` is the tensor's own
     dtype, which NumPy may lack: bfloat16 values are held as float32. `fill` and `seed` say how the values were
     drawn, for people. `layout` is None for a local tensor; a global one lies so on a target's ranks.
     """
@@ -43,6 +43,7 @@ class Input:
     fill: str | None = None
     seed: int | None = None
     layout: tuple[Placement, tuple[Sbp, ...]] | None = None
+    offset: int = 0
 
 
 @dataclass(slots=True)
@@ -118,7 +119,8 @@ class Program:
             "inputs": [
                 [
                     *(x.id, x.name, to_json(x.data, arrays), x.dtype, x.requires_grad, x.strides, x.fill, x.seed),
-                    *([] if x.layout is None else [to_json(x.layout, arrays)]),
+                    *([] if x.layout is None and not x.offset else [to_json(x.layout, arrays)]),
+                    *([x.offset] if x.offset else []),
                 ]
                 for x in self.inputs
             ],
@@ -156,9 +158,9 @@ class Program:
                         None if strides is None else tuple(strides),
                         fill,
                         seed,
-                        *(from_json(item, arrays) for item in layout),
+                        *(from_json(item, arrays) for item in rest),
                     )
-                    for id_, name, values, dtype, requires_grad, strides, fill, seed, *layout in data["inputs"]
+                    for id_, name, values, dtype, requires_grad, strides, fill, seed, *rest in data["inputs"]
                 ],
                 calls=[
                     Call(

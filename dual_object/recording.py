@@ -16,7 +16,7 @@ from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
 from dual_object.globals import KEYWORDS, MOVES, in_global_scope, scope_layout
 from dual_object.observation import Finished, Observation, Values, class_names, observe
 from dual_object.program import Call, CallKind, Input, Program
-from dual_object.replay import Replay
+from dual_object.replay import Replay, lay
 from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves
 
 if TYPE_CHECKING:
@@ -107,19 +107,17 @@ class Recording:
         fill: str | None = None,
         seed: int | None = None,
         strides: tuple[int, ...] | None = None,
+        offset: int = 0,
     ) -> DualObject:
-        """Add an input tensor; both sides get their own copy of `data` (contiguous; `strides` in elements say how it
-        lies in memory). Inside a `global_scope` the target's is global.
+        """Add an input tensor; both sides get their own copy of `data` (contiguous; `strides` in elements, or `offset`,
+        say how it lies in memory). Inside a `global_scope` the target's is global.
         """
-        x = Input(self._number(), name, data, dtype, requires_grad, strides, fill, seed, scope_layout())
-        from dual_object.replay import materialise
-
-        buffer = materialise(x)
-        tensor, shares = self.reference.tensor(buffer, dtype)
+        x = Input(self._number(), name, data, dtype, requires_grad, strides, fill, seed, scope_layout(), offset)
+        tensor, memory = lay(self.reference, x)
         if requires_grad:
             tensor.requires_grad = True
-        if shares:
-            self.values.buffers[x.id] = buffer
+        if memory is not None:
+            self.values.buffers[x.id] = memory
         self.program.inputs.append(x)
         if self.stepper is not None:
             self.stepper.place(x)

@@ -62,6 +62,23 @@ def materialise(x: Input) -> Array:
     return view
 
 
+def lay(adapter: Adapter, x: Input) -> tuple[Any, Array | None]:
+    """An input as a tensor of this side, and the memory of its values where the tensor shares it.
+
+    An offset is made of a slice: a framework that is given an array sees where its elements begin, not what lies
+    before them.
+    """
+    if not x.offset:
+        data = materialise(x)
+        tensor, shares = adapter.tensor(data, x.dtype)
+        return tensor, data if shares else None
+    base = np.zeros(x.offset + x.data.size, x.data.dtype)
+    data = base[x.offset :].reshape(x.data.shape)
+    data[...] = x.data
+    tensor, shares = adapter.tensor(base, x.dtype)
+    return tensor[x.offset :].reshape(x.data.shape), data if shares else None
+
+
 class Replay:
     """One run of a Program. `step` runs one call; a failure that is not the reference's own ends the run
     (`seen.ended`).
@@ -103,11 +120,10 @@ class Replay:
         """Create an input tensor; a failure is noted, never raised."""
         if self.seen.ended:
             return
-        data = materialise(x)
         try:
-            tensor, shares = self.adapter.tensor(data, x.dtype)
+            tensor, memory = lay(self.adapter, x)
             if x.layout is not None and self._side:
-                tensor, shares = self._distributed().spread(tensor, *x.layout), False
+                tensor, memory = self._distributed().spread(tensor, *x.layout), None
             if x.requires_grad:
                 tensor.requires_grad = True
         except Exception as error:
@@ -115,8 +131,8 @@ class Replay:
             self.seen.ended = True
             return
         self.values.by_id[x.id] = tensor
-        if shares:
-            self.values.buffers[x.id] = data
+        if memory is not None:
+            self.values.buffers[x.id] = memory
 
     def step(self, index: int, call: Call) -> None:
         """Run one call and bind what it returns; failures are noted, never raised."""

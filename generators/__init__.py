@@ -20,12 +20,19 @@ from generators.errors import (
 )
 from generators.fills import FILLS, fill_values
 from generators.generator import Generator, constant, pack
+from generators.layouts import LAYOUTS, Placed
+from generators.mixes import EDGE, MIXES, PLAIN, STANDARD, Mix
 from generators.scalars import random, random_bool
 from generators.source import Choice, PhiloxSource, Source, case_key, words
 
 __all__ = [
     "DTYPES",
+    "EDGE",
     "FILLS",
+    "LAYOUTS",
+    "MIXES",
+    "PLAIN",
+    "STANDARD",
     "AnnotationError",
     "Choice",
     "ChoiceError",
@@ -35,9 +42,11 @@ __all__ = [
     "DtypeError",
     "Generator",
     "GeneratorError",
+    "Mix",
     "Nothing",
     "OutsideCaseError",
     "PhiloxSource",
+    "Placed",
     "RangeError",
     "Source",
     "array",

@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 
 from generators import checks
 from generators.alternatives import tuple as tuple_of
-from generators.dtypes import dtype_name
+from generators.dtypes import DTYPES, dtype_name
 from generators.errors import RangeError
 from generators.fills import FILLS, fill_values
 from generators.generator import Generator
+from generators.layouts import CONTIGUOUS, LAYOUTS, Placed, expand_values, place_layout
+from generators.mixes import PLAIN, Mix
 from generators.source import Source
 
-# Uniform values always, for now: the other fills are reached by shrinking.
-DEFAULT_FILLS: Final = (0.0, 0.0, 0.0, 1.0, 0.0)
+DEFAULT_FILLS: Final = PLAIN.fills
 DIMS: Final = ("dim0", "dim1", "dim2", "dim3", "dim4")
 SEEDS: Final = 1 << 32
 
@@ -26,8 +27,8 @@ class DrawnArray:
     """What an array generator becomes in a case.
 
     `data` is C-contiguous and owns its memory; every user of the generator in this case gets this one object,
-    so whoever writes to it copies first. `fill_values(fill, seed, data.shape, dtype, low, high)` makes it
-    again.
+    so whoever writes to it copies first. `fill_values(fill, seed, data.shape, dtype, low, high, bounded=bounded)`
+    makes it again, values that `placed` repeats apart. `placed` says how the array should lie in memory.
     """
 
     data: NDArray[Any]
@@ -36,12 +37,14 @@ class DrawnArray:
     seed: int
     low: float = 0
     high: float = 1
+    bounded: bool = True
+    placed: Placed = CONTIGUOUS
 
 
 class ArrayGenerator(Generator):
     """A `DrawnArray` of a random or a given shape; what it is annotated with changes nothing."""
 
-    __slots__ = ("_dims", "_dtype", "_fills", "_high", "_knobs", "_low", "_ndim", "_shape")
+    __slots__ = ("_dims", "_dtype", "_fills", "_high", "_knobs", "_low", "_mix", "_ndim", "_shape")
 
     def __init__(self, knobs: dict[str, Any]) -> None:
         """Takes the arguments of `array` by name; RangeError or ChoiceError if they exclude each other."""
@@ -60,10 +63,11 @@ class ArrayGenerator(Generator):
         self._low = _typed(knobs["low"], float)
         self._high = _typed(knobs["high"], float)
         self._dtype = knobs["dtype"]
+        self._mix: Mix = knobs["mix"]
         self._fills = fills if fills is DEFAULT_FILLS else checks.weights(fills, len(FILLS), "fills", self)
 
     def draw(self, source: Source) -> DrawnArray:
-        """The shape's choices, then those of the bounds and the dtype, then a fill and a seed.
+        """The shape's choices, then those of the bounds and the dtype, then a fill and a seed, and a layout if mixed.
 
         RangeError if a size or rank is not allowed or the range is empty, DtypeError if the dtype is unknown.
         """
@@ -71,20 +75,49 @@ class ArrayGenerator(Generator):
         low = checks.number(_plain(self._low), "low", self)
         high = checks.number(_plain(self._high), "high", self)
         dtype = dtype_name(_plain(self._dtype))
-        fill = FILLS[source.index(len(FILLS), self._fills)]
+        mix = self._mix
+        fills, bounded = self._mixed(dtype)
+        fill = FILLS[source.index(len(FILLS), fills)]
         seed = source.integer(0, SEEDS)
-        return DrawnArray(fill_values(fill, seed, shape, dtype, low, high, self), dtype, fill, seed, low, high)
+        data = fill_values(fill, seed, shape, dtype, low, high, self, bounded)
+        if mix.layouts is None:
+            return DrawnArray(data, dtype, fill, seed, low, high, bounded)
+        placed = place_layout(LAYOUTS[source.index(len(LAYOUTS), mix.layouts)], shape)
+        if placed.strides is not None and 0 in placed.strides:
+            data = expand_values(data, placed.strides)
+        return DrawnArray(data, dtype, fill, seed, low, high, bounded, placed)
+
+    def _mixed(self, dtype: str) -> tuple[Sequence[float], bool]:
+        """The weights of the fills, and whether special values keep to the range.
+
+        Integers never leave a range that was given: they are indices and sizes.
+        """
+        mix, ranged = self._mix, self._knobs["ranged"]
+        if self._fills is not DEFAULT_FILLS:
+            return self._fills, True
+        leaves = not ranged or (mix.wild and DTYPES[dtype].category in ("floating", "complex"))
+        return (mix.fills, False) if leaves else (mix.bounded, True)
 
     def _drawn_sizes(self, source: Source) -> list[int]:
         # What nobody asked for is drawn as random(1, 6) and random(1, 8) would be, without building them.
+        mix = self._mix
         if self._ndim is None:
-            ndim = source.integer(1, 6)
+            scalar = mix.scalar and source.index(2, (1 - mix.scalar, mix.scalar))
+            ndim = 0 if scalar else source.integer(1, 6)
         else:
             ndim = checks.integer(_plain(self._ndim), "ndim", self, 0, len(DIMS))
         sizes = []
         for name, size in zip(DIMS[:ndim], self._dims, strict=False):
-            sizes.append(source.integer(1, 8) if size is None else checks.integer(_plain(size), name, self, 0))
+            sizes.append(self._drawn_size(source) if size is None else checks.integer(_plain(size), name, self, 0))
         return sizes
+
+    def _drawn_size(self, source: Source) -> int:
+        mix = self._mix
+        if mix.empty:
+            extreme = source.index(3, (1 - mix.empty - mix.single, mix.single, mix.empty))
+            if extreme:
+                return 2 - extreme
+        return source.integer(1, 8)
 
     def _given_sizes(self, shape: Generator) -> list[int]:
         return [checks.integer(size, f"shape[{axis}]", self, 0) for axis, size in enumerate(shape.value())]
@@ -111,12 +144,15 @@ def array(
     dtype: object = "float32",
     shape: object = None,
     fills: Sequence[float] = DEFAULT_FILLS,
+    mix: Mix = PLAIN,
+    ranged: bool = True,
 ) -> ArrayGenerator:
-    """An array with values of [low, high); every argument may be a generator, except `fills`.
+    """An array with values of [low, high); every argument may be a generator, except the last three.
 
     `ndim` is 0 to 5, None for random(1, 6); a size that is None is random(1, 8); `shape` (a sequence of
-    sizes, or a generator of one, of any rank) replaces both. `fills` are the probabilities of zeros, ones,
-    small_integers, uniform and edge values, in that order; see `fill_values` for what they are.
+    sizes, or a generator of one, of any rank) replaces both. `fills` are the probabilities of `FILLS`, in that order;
+    see `fill_values` for what they are. `mix` draws what is left open otherwise: fills (unless given), layout, sizes,
+    rank; `ranged` says that [low, high) was asked for and is no mere habit.
     """
     return ArrayGenerator(
         {
@@ -131,6 +167,8 @@ def array(
             "dtype": dtype,
             "shape": shape,
             "fills": fills,
+            "mix": mix,
+            "ranged": ranged,
         }
     )
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, Protocol
 
+from generators.mixes import PLAIN, Mix
 from generators.source import Source
 
 
@@ -22,14 +23,15 @@ class Drawing:
     The memos keep their generators alive, so that the identity of one that is gone is never met again in this
     case. `annotations` holds the types that generators were given during the case: a generator built at
     module level must not carry what one case said about it into the next, or a case would depend on which
-    ones ran before.
+    ones ran before. `mix` says how wild tensors are.
     """
 
-    __slots__ = ("annotations", "source", "values")
+    __slots__ = ("annotations", "mix", "source", "values")
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, mix: Mix = PLAIN) -> None:
         """Starts with nothing drawn."""
         self.source: Final = source
+        self.mix: Final = mix
         self.values: Final[dict[Drawable, Any]] = {}
         self.annotations: Final[dict[Drawable, object]] = {}
 
@@ -47,9 +49,9 @@ current_drawing: Final[ContextVar[Drawing]] = ContextVar("current_drawing")
 
 
 @contextmanager
-def drawing(source: Source) -> Iterator[Drawing]:
+def drawing(source: Source, mix: Mix = PLAIN) -> Iterator[Drawing]:
     """Gives generators values from `source` inside the block; an enclosing drawing returns after it."""
-    token = current_drawing.set(Drawing(source))
+    token = current_drawing.set(Drawing(source, mix))
     try:
         yield current_drawing.get()
     finally:

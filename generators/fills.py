@@ -1,7 +1,7 @@
 """Tensor values as two choices: how they are filled, and a seed.
 
 `FILLS` runs from simple to wild, so that shrinking a case also calms its values. Every fill but "edge" stays
-in [low, high) where the dtype has values there.
+in [low, high) where the dtype has values there; "sprinkled" does unless it is told that the range is no bound.
 """
 
 import math
@@ -27,6 +27,14 @@ LOW_HALF: Final = np.uint64(0xFFFFFFFF)
 HALF: Final = np.uint64(32)
 # A word less these bits has 53, as many as a float64 holds.
 MANTISSA: Final = np.uint64(11)
+# Where activations bend, and what rounds in two ways.
+KINKS: Final = (0.0, 1.0, -1.0, 3.0, -3.0, 6.0)
+# "sprinkled" replaces one element in so many, but at least one.
+RARE: Final = 8
+# "ties" has so many distinct values.
+DISTINCT: Final = 3
+# The stream of a seed that "sprinkled" takes its places from; its values come from the seed's own.
+SECOND: Final = 1 << 127
 
 
 class Limits(NamedTuple):
@@ -48,13 +56,19 @@ def fill_values(
     low: float = 0,
     high: float = 1,
     where: object = None,
+    bounded: bool = True,
 ) -> NDArray[Any]:
     """An array of `shape`, C-contiguous and in its own memory, that depends on nothing but the arguments.
 
     zeros, ones: the value of [low, high) nearest to 0 or 1. small_integers: up to nine integers around the
     one nearest to 0, or the zeros if the range has no integer. uniform: [low, high), after rounding to the
-    dtype too. edge: NaN, infinities, -0.0, subnormals, huge values, an integer's extremes, whatever the
-    range. The parts of a complex value are filled each for itself ("ones" has imaginary parts nearest to 0);
+    dtype too. ties: at most three different uniform values. halves: integers, halves and kinks of the range
+    around the one nearest to 0, for integers as small_integers. sprinkled: uniform, but one element in eight, and
+    at least one, is special: a kink or an end of the range if it is `bounded`, else NaN, an infinity, -0.0,
+    a subnormal, tiny or huge value (huge once at most: two overflow together or not, as they are summed), for
+    integers an extreme or what a float cannot hold. edge: special values alone, whatever the range. No
+    integer is the least of its dtype: dividing that by -1 ends the process. The parts of a
+    complex value are filled each for itself ("ones" has imaginary parts nearest to 0);
     bool ignores the range.
 
     `seed` is in [0, 2**128). RangeError if the fill is unknown or the range holds no value of the dtype;
@@ -74,7 +88,7 @@ def fill_values(
     if kind.category == "complex":
         parts = parts.view(_part(kind))
     # Filling the flat view in place converts, and the result still owns its memory.
-    parts[...] = _FILLERS[fill](_Task(kind, limits, seed, parts.size))
+    parts[...] = _FILLERS[fill](_Task(kind, limits, seed, parts.size, bounded))
     return out
 
 
@@ -85,6 +99,7 @@ class _Task(NamedTuple):
     limits: Limits
     seed: int
     amount: int
+    bounded: bool
 
     def below(self, span: int) -> Words:
         """Integers of [0, span)."""
@@ -111,6 +126,10 @@ def scale_words(raw: Words, span: int) -> Words:
     return product
 
 
+#: The first integers that float32 and float64 cannot hold.
+_UNHELD: Final = (2**24 + 1, 2**53 + 1)
+
+
 def edge_values(dtype: Dtype) -> Flat:
     """The values at which kernels of this dtype go wrong, real parts alone for a complex dtype."""
     part = _part(dtype)
@@ -118,8 +137,9 @@ def edge_values(dtype: Dtype) -> Flat:
         return np.array([False, True])
     if dtype.category == "integer":
         info = np.iinfo(part)
-        values = {info.min, info.min + 1, -1, 0, 1, info.max - 1, info.max}
-        return np.array(sorted(value for value in values if value >= info.min), dtype=part)
+        # Not the least: PyTorch's `div(x, -1, rounding_mode="trunc")` of it ends the process (SIGFPE).
+        values = {info.min + 1, -1, 0, 1, info.max - 1, info.max, *_UNHELD, *(-value for value in _UNHELD)}
+        return np.array(sorted(value for value in values if info.min <= value <= info.max), dtype=part)
     tiny, subnormal, huge = _float_facts(dtype)
     signed = [0.0, subnormal, tiny, 1.0, math.sqrt(huge), huge, math.inf]
     return _rounded(np.array([math.nan, *signed, *(-value for value in signed)]), dtype)
@@ -164,9 +184,71 @@ def _uniform(task: _Task) -> Any:
     return _rounded(values, task.dtype)
 
 
+def _ties(task: _Task) -> Any:
+    if task.dtype.category == "bool":
+        return _uniform(task)
+    distinct = _uniform(task._replace(amount=DISTINCT))
+    return distinct[_places(task, SECOND, DISTINCT)]
+
+
+def _halves(task: _Task) -> Any:
+    if task.dtype.category in ("integer", "bool"):
+        return _small_integers(task)
+    return _picked(task, _landmarks(task))
+
+
+def _sprinkled(task: _Task) -> Any:
+    values = _uniform(task)
+    if task.dtype.category == "bool" or not task.amount:
+        return values
+    raw = words(task.seed ^ SECOND, 2 * task.amount + 1)
+    rare = scale_words(raw[: task.amount], RARE) == 0
+    rare[int(raw[-1]) % task.amount] = True
+    special = _landmarks(task, ends=True) if task.bounded else _specials(task.dtype)
+    chosen = special[scale_words(raw[task.amount : -1], len(special)).astype(np.intp)]
+    if task.dtype.category != "integer":
+        huge = np.flatnonzero(rare & (np.abs(chosen) >= math.sqrt(_float_facts(task.dtype)[2])) & np.isfinite(chosen))
+        rare[huge[1:]] = False
+    return np.where(rare, chosen, values)
+
+
 def _edge(task: _Task) -> Any:
-    edges = edge_values(task.dtype)
-    return edges[task.below(len(edges)).astype(np.intp)]
+    return _picked(task, edge_values(task.dtype))
+
+
+def _specials(dtype: Dtype) -> Flat:
+    """What "sprinkled" strews in where the range is no bound; NaN, infinities and -0.0 most of all."""
+    if dtype.category == "integer":
+        return edge_values(dtype)
+    _, subnormal, huge = _float_facts(dtype)
+    often = [*[math.nan] * 3, *[math.inf, -math.inf] * 2, *[-0.0] * 3]
+    return np.concatenate([_rounded(np.array([*often, -1.0, -subnormal, -huge]), dtype), edge_values(dtype)[1:7]])
+
+
+def _landmarks(task: _Task, ends: bool = False) -> Flat:
+    """Integers, halves and kinks of the range near 0, with its ends if asked or where it has nothing else."""
+    first, last = task.limits
+    if task.dtype.category == "integer":
+        found = [float(x) for x in KINKS if first <= x <= last]
+        return np.array([*map(int, found), first, last], dtype=task.dtype.storage)
+    centre = round(task.limits.nearest(0))
+    steps = (np.arange(-2 * SMALL, 2 * SMALL + 1) / 2 + centre).tolist()
+    found = [x for x in dict.fromkeys([*KINKS, *steps]) if first <= x <= last]
+    if first < 0 <= last:
+        found += [-0.0] * (1 + len(found) // 4)
+    if ends or not found:
+        found += [first, last]
+    return _rounded(np.array(found), task.dtype)
+
+
+def _picked(task: _Task, values: Flat) -> Flat:
+    chosen: Flat = values[_places(task, 0, len(values))]
+    return chosen
+
+
+def _places(task: _Task, stream: int, span: int) -> NDArray[np.intp]:
+    """Indices of [0, span), from the seed's own stream or another."""
+    return scale_words(words(task.seed ^ stream, task.amount), span).astype(np.intp)
 
 
 def _integers(task: _Task, start: int, stop: int) -> Flat:
@@ -179,7 +261,16 @@ def _integers(task: _Task, start: int, stop: int) -> Flat:
 
 
 _FILLERS: Final = MappingProxyType[str, Callable[[_Task], Any]](
-    {"zeros": _zeros, "ones": _ones, "small_integers": _small_integers, "uniform": _uniform, "edge": _edge}
+    {
+        "zeros": _zeros,
+        "ones": _ones,
+        "small_integers": _small_integers,
+        "uniform": _uniform,
+        "ties": _ties,
+        "halves": _halves,
+        "sprinkled": _sprinkled,
+        "edge": _edge,
+    }
 )
 FILLS: Final = tuple(_FILLERS)
 

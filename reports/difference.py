@@ -112,6 +112,7 @@ def _facts(before: Saved, after: Saved) -> Iterator[Fact]:
         ("target", before.target, after.target),
         *versions,
         ("seed", before.seed, after.seed),
+        ("inputs", before.inputs, after.inputs),
         ("commit", before.commit, after.commit),
         # Another number of cases or another choice of tests explains more than any version does.
         ("command", before.command, after.command),

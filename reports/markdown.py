@@ -78,6 +78,7 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
     yield "| | count | |"
     yield "|---|--:|---|"
     seed = "" if summary.seed is None else f", seed {summary.seed}"
+    seed += "" if summary.inputs is None else f", {summary.inputs} inputs"
     yield f"| tests | {summary.tests:,} | in {duration(summary.seconds)}{seed} |"
     for name, count in {
         "cases": summary.cases,

@@ -32,7 +32,7 @@ class Merged:
 
 @dataclass
 class _Identity:
-    """What two shards of one run share: target, seed and versions, each with the folder that said so."""
+    """What two shards of one run share: target, seed, inputs and versions, each with the folder that said so."""
 
     facts: dict[tuple[str, str], tuple[object, Path]] = field(default_factory=dict)
 
@@ -42,7 +42,7 @@ class _Identity:
         if held != value:
             raise MergeError(
                 f"{name}={value!r} in {folder}, but should be {held!r} as in {source} [merge]; "
-                "shards can be merged only where target, seed and versions are the same"
+                "shards can be merged only where target, seed, inputs and versions are the same"
             )
 
 
@@ -110,8 +110,8 @@ def _tests(run: Run, identity: _Identity) -> set[str]:
             continue
         kind = record["type"]
         if kind == "run":
-            for name in ("target", "seed"):
-                identity.agree(kind, name, record[name], run.folder)
+            for name in ("target", "seed", "inputs"):
+                identity.agree(kind, name, record.get(name), run.folder)
         if kind in ("run", "target"):
             for name, version in record["environment"].items():
                 identity.agree(kind, name, version, run.folder)

@@ -194,6 +194,7 @@ def _facts(summary: Summary) -> list[tuple[str, str, bool]]:
         ("path", summary.path, False),
         ("device", ", ".join(summary.devices), False),
         ("seed", None if summary.seed is None else str(summary.seed), False),
+        ("inputs", summary.inputs, False),
         ("started", _moment(summary.started), False),
         ("took", duration(summary.seconds), False),
         *((name, version, False) for name, version in versions.items()),

@@ -47,12 +47,13 @@ class Saved:
 
     `ran` holds the tests whose silence means something: those that passed, and those that failed and showed why. One
     that was skipped, never ended, or failed without a divergence says nothing of what it showed before. `target`,
-    `seed`, `commit` and `command` are None where they are not known.
+    `seed`, `inputs`, `commit` and `command` are None where they are not known.
     """
 
     folder: Path
     target: str | None
     seed: int | None
+    inputs: str | None
     commit: str | None
     command: str | None
     environment: Mapping[str, str]
@@ -68,6 +69,7 @@ def saved_of(summary: Summary) -> Saved:
         folder=summary.folder,
         target=summary.target,
         seed=summary.seed,
+        inputs=summary.inputs,
         commit=summary.commit,
         command=summary.command,
         environment=dict(summary.environment),
@@ -130,6 +132,7 @@ class _Reader:
             folder=self._path.parent,
             target=self._optional(content, "target", str) or _target(rows),
             seed=self._optional(content, "seed", int),
+            inputs=self._optional(content, "inputs", str),
             commit=self._optional(content, "commit", str),
             command=self._optional(content, "command", str),
             environment=self._texts(content, "environment"),

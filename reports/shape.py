@@ -160,6 +160,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "version": _WHOLE,
         "worker": _TEXT,
         "seed": _WHOLE,
+        "inputs": _TEXT_OR_NONE,
         "target": _TEXT,
         "time": _NUMBER,
         "environment": _NAMED_TEXTS,

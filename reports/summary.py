@@ -162,6 +162,7 @@ class Summary:
     seed: int | None
     environment: Mapping[str, str]
     command: str
+    inputs: str | None
     commit: str | None
     path: str | None
     started: float | None
@@ -224,6 +225,7 @@ class Summary:
             "tests": self.tests,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
+            "inputs": self.inputs,
             "graph": {
                 "verified": self.graph.verified,
                 "backward_verified": self.graph.backward_verified,

@@ -84,6 +84,7 @@ class _Tally:
         self._target = ""
         self._devices: dict[str, None] = {}
         self._seed: int | None = None
+        self._inputs: str | None = None
         self._command = ""
         self._commit: str | None = None
         self._path: str | None = None
@@ -149,6 +150,7 @@ class _Tally:
                 return
             self._target = self._target or record["target"]
             self._seed = record["seed"] if self._seed is None else self._seed
+            self._inputs = self._inputs or record.get("inputs")
             self._command = self._command or record["command"]
             self._commit = self._commit or record["commit"]
             self._path = self._path or record["path"]
@@ -218,6 +220,7 @@ class _Tally:
             folder=self._folder,
             target=self._target or "the target",
             seed=self._seed,
+            inputs=self._inputs,
             devices=tuple(self._devices),
             environment=dict(sorted(self._environment.items())),
             command=self._command,

@@ -94,6 +94,7 @@ class _Page:
         table.add_column(justify="right", no_wrap=True)
         table.add_column(overflow="fold")
         seed = "" if summary.seed is None else f", seed {summary.seed}"
+        seed += "" if summary.inputs is None else f", {summary.inputs} inputs"
         table.add_row("tests", f"{summary.tests:,}", f"in {duration(summary.seconds)}{seed}")
         table.add_row("cases", f"{summary.cases:,}", "")
         self._count(table, "  aligned", summary.aligned, "green")

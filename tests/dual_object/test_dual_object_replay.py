@@ -8,7 +8,7 @@ import torch as real
 from dual_bodies import BODIES, assert_same, double, tensor, torch
 
 from dual_object import Call, Program, Replay
-from dual_object.observation import Failure
+from dual_object.observation import Failure, mutated
 from dual_object.program import Input
 from dual_object.replay import import_function, materialise, same_host
 from dual_object.values import Ref
@@ -223,6 +223,22 @@ def test_materialise(strides):
     assert made.tolist() == data.tolist()
     assert made.strides == tuple(8 * stride for stride in strides or (3, 1))
     assert not np.shares_memory(made, data)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (), (1,)])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_an_offset_is_the_tensors_own(reference, shape, dtype):
+    """The tensor lies behind other elements of its memory, and a write to it is seen there."""
+    data = np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
+    replay = Replay(reference, Program([Input(0, "x", data, dtype, offset=3)]))
+    replay.place(replay.program.inputs[0])
+    tensor = replay.values.by_id[0]
+    assert (tensor.storage_offset(), tensor.is_leaf, tuple(tensor.shape)) == (3, True, shape)
+    assert tensor.tolist() == data.tolist()
+    assert replay.finish().fill(iter(())).inputs == {}
+    tensor += 1
+    [changed] = mutated(reference, replay.program, replay.values).values()
+    assert changed.tolist() == (data + 1).tolist()
 
 
 @pytest.mark.parametrize(

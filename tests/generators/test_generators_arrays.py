@@ -52,18 +52,18 @@ def test_values_are_two_choices(case: Drawing) -> None:
     """After the sizes come the index of a fill and a 32-bit seed."""
     value = array(2, 3, 4).value()
     fill, seed = case.source.choices
-    assert (fill.kind, fill.n, FILLS[fill.value]) == ("index", 5, "uniform")
+    assert (fill.kind, fill.n, FILLS[fill.value]) == ("index", 8, "uniform")
     assert (seed.kind, seed.low, seed.high, seed.value) == ("integer", 0, 2**32, value.seed)
 
 
 def test_fills_run_from_simple_to_wild() -> None:
     """A shrinker that lowers the index calms the values."""
-    assert FILLS == ("zeros", "ones", "small_integers", "uniform", "edge")
+    assert FILLS == ("zeros", "ones", "small_integers", "uniform", "ties", "halves", "sprinkled", "edge")
 
 
 def test_other_fills_can_be_asked_for() -> None:
     """`fills` gives the probability of each."""
-    values = drawn(60, fills=(0.5, 0, 0, 0, 0.5))
+    values = drawn(60, fills=(0.5, 0, 0, 0, 0, 0, 0, 0.5))
     assert {value.fill for value in values} == {"zeros", "edge"}
 
 
@@ -162,4 +162,4 @@ def test_probabilities_of_fills_are_checked_when_built() -> None:
     """There must be one for each fill."""
     with pytest.raises(ChoiceError) as caught:
         array(fills=(1.0,))
-    assert str(caught.value) == "fills=(1.0,), but should have 5 entries [array(fills=(1.0,))]"
+    assert str(caught.value) == "fills=(1.0,), but should have 8 entries [array(fills=(1.0,))]"

@@ -26,18 +26,18 @@ RANGES = [
 
 # In the order of FILLS.
 GOLDEN_BYTES = {
-    "float16": "094c4931 d0adbcac ea9a93c7 f0c77356 62009bce",
-    "bfloat16": "4fea5e6a fab5e80e c998f7ad 1b02d096 08abc2ea",
-    "float32": "4fea5e6a fab5e80e c998f7ad 6b6d08a4 a73c0797",
-    "float64": "e3c2af35 5493ebe6 c7b2c2c6 c9e7c88e 4eaa54f6",
-    "int8": "c9023258 41122349 23b81a9e bd3fc22e f327a9f7",
-    "uint8": "c9023258 41122349 44b465fb 4bfb8b4e 12374f57",
-    "int16": "094c4931 8596c93f ce3c9adc 281092c4 f482731d",
-    "int32": "4fea5e6a 03bef89b 4aee5d7c 2d0331dc 24472381",
-    "int64": "e3c2af35 7b0f2fad dd07864f a434db40 2a195184",
-    "bool": "c9023258 41122349 bc373fc9 bc373fc9 bc373fc9",
-    "complex64": "e3c2af35 eea83029 bedb08e5 a6ce3fe4 fd5f086f",
-    "complex128": "52a3e080 a4a5dbb0 80aa4781 888ee779 8dd8f2b2",
+    "float16": "094c4931 d0adbcac ea9a93c7 f0c77356 3543a2ad dee68e9a 7973c22f 62009bce",
+    "bfloat16": "4fea5e6a fab5e80e c998f7ad 1b02d096 caf69aa0 0803c4e9 eff9b5bf 08abc2ea",
+    "float32": "4fea5e6a fab5e80e c998f7ad 6b6d08a4 ef3a38a8 0803c4e9 a6a82e0f a73c0797",
+    "float64": "e3c2af35 5493ebe6 c7b2c2c6 c9e7c88e 4413390b 8569b32c 9419429c 4eaa54f6",
+    "int8": "c9023258 41122349 23b81a9e bd3fc22e bcc340d8 23b81a9e 4a6b3565 01256edc",
+    "uint8": "c9023258 41122349 44b465fb 4bfb8b4e 074e4e8b 44b465fb 65c14cdc 12374f57",
+    "int16": "094c4931 8596c93f ce3c9adc 281092c4 d269bc37 ce3c9adc ec8fc074 07d2690c",
+    "int32": "4fea5e6a 03bef89b 4aee5d7c 2d0331dc dffd2278 4aee5d7c 9c4d855f 9a3330fb",
+    "int64": "e3c2af35 7b0f2fad dd07864f a434db40 2765ff4b dd07864f 8e187ad5 d83e54a9",
+    "bool": "c9023258 41122349 bc373fc9 bc373fc9 bc373fc9 bc373fc9 bc373fc9 bc373fc9",
+    "complex64": "e3c2af35 eea83029 bedb08e5 a6ce3fe4 a8b55378 bb6b3d12 48ed9314 fd5f086f",
+    "complex128": "52a3e080 a4a5dbb0 80aa4781 888ee779 0f4b6af3 7115b409 a0c0f2c2 8dd8f2b2",
 }
 
 
@@ -159,12 +159,12 @@ def test_edge_values_of_floats_hold_all_that_is_dangerous(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_edge_values_of_integers_hold_the_extremes(dtype: str) -> None:
-    """The least and the greatest value come up, and none is wrapped around."""
+    """The ends come up, the least value of a signed dtype apart, and none is wrapped around."""
     info = np.iinfo(dtype)
     values = set(fill_values("edge", 1, (500,), dtype, 0, 1).tolist())
-    assert {info.min, info.max, 0, 1} <= values
+    assert {0 if dtype == "uint8" else info.min + 1, info.max, 0, 1} <= values
     assert values == set(edge_values(DTYPES[dtype]).tolist())
-    assert len(values) == (4 if dtype == "uint8" else 7)
+    assert len(values) == {"uint8": 4, "int8": 6, "int16": 6, "int32": 8, "int64": 10}[dtype]
 
 
 @pytest.mark.parametrize("fill", FILLS)
@@ -249,7 +249,7 @@ def test_a_large_array_begins_with_the_values_of_a_small_one() -> None:
         ("zeros", "int32", -math.inf, 1,
          "low=-inf, but should be finite [fill_values('zeros', dtype='int32')]"),
         ("twos", "float32", 0, 1,
-         "fill='twos', but should be one of zeros, ones, small_integers, uniform, edge "
+         "fill='twos', but should be one of zeros, ones, small_integers, uniform, ties, halves, sprinkled, edge "
          "[fill_values('twos', dtype='float32')]"),
     ],
 )  # fmt: skip
@@ -258,3 +258,69 @@ def test_what_cannot_be_filled_is_refused(fill, dtype, low, high, message: str) 
     with pytest.raises(RangeError) as caught:
         fill_values(fill, 1, (2,), dtype, low, high)
     assert str(caught.value) == message
+
+
+def test_ties_have_few_values() -> None:
+    """At most three of the range, so that a maximum is met twice."""
+    for dtype in ("float32", "int64"):
+        values = fill_values("ties", 2, (50,), dtype, -100, 100)
+        assert len(set(values.tolist())) == 3
+    assert len(set(fill_values("ties", 2, (50,), "float32", -1, 1).tolist())) == 3
+
+
+def test_halves_are_where_rounding_and_activations_turn() -> None:
+    """Halves, integers, both zeros and the kinks of activations come up; integers are small ones."""
+    values = fill_values("halves", 1, (900,), "float32", -8, 8).tolist()
+    assert {-3.0, -0.5, 0.0, 0.5, 1.5, 2.5, 3.0, 6.0} <= set(values)
+    assert any(value == 0 and math.copysign(1, value) < 0 for value in values)
+    assert set(fill_values("halves", 1, (300,), "int32", -8, 8).tolist()) == set(range(-4, 5))
+    assert set(fill_values("halves", 1, (30,), "float64", 0.1, 0.4).tolist()) == {0.1, math.nextafter(0.4, 0)}
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0.5, 3), (-3, 0)])
+def test_negative_zero_stays_out_of_a_range_without_negative_numbers(low: float, high: float) -> None:
+    """There 1 / x and the square root would leave their domain by the sign of a zero."""
+    values = fill_values("halves", 1, (300,), "float32", low, high)
+    assert not np.any((values == 0) & np.signbit(values))
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (64,), (5, 5, 5)])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sprinkled_tensor_has_a_few_special_values(shape: tuple[int, ...], seed: int) -> None:
+    """At least one element is no uniform one, and about one in eight; the others are."""
+    plain = fill_values("uniform", seed, shape, "float32", -1, 1)
+    special = fill_values("sprinkled", seed, shape, "float32", -1, 1, bounded=False) != plain
+    assert 1 <= special.sum() <= 1 + plain.size // 4
+
+
+def test_sprinkled_values_leave_a_range_only_where_it_is_no_bound() -> None:
+    """Bounded, they are kinks and ends of the range; else NaN, infinities, -0.0, subnormal, tiny and huge numbers."""
+    bounded = fill_values("sprinkled", 1, (4000,), "float32", -0.75, 1)
+    assert {-0.5, 0.0, 0.5, -0.75, float(np.nextafter(np.float32(1), np.float32(0)))} <= set(bounded.tolist())
+    free = fill_values("sprinkled", 1, (4000,), "float32", -1, 1, bounded=False)
+    info = np.finfo(np.float32)
+    assert np.isnan(free).any()
+    assert {math.inf, -math.inf, float(info.tiny), float(info.smallest_subnormal)} <= set(free.tolist())
+    assert np.any((free == 0) & np.signbit(free))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_sprinkled_tensor_has_one_huge_value_at_most(dtype: str) -> None:
+    """Two would overflow together, or not, as they are summed."""
+    for seed in range(30):
+        values = parts(fill_values("sprinkled", seed, (200,), dtype, -1, 1, bounded=False))
+        assert np.sum(np.isfinite(values) & (np.abs(values) > 2)) <= 1
+
+
+def test_sprinkled_integers_are_those_that_a_float_cannot_hold() -> None:
+    """2**24 + 1 and 2**53 + 1 of both signs, and the extremes, where the range is no bound; kinks and ends else."""
+    free = set(fill_values("sprinkled", 1, (4000,), "int64", -8, 8, bounded=False).tolist())
+    assert {2**24 + 1, -(2**24) - 1, 2**53 + 1, -(2**53) - 1, 2**63 - 1, 1 - 2**63} <= free
+    assert set(fill_values("sprinkled", 1, (400,), "int64", 2, 5).tolist()) == {2, 3, 4}
+
+
+@pytest.mark.parametrize("dtype", [name for name in INTEGERS if name != "uint8"])
+def test_no_integer_is_the_least_of_its_dtype(dtype: str) -> None:
+    """PyTorch ends the process where it truncates the least integer divided by -1."""
+    for fill in ("sprinkled", "edge"):
+        assert np.iinfo(dtype).min not in fill_values(fill, 1, (4000,), dtype, -8, 8, bounded=False)

@@ -173,15 +173,18 @@ def test_message_changed(run):
 
 
 def test_facts(run):
-    """Target, versions, seed, commit and command are told where they differ; `-` stands for what is not known."""
+    """Target, versions, seed, inputs, commit and command are told where they differ; `-` stands for what is not known."""
     before = run(environment={"torch": "2.1", "cuda": "no"}, commit=None)
-    after = run(environment={"torch": "2.2", "numpy": "1.26"}, seed=8, target="torch", command="pytest -n 2")
+    after = run(
+        environment={"torch": "2.2", "numpy": "1.26"}, seed=8, inputs="edge", target="torch", command="pytest -n 2"
+    )
     assert compare_runs(before, after).facts == (
         Fact("target", "oneflow", "torch"),
         Fact("cuda", "no", "-"),
         Fact("numpy", "-", "1.26"),
         Fact("torch", "2.1", "2.2"),
         Fact("seed", "7", "8"),
+        Fact("inputs", "-", "edge"),
         Fact("commit", "-", "0123456789ab"),
         Fact("command", "pytest", "pytest -n 2"),
     )

@@ -80,6 +80,7 @@ def test_programs_of_both(shard, tmp_path):
     ("fields", "told"),
     [
         ({"seed": 8}, "seed=8 in {b}, but should be 7 as in {a}"),
+        ({"inputs": "edge"}, "inputs='edge' in {b}, but should be None as in {a}"),
         ({"target": "torch"}, "target='torch' in {b}, but should be 'oneflow' as in {a}"),
         (
             {"environment": {"torch": "2.0.1", "oneflow": "0.9.0"}},
@@ -88,10 +89,11 @@ def test_programs_of_both(shard, tmp_path):
     ],
 )
 def test_shards_of_different_runs(shard, tmp_path, fields, told):
-    """Another seed, target or version is named, and no run is written."""
+    """Another seed, target, version or kind of inputs is named, and no run is written."""
     a, b = shard("a", "t::a"), shard("b", "t::b", **fields)
     sentence = (
-        f"{told.format(a=a, b=b)} [merge]; shards can be merged only where target, seed and versions are the same"
+        f"{told.format(a=a, b=b)} [merge]; "
+        "shards can be merged only where target, seed, inputs and versions are the same"
     )
     with pytest.raises(MergeError, match=f"^{re.escape(sentence)}$"):
         merge_runs([a, b], tmp_path / "m")
