@@ -24,6 +24,7 @@ from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
 from autotest.proving import StaleEntryError, stale_entries
 from autotest.session import Session, session_for
+from autotest.undecidable import Doubt, reason_of, undecided
 from autotest.verdicts import Verdict, Verdicts
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
@@ -55,6 +56,7 @@ class Judgement:
     graph: dict[str, str] = field(init=False)
     death: Death | None = None
     unseen: list[Divergence] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Without a graph check, the records still say whether the case has gradients to compare."""
@@ -69,7 +71,9 @@ class Judgement:
         """The worst that happened."""
         if self.death is not None:
             return "timed_out" if self.death.timed_out else "crashed"
-        return "divergent" if self.divergences else "aligned"
+        if self.divergences:
+            return "divergent"
+        return "undecidable" if self.doubts else "aligned"
 
 
 class TestRun:
@@ -301,8 +305,8 @@ class TestRun:
             if against_eager and compare(case.program, case.reference, result, rules, graph=True):
                 return against_eager
             return []
-        if against_eager:
-            return against_eager
+        if against_eager or judgement.doubts:
+            return against_eager  # where eager gives another lawful answer, a graph that agrees with it does so too
         return compare(case.program, case.reference, result, rules, graph=True)
 
     def _graph_refused(
@@ -334,8 +338,19 @@ class TestRun:
         if count >= BLAMED and self.verdicts.peers is not None:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         found = blame(self.session.reference, target, case.program, differences, self.options.rules, sides, graph=graph)
-        found = self._told(found, target, graph=graph)
-        self._blamed[signature] = (count + 1, found)
+        found = self._told(self._decidable(judgement, found), target, graph=graph)
+        if found:
+            self._blamed[signature] = (count + 1, found)
+        return found
+
+    def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:
+        """What of the divergences the reference defines; the case keeps its doubts about the rest."""
+        found = []
+        for divergence in divergences:
+            left, doubts = undecided(self.session.reference, divergence, self.options.rules)
+            judgement.doubts += doubts
+            if left is not None:
+                found.append(left)
         return found
 
     def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
@@ -380,6 +395,8 @@ class TestRun:
             judgement.started,
             judgement.divergences,
             judgement.unseen,
+            reason=reason_of(judgement.doubts) if judgement.verdict == "undecidable" else None,
+            doubts=judgement.doubts,
             ops=case.program.ops(),
             dtypes=case.op_dtypes,
             graph=judgement.graph,

@@ -13,9 +13,10 @@ from autotest.ledger import Ledger
 from autotest.options import TestOptions
 from autotest.peers import Peers
 from autotest.session import Session
+from autotest.undecidable import Doubt
 from reports import RED_LEVELS
 
-Verdict = Literal["aligned", "divergent", "rejected", "skipped", "crashed", "timed_out"]
+Verdict = Literal["aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out"]
 
 #: So many cases per fingerprint and test keep their evidence in the records and their Program on disk.
 KEPT_CASES = 3
@@ -46,6 +47,7 @@ class Verdicts:
         unshown: Sequence[Divergence] = (),
         *,
         reason: str | None = None,
+        doubts: Sequence[Doubt] = (),
         ops: Sequence[str] = (),
         dtypes: Sequence[str] = (),
         graph: dict[str, str] | None = None,
@@ -80,6 +82,7 @@ class Verdicts:
                 graph=graph,
                 seconds=seconds,
                 divergences=rows,
+                undecidable=sorted({(doubt.op, doubt.phase, doubt.reason) for doubt in doubts}),
             )
 
     def _levelled(self, row: Row, stricter: bool) -> Row:
@@ -121,5 +124,5 @@ class Verdicts:
         """What a red test says: its divergences in words."""
         from reports import failure_text
 
-        total = sum(self._session.counts[v] for v in ("aligned", "divergent", "crashed", "timed_out"))
+        total = sum(self._session.counts[v] for v in ("aligned", "divergent", "undecidable", "crashed", "timed_out"))
         return failure_text(self.rows, cases=total)

@@ -23,6 +23,10 @@ class ProgramError(DualError, ValueError):
     """A stored Program is damaged or of another version."""
 
 
+class CannotWiden(DualError, ValueError):  # noqa: N818 - a fact about a Program, asked for and answered, not a fault
+    """A Program has no meaning in float64; the message says why."""
+
+
 class TargetError(DualError, RuntimeError):
     """A target cannot be loaded: it is unknown, not installed, or dies at import."""
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from reports.literals import literal
 from reports.matrix import Cell, Matrix
 
-STYLES = {"crashed": "bold red", "wrong": "red", "refuses": "yellow", "known": "yellow"}
+STYLES = {"crashed": "bold red", "wrong": "red", "refuses": "yellow", "known": "yellow", "undecidable": "yellow"}
 
 
 def matrix_table(matrix: Matrix, ops: Sequence[str], encoding: str = "utf-8") -> Table:

@@ -144,7 +144,7 @@ def _run_properties(summary: Summary) -> Iterator[tuple[str, object]]:
     for name, fact in (("seed", summary.seed), ("commit", summary.commit), ("command", summary.command or None)):
         if fact is not None:
             yield name, fact
-    for name in ("cases", "aligned", "divergent", "skipped", "crashed", "timed_out", "rejected"):
+    for name in ("cases", "aligned", "divergent", "undecidable", "skipped", "crashed", "timed_out", "rejected"):
         yield f"run.{name}", getattr(summary, name)
 
 

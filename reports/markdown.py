@@ -84,12 +84,16 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
         "cases": summary.cases,
         "aligned": summary.aligned,
         "divergent": summary.divergent,
+        **({"undecidable": summary.undecidable} if summary.undecidable else {}),
         "skipped": summary.skipped,
         "crashed": summary.crashed,
         "timed out": summary.timed_out,
         "rejected draws": summary.rejected,
     }.items():
         yield f"| {name} | {count:,} | |"
+    for doubts in summary.doubts:
+        if doubts.excessive:
+            yield f"| | | {code(doubts.op)}{str(doubts).removeprefix(doubts.op)} |"
     graph = summary.graph
     if graph.asked:
         facts = f"{graph.verified:,} of {counted(graph.asked, 'case')}"

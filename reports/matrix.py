@@ -36,7 +36,7 @@ NO_BACKWARD = "nothing to differentiate"
 #: What the level of a divergence says of its case, whatever its kind.
 BY_LEVEL = {"refuses": "refuses", "counted": "refuses", "stricter": "known", "known": "known"}
 #: Worst first.
-OUTCOMES = ("crashed", "wrong", "refuses", "known", "aligned", "not_checked")
+OUTCOMES = ("crashed", "wrong", "refuses", "known", "undecidable", "aligned", "not_checked")
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Cell:
     """Cases of one op in one phase, each counted once by the worst that it showed there."""
 
     aligned: int = 0
+    undecidable: int = 0
     known: int = 0
     refuses: int = 0
     wrong: int = 0
@@ -53,7 +54,7 @@ class Cell:
     @property
     def checked(self) -> int:
         """The cases that were compared in this phase."""
-        return self.aligned + self.known + self.refuses + self.wrong + self.crashed
+        return self.aligned + self.undecidable + self.known + self.refuses + self.wrong + self.crashed
 
     @property
     def worst(self) -> str:
@@ -145,11 +146,12 @@ def _compared(record: Record, shown: Mapping[tuple[str, str], str]) -> Iterator[
     in_graph = any(row["phase"].startswith("graph") for row in rows)
     died = record["verdict"] in ("crashed", "timed_out") and not in_graph
     compared = not (ended or died or record["verdict"] == "skipped")
+    wrong = {place for place, outcome in shown.items() if outcome != "undecidable"}
     for op in set(record["ops"]):
         for phase, checked in _phases(record):
             if (op, phase) in shown:
                 continue
-            sound = compared and checked and not (shown and _doubts(op, phase) & shown.keys())
+            sound = compared and checked and not (wrong and _doubts(op, phase) & wrong)
             yield (op, phase), "aligned" if sound else "not_checked"
 
 
@@ -163,6 +165,8 @@ def _shown(record: Record) -> dict[tuple[str, str], str]:
     """The worst outcome of each op and phase that a case's divergences name."""
     ops = set(record["ops"])
     shown: dict[tuple[str, str], str] = {}
+    for op, phase, _ in record.get("undecidable") or ():
+        shown[next(iter(ops)) if op == WHOLE and len(ops) == 1 else op, phase] = "undecidable"
     for row in record["divergences"]:
         op = next(iter(ops)) if row["op"] == WHOLE and len(ops) == 1 else row["op"]
         outcome = _outcome(row)

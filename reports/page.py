@@ -149,6 +149,9 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
         ("skipped", summary.skipped, "", "unsure"),
         ("rejected draws", summary.rejected, "", ""),
     ]
+    if summary.undecidable:
+        note = "; ".join(str(doubts) for doubts in summary.doubts if doubts.excessive)
+        rows.insert(7, ("undecidable", summary.undecidable, note, "unsure"))
     if stricter:
         rows.insert(1, ("stricter", len(stricter), f"{_in_cases(stricter)}, not red", ""))
     counts = [(label, f"{number:,}", note, tone) for label, number, note, tone in rows]

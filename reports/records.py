@@ -101,9 +101,11 @@ class RecordWriter:
         graph: Mapping[str, str] | None = None,
         seconds: float,
         divergences: Sequence[Mapping[str, object]] = (),
+        undecidable: Sequence[tuple[str, str, str]] = (),
     ) -> None:
         """Record how a case ended; `dtypes` are those that `ops` were given, one by one, `graph` holds the keys forward
-        and backward, and `eager: global` where the case has global tensors.
+        and backward, and `eager: global` where the case has global tensors. `undecidable` are op, phase and reason of
+        what the reference does not define.
         """
         self.write(
             {
@@ -117,6 +119,7 @@ class RecordWriter:
                 "graph": None if graph is None else dict(graph),
                 "seconds": seconds,
                 "divergences": [dict(row) for row in divergences],
+                **({"undecidable": [list(doubt) for doubt in undecidable]} if undecidable else {}),
             }
         )
 

@@ -10,7 +10,7 @@ Record = dict[str, Any]
 Check = Callable[[Any], bool]
 
 VERSION = 2
-VERDICTS = ("aligned", "divergent", "rejected", "skipped", "crashed", "timed_out")
+VERDICTS = ("aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out")
 #: Worst first. `wrong` and `refuses` are new and make a run red; `stricter` is what the checks of the framework's own
 #: test harness would not have seen; `known` is explained by a ledger of known divergences; `counted` is an op that the
 #: target lacks, which its test only counts.
@@ -101,6 +101,10 @@ def _is_verdict(value: Any) -> bool:
     return isinstance(value, str) and value in VERDICTS
 
 
+def _is_doubts(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and all(_is_texts(doubt) and len(doubt) == 3 for doubt in value))
+
+
 def _is_object_or_none(value: Any) -> bool:
     return value is None or isinstance(value, dict)
 
@@ -181,6 +185,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "graph": (_is_graph, "null or an object with the strings forward and backward"),
         "seconds": _NUMBER,
         "divergences": (_is_list, "a list"),
+        "undecidable": (_is_doubts, "a list of op, phase and reason, or absent"),
         "time": _TIME_OR_NONE,
     },
     "test": {

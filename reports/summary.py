@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from reports.coverage import Coverage
+from reports.doubts import OpDoubts
 from reports.matrix import Matrix
 from reports.shape import Record
 
@@ -148,12 +149,13 @@ class SlowTest:
 class Summary:
     """Everything the terminal tells about a run; `to_json()` is summary.json.
 
-    `cases` is aligned + divergent + skipped + crashed + timed_out: rejected draws and running cases are not
-    cases. `complete` is false where a case or test never ended or a line was damaged. `divergences` are what makes the
-    run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only count,
-    `stricter` what the framework's own harness would not have seen. `unexpected` counts the divergent, crashed and
-    timed-out cases with a divergence that is red, `unexpected_tests` the tests holding them, and `failed` names the
-    failed tests without one. By test: `outcomes` (passed, failed, skipped), `seconds_by_test`, `lines`.
+    `cases` is aligned + divergent + undecidable + skipped + crashed + timed_out: rejected draws and running cases are
+    not cases. `complete` is false where a case or test never ended or a line was damaged. `divergences` are what makes
+    the run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only
+    count, `stricter` what the framework's own harness would not have seen. `doubts` are the ops with undecidable cases.
+    `unexpected` counts the divergent, crashed and timed-out cases with a divergence that is red, `unexpected_tests` the
+    tests holding them, and `failed` names the failed tests without one. By test: `outcomes` (passed, failed, skipped),
+    `seconds_by_test`, `lines`.
     """
 
     folder: Path
@@ -170,6 +172,7 @@ class Summary:
     tests: int
     aligned: int
     divergent: int
+    undecidable: int
     rejected: int
     skipped: int
     crashed: int
@@ -196,11 +199,12 @@ class Summary:
     lines: Mapping[str, int]
     matrix: Matrix
     coverage: Coverage
+    doubts: tuple[OpDoubts, ...]
 
     @property
     def cases(self) -> int:
         """The cases which ended with a verdict other than rejected."""
-        return self.aligned + self.divergent + self.skipped + self.crashed + self.timed_out
+        return self.aligned + self.divergent + self.undecidable + self.skipped + self.crashed + self.timed_out
 
     @property
     def all_divergences(self) -> tuple[Divergence, ...]:
@@ -218,6 +222,7 @@ class Summary:
             "cases": self.cases,
             "aligned": self.aligned,
             "divergent": self.divergent,
+            "undecidable": self.undecidable,
             "rejected": self.rejected,
             "skipped": self.skipped,
             "crashed": self.crashed,
@@ -249,5 +254,6 @@ class Summary:
             "skipped_reasons": dict(self.skipped_reasons),
             "rejected_reasons": dict(self.rejected_reasons),
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
+            "doubts": [row.to_json() for row in self.doubts],
             "matrix": self.matrix.to_json(),
         }

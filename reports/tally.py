@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from reports.coverage import CoverageTally
+from reports.doubts import DoubtTally
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
 from reports.shape import LEVELS, RED_LEVELS, ROW_TEXTS, Record
@@ -109,6 +110,7 @@ class _Tally:
         self._faults = _Sentences()
         self._matrix = MatrixTally()
         self._coverage = CoverageTally()
+        self._doubts = DoubtTally()
 
     def take(self, path: Path, record: Record) -> None:
         """Count one record."""
@@ -160,6 +162,7 @@ class _Tally:
         self._verdicts[verdict] += 1
         self._tests.setdefault(test, None)
         self._coverage.case(record, self._matrix.take(record))
+        self._doubts.take(record)
         if verdict == "rejected":
             self._rejected.add(record.get("reason") or "no reason given")
         elif verdict == "skipped":
@@ -231,6 +234,7 @@ class _Tally:
             tests=len(self._tests),
             aligned=self._verdicts["aligned"],
             divergent=self._verdicts["divergent"],
+            undecidable=self._verdicts["undecidable"],
             rejected=self._verdicts["rejected"],
             skipped=self._verdicts["skipped"],
             crashed=self._verdicts["crashed"],
@@ -257,4 +261,5 @@ class _Tally:
             lines=dict(sorted(self._lines.items())),
             matrix=self._matrix.matrix(),
             coverage=self._coverage.coverage(),
+            doubts=self._doubts.doubts(),
         )

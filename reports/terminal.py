@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -99,6 +100,8 @@ class _Page:
         table.add_row("cases", f"{summary.cases:,}", "")
         self._count(table, "  aligned", summary.aligned, "green")
         self._count(table, "  divergent", summary.divergent, "red")
+        if summary.undecidable:
+            self._count(table, "  undecidable", summary.undecidable, "yellow", self._doubts())
         self._count(table, "  skipped", summary.skipped, "yellow", self._reasons(summary.skipped_reasons))
         self._count(table, "  crashed", summary.crashed, "red")
         self._count(table, "  timed out", summary.timed_out, "red")
@@ -136,6 +139,17 @@ class _Page:
             rest = len(lines) - MOST_REASONS
             lines[MOST_REASONS:] = [f"and {counted(rest, 'more reason')}, see summary.json"]
         return Text("\n".join(lines), overflow="fold")
+
+    def _doubts(self) -> Text:
+        """Of the ops that are in doubt too often, each with its reasons; of all others, the reasons."""
+        excessive = [str(doubts) for doubts in self._summary.doubts if doubts.excessive]
+        reasons: Counter[str] = Counter()
+        for doubts in self._summary.doubts:
+            reasons.update(dict(doubts.reasons))
+        lines = [f"{count:,} x {reason}" for reason, count in sorted(reasons.items(), key=lambda item: -item[1])]
+        if len(excessive) > MOST_REASONS:
+            excessive[MOST_REASONS:] = [f"and {counted(len(excessive) - MOST_REASONS, 'more op')}, see summary.json"]
+        return Text("\n".join(self._literal(line) for line in (*lines, *excessive)), overflow="fold")
 
     def _names(self, title: str, names: Sequence[str]) -> None:
         if not names:

@@ -7,9 +7,10 @@ function may change anything, PyTorch itself included. `adapter.phase` tells it 
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -49,6 +50,10 @@ class Adapter:
     tensor_type = torch.Tensor
     module_type = torch.nn.Module
     touched: frozenset[str] = frozenset()
+    #: Ops whose results hold whatever the memory held before.
+    uninitialised = frozenset(
+        {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
+    )
 
     def __init__(self) -> None:
         self.phase: Literal["eager", "graph"] = "eager"
@@ -159,6 +164,22 @@ class Adapter:
 
     def _like(self, cotangent: Array, output: torch.Tensor) -> torch.Tensor:
         return torch.from_numpy(cotangent).to(device=output.device, dtype=output.dtype)
+
+    @contextlib.contextmanager
+    def default_dtype(self, name: str) -> Iterator[None]:
+        """While it lasts, floating tensors and modules are made in this dtype unless told otherwise."""
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(getattr(torch, name))
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
+
+    def overwrite(self, tensor: torch.Tensor, change: Callable[[Array], Array]) -> None:
+        """Change a tensor's values in place, behind autograd's back; one whose elements share memory keeps its own."""
+        apart = all(stride or size < 2 for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+        if apart:
+            tensor.data.copy_(torch.from_numpy(change(self._read(tensor))))
 
     def load_state(self, module: torch.nn.Module, state: dict[str, Array]) -> None:
         """Replace the data of every parameter and buffer."""

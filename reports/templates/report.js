@@ -11,8 +11,8 @@
   const FILTERS = ["text", "op", "family", "kind", "phase", "level", "test"];
   // Which filters mean something in which view.
   const APPLIES = { divergences: FILTERS, matrix: FILTERS, coverage: ["text", "op", "phase"], run: [] };
-  const CELL_OUTCOMES = ["crashed", "wrong", "refuses", "known", "aligned"];
-  const LEVELS = ["crashed", "wrong", "refuses", "stricter", "known", "counted", "aligned"];
+  const CELL_OUTCOMES = ["crashed", "wrong", "refuses", "known", "undecidable", "aligned"];
+  const LEVELS = ["crashed", "wrong", "refuses", "stricter", "known", "counted", "undecidable", "aligned"];
   const QUIET = new Set(["known", "counted"]);
 
   // Elements and words

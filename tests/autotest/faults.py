@@ -239,6 +239,36 @@ def _raise_in_graph(adapter: Any) -> None:
         raise RuntimeError("planted while the graph is built")
 
 
+def lawful(adapter: Any) -> None:
+    """Answers as good as the reference's where that leaves a choice; and beside each, one that is not."""
+
+    def last(op: Op) -> Op:
+        return lambda x: x.numel() - 1 - op(x.flip(0))
+
+    _replace(torch, "argmax", last)
+    _replace(torch, "argmin", lambda op: lambda x: last(op)(x) - 1)
+
+    class Slope(torch.autograd.Function):
+        """A ReLU with a slope of its own at zero."""
+
+        @staticmethod
+        def forward(ctx: Any, x: Any, at_zero: float) -> Any:
+            ctx.save_for_backward(x)
+            ctx.at_zero = at_zero
+            return x.clamp(min=0)
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return gradient * ((x > 0) + ctx.at_zero * (x == 0)), None
+
+    _replace(torch, "relu", lambda op: lambda x: Slope.apply(x, 1.0))
+    _replace(torch.nn.functional, "relu6", lambda op: lambda x: Slope.apply(x, 2.0))
+    _replace(torch, "sum", lambda op: lambda x: op(x.double().flip(0)).float())
+    _replace(torch, "mean", lambda op: lambda x: op(x) * 1.01)
+    _replace(torch, "sort", lambda op: lambda x: [part.flip(0) for part in op(x, descending=True)])
+
+
 def deadly(adapter: Any) -> None:
     """Faults that end or stop the worker, each for one case's input, so that a test's other cases can stand."""
 

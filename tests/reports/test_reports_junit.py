@@ -64,6 +64,7 @@ timestamp="1970-01-01T00:01:40+00:00">
       <property name="run.cases" value="1" />
       <property name="run.aligned" value="0" />
       <property name="run.divergent" value="1" />
+      <property name="run.undecidable" value="0" />
       <property name="run.skipped" value="0" />
       <property name="run.crashed" value="0" />
       <property name="run.timed_out" value="0" />

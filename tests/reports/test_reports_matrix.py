@@ -163,7 +163,7 @@ def test_worst_ops_first(summed, case, row):
 def test_json_form(summed, case):
     """summary.json holds every count of every op and phase."""
     integer = {"forward": "off", "backward": "nothing to differentiate"}
-    counts = {"aligned": 0, "known": 0, "refuses": 0, "wrong": 0, "crashed": 0, "not_checked": 0}
+    counts = {"aligned": 0, "undecidable": 0, "known": 0, "refuses": 0, "wrong": 0, "crashed": 0, "not_checked": 0}
     assert summed(*case(graph=integer)).to_json()["matrix"] == {
         "relu": {"eager_forward": {**counts, "aligned": 1}, "graph_forward": {**counts, "not_checked": 1}}
     }

@@ -93,9 +93,9 @@ def two_ops(summed, case, row, ended):
 
 def test_index_data(two_ops):
     """Every key of the contract: ops worst first, divergences worst first, tests and families by number."""
-    wrong, aligned, unchecked = [0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]
+    wrong, aligned, unchecked = [0, 1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0, 1]
     phases = ["eager_forward", "eager_backward", "graph_forward", "graph_backward"]
-    sub = {"eager_forward": [0, 0, 1, 0, 0, 0], **dict.fromkeys(("eager_backward", *phases[2:]), unchecked)}
+    sub = {"eager_forward": [0, 0, 1, 0, 0, 0, 0], **dict.fromkeys(("eager_backward", *phases[2:]), unchecked)}
     identity = {"op": "relu", "phase": "eager_forward", "kind": "value", "level": "wrong"}
     assert index_data(two_ops, "runs/r/report/") == {
         "base": "runs/r/report/",
@@ -273,7 +273,7 @@ def test_crash_only(summed, case, row, ended):
     summary = summed(*case(verdict="crashed", divergences=[died]), ended(outcome="failed"))
     read = shown(summary)
     assert (read.after("crashed"), read.after("1"), read.after("aligned")) == ("1", "in 1 case", "0")
-    assert read.data["ops"][0]["cells"]["eager_forward"] == [1, 0, 0, 0, 0, 0]
+    assert read.data["ops"][0]["cells"]["eager_forward"] == [1, 0, 0, 0, 0, 0, 0]
     assert read.data["phases"] == ["eager_forward"]
 
 

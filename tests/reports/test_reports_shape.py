@@ -38,7 +38,8 @@ def test_good_records(header, case, ended, row, evidence, element):
     [
         (
             {"verdict": "fine"},
-            "verdict='fine', but should be one of aligned, divergent, rejected, skipped, crashed, timed_out",
+            "verdict='fine', but should be one of aligned, divergent, undecidable, rejected, skipped, crashed, "
+            "timed_out",
         ),
         ({"verdict": ["aligned"]}, None),
         ({"seconds": 1e999}, "seconds=inf, but should be a finite number"),

@@ -206,15 +206,16 @@ def sample_index() -> Data:
         ),
     ]  # fmt: skip
     ops = [
-        ("PReLU", {"eager_forward": [1, 0, 0, 0, 4, 0], "eager_backward": [0, 0, 0, 0, 4, 1]}),
-        ("lgamma", {"eager_forward": [0, 0, 0, 0, 20, 0], "eager_backward": [0, 20, 0, 0, 0, 0],
-                    "graph_forward": [0, 0, 0, 0, 20, 0]}),
-        (HOSTILE, {"graph_forward": [0, 3, 0, 0, 17, 0]}),
-        ("cholesky", {"eager_forward": [0, 0, 20, 0, 0, 0]}),
-        ("softmax", {"eager_forward": [0, 0, 0, 0, 20, 0], "graph_forward": [0, 0, 0, 2, 18, 0]}),
-        ("add", {phase: [0, 0, 0, 0, 20, 0] for phase in PHASES}),
-        ("matmul", {phase: [0, 0, 0, 0, 20, 0] for phase in PHASES}),
-        ("nonzero", {"eager_forward": [0, 0, 0, 0, 0, 5]}),
+        ("PReLU", {"eager_forward": [1, 0, 0, 0, 0, 4, 0], "eager_backward": [0, 0, 0, 0, 0, 4, 1]}),
+        ("lgamma", {"eager_forward": [0, 0, 0, 0, 0, 20, 0], "eager_backward": [0, 20, 0, 0, 0, 0, 0],
+                    "graph_forward": [0, 0, 0, 0, 0, 20, 0]}),
+        (HOSTILE, {"graph_forward": [0, 3, 0, 0, 0, 17, 0]}),
+        ("cholesky", {"eager_forward": [0, 0, 20, 0, 0, 0, 0]}),
+        ("softmax", {"eager_forward": [0, 0, 0, 0, 0, 20, 0], "graph_forward": [0, 0, 0, 2, 0, 18, 0]}),
+        ("argmax", {"eager_forward": [0, 0, 0, 0, 1, 19, 0]}),
+        ("add", {phase: [0, 0, 0, 0, 0, 20, 0] for phase in PHASES}),
+        ("matmul", {phase: [0, 0, 0, 0, 0, 20, 0] for phase in PHASES}),
+        ("nonzero", {"eager_forward": [0, 0, 0, 0, 0, 0, 5]}),
     ]  # fmt: skip
     return {
         "base": "report/",

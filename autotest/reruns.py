@@ -1,0 +1,224 @@
+"""Reruns: one Program run on the reference again, in float64 and with its values nudged, to learn how firmly the
+reference's own answer stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autotest.comparison import Difference
+from dual_object.errors import CannotWiden
+from dual_object.observation import Observation
+from dual_object.precision import Change, widened
+from dual_object.program import Call, Program
+from dual_object.replay import QuietReplay
+from dual_object.values import Array
+
+if TYPE_CHECKING:
+    from dual_object.adapters.torch import Adapter as Reference
+
+#: Inputs are moved by so many units of rounding of their own dtype: one for each of a few roundings on the way.
+UNITS = 4.0
+#: So much nearer the second set of runs stays: where a result does not follow, it jumps.
+NEARER = 64.0
+#: Runs per set. Of two tied elements either comes first in one of six runs but once in 32.
+RUNS = 6
+#: What an integer may be moved by without reaching its neighbour.
+_LESS_THAN_HALF = 0.4
+
+_EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+_TINY = {"float16": 2.0**-14, "bfloat16": 2.0**-126, "float32": 2.0**-126, "float64": 2.0**-1022}
+_PARTS = {"complex64": "float32", "complex128": "float64"}
+
+
+def epsilon(dtype: str) -> float:
+    """The distance from 1 to the next number of a floating dtype, or of the parts of a complex one."""
+    return _EPS[_PARTS.get(dtype, dtype)]
+
+
+def smallest_normal(dtype: str) -> float:
+    """The smallest positive number of a floating dtype that has all its digits."""
+    return _TINY[_PARTS.get(dtype, dtype)]
+
+
+class Reruns:
+    """Runs of one Program on the reference, each made when it is first asked for.
+
+    `several` says that the Program has several calls of which none diverges alone: there every call's result is nudged
+    as well, since each rounds. What a run that fails would have shown is missing.
+    """
+
+    def __init__(self, reference: Reference, program: Program, *, several: bool) -> None:
+        self._reference = reference
+        self.program = program
+        self._several = several
+
+    @cached_property
+    def again(self) -> Observation:
+        """The Program as it is."""
+        return QuietReplay(self._reference, self.program, side="reference").run()
+
+    @cached_property
+    def exact(self) -> Observation | None:
+        """In float64."""
+        return self._wide(None)
+
+    @cached_property
+    def absolute(self) -> Observation | None:
+        """In float64 on absolute values, whose sums are the greatest that any order of summation meets."""
+        return self._wide(lambda values, dtype: np.abs(values).astype(values.dtype))
+
+    @cached_property
+    def near(self) -> list[Observation]:
+        """In float64, all values nudged by some units of rounding, zeros by as little as is normal."""
+        return self._nudged(self._far)
+
+    @cached_property
+    def nearer(self) -> list[Observation]:
+        """As `near`, `NEARER` times closer."""
+        return self._nudged(self._far / NEARER)
+
+    @cached_property
+    def zeros_kept(self) -> list[Observation]:
+        """As `near`, but zeros stay what they are."""
+        return self._nudged(self._far, zeros=False)
+
+    @cached_property
+    def integers(self) -> list[Observation]:
+        """As `nearer`, integer inputs nudged too; empty where the reference wants them to be integers."""
+        return self._nudged(self._far / NEARER, integers=True)
+
+    @cached_property
+    def unfilled(self) -> list[Observation]:
+        """Twice as it is, what the reference leaves uninitialised being zeros once, and once ones; empty where the
+        Program calls no such op.
+        """
+        if not any(call.op.rpartition(".")[2] in self._reference.uninitialised for call in self.program.calls):
+            return []
+        return [_Filled(self._reference, self.program, value).run() for value in (0, 1)]
+
+    @property
+    def scale(self) -> float:
+        """How many times what `nearer` moves a result amounts to `UNITS` units of rounding in the inputs."""
+        return UNITS / (self._far / NEARER)
+
+    @property
+    def _far(self) -> float:
+        """In units of rounding. A float64 run cannot be nudged by less than its own last digit."""
+        return UNITS * NEARER if self._dtypes & {"float64", "complex128"} else UNITS
+
+    @cached_property
+    def _dtypes(self) -> set[str]:
+        """The floating dtypes that the Program starts from."""
+        state = [str(array.dtype) for call in self.program.modules() for array in call.state.values()]
+        return {
+            dtype for dtype in (*(x.dtype for x in self.program.inputs), *state) if _PARTS.get(dtype, dtype) in _EPS
+        }
+
+    def _wide(self, change: Change | None) -> Observation | None:
+        found = list(self._run([(change, None)], integers=False))
+        return found[0] if found else None
+
+    def _nudged(self, units: float, *, zeros: bool = True, integers: bool = False) -> list[Observation]:
+        rounding = max((epsilon(dtype) for dtype in self._dtypes), default=_EPS["float32"])
+        nudges = [_Nudge(seed, units, zeros, rounding) for seed in range(RUNS)]
+        shaken = [nudge.result if self._several else None for nudge in nudges]
+        return list(self._run(list(zip(nudges, shaken, strict=True)), integers=integers))
+
+    def _run(
+        self, changes: list[tuple[Change | None, Callable[[Array], Array] | None]], *, integers: bool
+    ) -> Iterator[Observation]:
+        for change, shaken in changes:
+            try:
+                program = widened(self.program, change, integers=integers)
+            except CannotWiden:
+                return
+            with self._reference.default_dtype("float64"):
+                seen = _Shaken(self._reference, program, shaken).run()
+            if not seen.ended and seen.backward_failure is None:
+                yield seen
+
+
+class _Nudge:
+    """Moves every value by its own share of some units of rounding, up or down, so that equal ones come apart."""
+
+    def __init__(self, seed: int, units: float, zeros: bool, rounding: float) -> None:
+        self._random = np.random.Generator(np.random.Philox(seed))
+        self._units = units
+        self._zeros = zeros
+        self._rounding = rounding
+
+    def __call__(self, values: Array, dtype: str) -> Array:
+        share = self._random.uniform(-1, 1, values.shape)
+        if dtype not in _EPS and dtype not in _PARTS:  # an integer
+            return np.asarray(values + _LESS_THAN_HALF * share)
+        moved = np.asarray(values * (1 + self._units * epsilon(dtype) * share))
+        if not self._zeros:
+            return moved
+        return np.where(values == 0, self._units * smallest_normal(dtype) * share, moved)
+
+    def result(self, values: Array) -> Array:
+        """What a call returned, rounded as the coarsest dtype among the inputs is."""
+        if values.dtype.kind not in "fc":
+            return values
+        share = self._random.uniform(-1, 1, values.shape)
+        return np.asarray(values * (1 + self._units * self._rounding * share), values.dtype)
+
+
+class _Shaken(QuietReplay):
+    """A run in which each call's results are changed before the next call reads them."""
+
+    def __init__(self, reference: Reference, program: Program, change: Callable[[Array], Array] | None) -> None:
+        super().__init__(reference, program, side="reference")
+        self._reference = reference
+        self._change = change
+
+    def bind(self, index: int, call: Call, result: Any) -> None:
+        """Bind, then change the tensors among what was bound."""
+        super().bind(index, call, result)
+        if self._change is None or not self.changes(call):
+            return
+        for id_ in dict.fromkeys(call.results()):
+            value = self.values.by_id.get(id_)
+            if isinstance(value, self._reference.tensor_type):
+                self._reference.overwrite(value, self._change)
+
+    def changes(self, call: Call) -> bool:
+        """Whether what this call returned is changed: not what it only looked up."""
+        return call.kind not in ("get", "module")
+
+
+class _Filled(_Shaken):
+    """A run in which what the reference leaves uninitialised holds one value."""
+
+    def __init__(self, reference: Reference, program: Program, value: int) -> None:
+        super().__init__(reference, program, lambda values: np.full_like(values, value))
+
+    def changes(self, call: Call) -> bool:
+        """Whether this call leaves its result uninitialised."""
+        return call.op.rpartition(".")[2] in self._reference.uninitialised
+
+
+def shown(program: Program, seen: Observation, difference: Difference) -> Array | None:
+    """The array of a run that `difference` is about; None where it has none."""
+    part, key = difference.part, difference.key
+    if part == "host":
+        if difference.call is None:
+            return None
+        value = seen.hosts.get(difference.call, program.calls[difference.call].out)
+        return value if isinstance(value, np.ndarray) else None
+    if part == "input":
+        given = {x.id: x.data for x in program.inputs}
+        return seen.inputs.get(int(key), given[int(key)])
+    found = (
+        seen.gradients.get(key)
+        if part == "gradient"
+        else seen.buffers.get(key)
+        if part == "buffer"
+        else seen.outputs.get(int(key))
+    )
+    return None if found is None else found.data

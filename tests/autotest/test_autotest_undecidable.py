@@ -1,0 +1,332 @@
+"""Each rule of what the reference does not define: a lawful answer is excused, its wrong neighbour is not."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as real
+
+from autotest import dual_tensor, torch
+from autotest.blame import only_call
+from autotest.comparison import Difference, Rules, compare
+from autotest.divergence import Divergence
+from autotest.undecidable import undecided
+from dual_object.adapters.torch import Adapter
+from dual_object.observation import Observation, Seen
+from dual_object.program import Program
+from dual_object.recording import Recording, current_recording
+from generators import Nothing
+
+INF, NAN = float("inf"), float("nan")
+Change = Callable[[Observation], None]
+
+
+@pytest.fixture(scope="module")
+def reference() -> Adapter:
+    """PyTorch's adapter."""
+    return Adapter()
+
+
+def given(*values: Any, dtype: str = "float32", grad: bool = False) -> Any:
+    """An input of these values."""
+    return dual_tensor(real.tensor(values, dtype=getattr(real, dtype), requires_grad=grad))
+
+
+def recorded(reference: Adapter, body: Callable[[], Any]) -> tuple[Program, Observation]:
+    """A body's Program with cotangents of one, and what the reference shows."""
+    recording = Recording(reference, draw_state=lambda name, data: data, omitted=Nothing, target="torch")
+    token = current_recording.set(recording)
+    try:
+        returned = body()
+    finally:
+        current_recording.reset(token)
+    program = recording.program
+    program.outputs = recording.returned(returned)
+    for id_ in recording.differentiable():
+        dtype, shape, _, _ = reference.describe(recording.values.by_id[id_])
+        program.cotangents[id_] = np.ones(shape, dtype)
+    seen = recording.finish()
+    recording.release()
+    return program, seen
+
+
+def asked(
+    reference: Adapter,
+    body: Callable[[], Any],
+    change: Change,
+    rules: Rules | None = None,
+    phase: str = "eager_forward",
+) -> tuple[list[str], list[str]]:
+    """The messages that stand and the reasons of what does not, where a target shows what `change` makes of it."""
+    program, seen = recorded(reference, body)
+    shown = copy.deepcopy(seen)
+    change(shown)
+    rules = rules or Rules()
+    standing: list[str] = []
+    reasons: list[str] = []
+    differences = compare(program, seen, shown, rules)
+    assert differences, "the change must show"
+    for difference in differences:
+        left, doubts = undecided(reference, Divergence(difference, program, only_call(program)), rules)
+        reasons += [doubt.reason for doubt in doubts]
+        standing += [] if left is None else [left.difference.message]
+    return standing, reasons
+
+
+def outputs(*values: Sequence[Any]) -> Change:
+    """The target gives these outputs, those that are None as the reference."""
+
+    def change(seen: Observation) -> None:
+        for shown, data in zip(seen.outputs.values(), values, strict=False):
+            if data is not None:
+                shown.data = np.array(data, shown.data.dtype).reshape(shown.data.shape)
+
+    return change
+
+
+def gradient(*values: Any) -> Change:
+    """The target gives this gradient of the first leaf."""
+
+    def change(seen: Observation) -> None:
+        shown = next(iter(seen.gradients.values()))
+        assert shown is not None
+        shown.data = np.array(values, shown.data.dtype).reshape(shown.data.shape)
+
+    return change
+
+
+def both(first: Change, second: Change) -> Change:
+    """The target gives what one and then the other makes of it."""
+
+    def change(seen: Observation) -> None:
+        first(seen)
+        second(seen)
+
+    return change
+
+
+def scaled(factor: float) -> Change:
+    """The target's outputs are off by a factor."""
+
+    def change(seen: Observation) -> None:
+        for shown in seen.outputs.values():
+            shown.data = shown.data * np.asarray(factor, shown.data.dtype)
+
+    return change
+
+
+TIED = (1.0, 3.0, 3.0, 2.0)
+
+LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
+    "the other tie": (lambda: torch.argmax(given(*TIED)), outputs([2]), ["tie"]),
+    "the other tie of integers": (lambda: torch.argmax(given(1, 3, 3, dtype="int64")), outputs([2]), ["tie"]),
+    "ties in another order": (
+        lambda: torch.sort(given(*TIED), descending=True),
+        outputs(None, [2, 1, 3, 0]),
+        ["tie"],
+    ),
+    "the gradient of the other tie": (
+        lambda: torch.max(given(*TIED, grad=True), 0),
+        both(outputs(None, [2]), gradient(0, 0, 1, 0)),
+        ["tie", "tie"],
+    ),
+    "a kink": (lambda: torch.relu(given(-1.0, 0.0, 2.0, grad=True)), gradient(0, 1, 1), ["not differentiable there"]),
+    "a kink's middle": (lambda: torch.abs(given(0.0, 2.0, grad=True)), gradient(-1, 1), ["not differentiable there"]),
+    "ill-conditioned": (lambda: torch.pow(given(1.0001), given(1e5)), scaled(1.01), ["rounding"]),
+    "cancellation": (lambda: torch.sum(given(1e6, 1.5, -1e6)), outputs([1.4]), ["rounding"]),
+    "overflow in the reference": (
+        lambda: torch.sum(given(3e38, 3e38, -3e38)),
+        outputs([3e38]),
+        ["overflow in the reference"],
+    ),
+    "overflow": (lambda: torch.sum(given(3e38, -3e38, 3e38)), outputs([INF]), ["overflow"]),
+    "a conversion out of range": (
+        lambda: given(1.5, 1e20, NAN).to(torch.int32),
+        outputs([1, 7, 8]),
+        ["out of the integer's range"],
+    ),
+    "a threshold": (
+        lambda: torch.floor(given(0.1, 2.5) * 10.0 * 10.0),
+        outputs([9.0, 250.0]),
+        ["threshold"],
+    ),
+    "a choice at a threshold": (lambda: torch.sin(given(0.5, 0.1)) > 0.09983342, outputs([1, 1]), ["threshold"]),
+}
+
+WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
+    "no tie": (
+        lambda: torch.argmax(given(1.0, 4.0, 3.0)),
+        outputs([2]),
+        ["t0 differs in 1 of 1 element: it is 2, but should be 1"],
+    ),
+    "an index past the tie": (
+        lambda: torch.argmax(given(*TIED)),
+        outputs([3]),
+        ["t0 differs in 1 of 1 element: it is 3, but should be 1"],
+    ),
+    "an integer's index past the tie": (
+        lambda: torch.argmax(given(1, 3, 3, dtype="int64")),
+        outputs([0]),
+        ["t0 differs in 1 of 1 element: it is 0, but should be 1"],
+    ),
+    "a stable sort": (
+        lambda: torch.sort(given(*TIED), stable=True, descending=True),
+        outputs(None, [2, 1, 3, 0]),
+        ["t1 differs in 2 of 4 elements: [0] is 2, but should be 1"],
+    ),
+    "one index twice": (
+        lambda: torch.sort(given(*TIED), descending=True),
+        outputs(None, [2, 2, 3, 0]),
+        ["t1 differs in 1 of 4 elements: [0] is 2, but should be 1"],
+    ),
+    "both ties' gradients": (
+        lambda: torch.max(given(*TIED, grad=True), 0),
+        gradient(0, 1, 1, 0),
+        ["gradient of x differs in 1 of 4 elements: [2] is 1.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "twice the slope at a kink": (
+        lambda: torch.relu(given(-1.0, 0.0, 2.0, grad=True)),
+        gradient(0, 2, 1),
+        ["gradient of x differs in 1 of 3 elements: [1] is 2.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a slope beside the kink": (
+        lambda: torch.relu(given(-1.0, 1e-30, grad=True)),
+        gradient(0, 0),
+        ["gradient of x differs in 1 of 2 elements: [1] is 0.0, but should be 1.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a slope where the reference has a pole": (
+        lambda: torch.sqrt(given(0.0, 4.0, grad=True)),
+        gradient(5, 0.25),
+        ["gradient of x differs in 1 of 2 elements: [0] is 5.0, but should be inf"],
+    ),
+    "well-conditioned": (
+        lambda: torch.pow(given(1.5), given(2.0)),
+        scaled(1.01),
+        ["t0 differs in 1 of 1 element: [0] is 2.2725, but should be 2.25 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a wrong sum": (
+        lambda: torch.sum(given(1.0, 2.0, 3.0)),
+        outputs([6.01]),
+        ["t0 differs in 1 of 1 element: it is 6.01, but should be 6.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a jump of one call": (
+        lambda: torch.floor(given(2.0)),
+        outputs([1.0]),
+        ["t0 differs in 1 of 1 element: [0] is 1.0, but should be 2.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a comparison of one call": (
+        lambda: given(0.0, 1.0) > 0,
+        outputs([1, 1]),
+        ["t0 differs in 1 of 2 elements: [0] is True, but should be False"],
+    ),
+    "infinite for no reason": (
+        lambda: torch.sum(given(1e38, 1e38)),
+        outputs([INF]),
+        ["t0 differs in 1 of 1 element: it is inf, but should be 2e+38"],
+    ),
+    "finite where the sum is infinite": (
+        lambda: torch.sum(given(3e38, 3e38)),
+        outputs([0.0]),
+        ["t0 differs in 1 of 1 element: it is 0.0, but should be inf"],
+    ),
+    "a conversion within range": (
+        lambda: given(1.5, 1e20).to(torch.int32),
+        outputs([2, -(2**31)]),
+        ["t0 differs in 1 of 2 elements: [0] is 2, but should be 1"],
+    ),
+    "far from any threshold": (
+        lambda: torch.floor(given(0.1, 2.55) * 10.0),
+        outputs([1.0, 24.0]),
+        ["t1 differs in 1 of 2 elements: [1] is 24.0, but should be 25.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAWFUL)
+def test_lawful_difference_is_excused(reference: Adapter, name: str) -> None:
+    """Nothing of it stands, and the reason is told."""
+    body, change, reasons = LAWFUL[name]
+    assert asked(reference, body, change) == ([], reasons)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_answer_stands(reference: Adapter, name: str) -> None:
+    """It is told as it was, and no doubt is cast on it."""
+    body, change, messages = WRONG[name]
+    assert asked(reference, body, change) == (messages, [])
+
+
+def test_what_stands_is_counted_alone(reference: Adapter) -> None:
+    """Beside an excused element only the wrong one is counted, and the excuse is named."""
+    standing, reasons = asked(reference, lambda: torch.relu(given(-1.0, 0.0, 2.0, grad=True)), gradient(0, 1, 3))
+    assert standing == [
+        "gradient of x differs in 1 of 3 elements: [2] is 3.0, but should be 1.0 (rtol=0.0001, atol=1e-05); "
+        "others are undecidable (not differentiable there)"
+    ]
+    assert reasons == ["not differentiable there"]
+
+
+def test_uninitialised_elements(reference: Adapter) -> None:
+    """What nobody wrote is excused, what was written is not."""
+
+    def body() -> Any:
+        x = torch.empty(4)
+        x[:2] = given(1.0, 2.0)
+        return x
+
+    def change(seen: Observation) -> None:
+        [shown] = seen.outputs.values()
+        shown.data = shown.data + 1
+
+    standing, reasons = asked(reference, body, change)
+    assert reasons == ["not initialised"]
+    [message] = standing
+    assert "differs in 2 of 4 elements: " in message
+    assert message.endswith("(rtol=0.0001, atol=1e-05); others are undecidable (not initialised)")
+
+
+def test_subnormal(reference: Adapter) -> None:
+    """A result too small for all its digits may be zero, even where nothing else is allowed; a normal one may not."""
+    exact = Rules(rtol=0.0, atol=0.0)
+    assert asked(reference, lambda: given(1e-40, 1.0) * 1.0, outputs([0.0, 1.0]), exact) == ([], ["subnormal"])
+    standing, reasons = asked(reference, lambda: given(1e-30, 1.0) * 1.0, outputs([0.0, 1.0]), exact)
+    assert (len(standing), reasons) == (1, [])
+
+
+def test_what_does_not_repeat_stands(reference: Adapter) -> None:
+    """Where the reference itself gives something else each time, no digits excuse anything."""
+    standing, reasons = asked(reference, lambda: torch.rand(1000), outputs(np.full(1000, 0.5)))
+    assert (len(standing), reasons) == (1, [])
+
+
+def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
+    """float64 is held against float64: its own last digits are no doubt."""
+    body = lambda: torch.sin(given(1.0, 2.0, dtype="float64"))  # noqa: E731 - a body as the others
+    standing, reasons = asked(reference, body, outputs([0.84148, 0.909297426825]))
+    assert (len(standing), reasons) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "reasons"),
+    [
+        (lambda: torch.sum(given(0.5, 0.25, -0.75)), ["sign of zero"]),
+        (lambda: given(1e-30) * -1e-30, ["sign of zero"]),
+        (lambda: torch.neg(given(0.0)), []),
+        (lambda: torch.relu(given(-1.0)), []),
+    ],
+    ids=["what is left of a sum", "an underflow", "a negated zero", "a clipped zero"],
+)
+def test_sign_of_zero(reference: Adapter, body: Callable[[], Any], reasons: list[str]) -> None:
+    """A zero that rounding has made may have either sign; one that the reference defines may not."""
+    program, seen = recorded(reference, body)
+    [(id_, expected)] = seen.outputs.items()
+    assert not expected.data.any()
+    actual = Seen(expected.dtype, expected.shape, "cpu", False, -expected.data)
+    difference = Difference("eager_forward", "sign", "t0", "t0 is -0.0", key=str(id_), expected=expected, actual=actual)
+    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)), Rules())
+    assert [doubt.reason for doubt in doubts] == reasons
+    assert (left is None) is bool(reasons)
