@@ -54,7 +54,7 @@ class Observation:
     (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `buffers`: by
     `"5.running_mean"`.
     `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
-    to raise.
+    to raise. `again`: what a second call of the same static graph shows, its outputs, gradients and buffers.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)
@@ -65,6 +65,7 @@ class Observation:
     failures: list[Failure] = field(default_factory=list)
     ended: bool = False
     backward_failure: Failure | None = None
+    again: Observation | None = None
 
 
 def class_names(error: BaseException) -> tuple[str, ...]:
@@ -242,6 +243,8 @@ def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
         data["ended"] = seen.ended
     if seen.backward_failure is not None:
         data["backward_failure"] = fail(seen.backward_failure)
+    if seen.again is not None:
+        data["again"] = to_json(seen.again, arrays)
     return data
 
 
@@ -274,6 +277,7 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         failures=[failure(item) for item in data.get("failures", ())],
         ended=data.get("ended", False),
         backward_failure=None if ended_backward is None else failure(ended_backward),
+        again=None if data.get("again") is None else from_json(data["again"], arrays),
     )
 
 
