@@ -13,6 +13,7 @@ from dual_object.adapter import Adapter, GraphRefusal
 from dual_object.isolation import isolate
 from dual_object.observation import Failure, Observation, failure_kind
 from dual_object.program import Program
+from dual_object.values import Array
 
 
 class Target(Protocol):
@@ -22,7 +23,10 @@ class Target(Protocol):
         """Replay eagerly."""
 
     def graph(
-        self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
+        self,
+        programs: Sequence[Program],
+        gradients: Sequence[Sequence[str]] | None,
+        again: Sequence[Sequence[Array] | None] | None = None,
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run in ONE static graph."""
 

@@ -41,6 +41,7 @@ class Difference:
 
     `call` is the call that shows it, where that is known; `part` and `key` say what was compared, `expected` and
     `actual` are both tensors, where there are two. `ranks` are those that saw it, where a run has more than one.
+    `again`: at the second call of the same graph.
     """
 
     phase: Phase
@@ -53,6 +54,7 @@ class Difference:
     expected: Seen | None = None
     actual: Seen | None = None
     ranks: tuple[int, ...] = ()
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class Divergence:
         if call is not None and self.difference.kind in _FORM_KINDS:
             facts += "".join(f",{name}=" for name in sorted(program.calls[call].kwargs))
             facts += ",method" if program.calls[call].kind == "method" else ""
-        return facts
+        return f"{facts},again" if self.difference.again else facts
 
     def row(self, target: str, test: str, case_key: str) -> Row:
         """The row of the records and of `summary.json`, without its evidence."""

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from autotest.again import Draw
 from autotest.case import Case
 from autotest.options import GraphBackward
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
 from dual_object.observation import Observation
 from dual_object.program import Program
+from dual_object.second_call import SecondCall
+from dual_object.values import Array
 
 #: A graph is filled to so many ops (a third of the cost per case against one case per graph; more gains nothing) ...
 MAX_OPS = 40
@@ -28,20 +31,27 @@ class GraphTarget(Protocol):
     """Whoever can run a static graph."""
 
     def graph(
-        self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
+        self,
+        programs: Sequence[Program],
+        gradients: Sequence[Sequence[str]] | None,
+        again: Sequence[Sequence[Array] | None] | None = None,
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphRun:
-    """One case's result in a graph; `batched` when others were in it, `backward` when its gradients were asked for."""
+    """One case's result in a graph; `batched` when others were in it, `backward` when its gradients were asked for.
+
+    `second` is what the graph was called again with, or why it was not.
+    """
 
     case: Case
     backward: bool
     batched: bool
     result: GraphResult | None
     reason: str | None = None
+    second: SecondCall | str = "not asked for"
 
 
 def backward_share(cases: Sequence[Case], mode: GraphBackward) -> set[int]:
@@ -79,10 +89,13 @@ def batches(cases: Sequence[Case]) -> Iterator[list[Case]]:
 
 
 class GraphPhase:
-    """Runs the cases of one test in graphs; counts the workers it costs."""
+    """Runs the cases of one test in graphs; counts the workers it costs. Each graph is called again with what `again`
+    draws for its cases; None: only once.
+    """
 
-    def __init__(self, target: GraphTarget) -> None:
+    def __init__(self, target: GraphTarget, again: Draw | None = None) -> None:
         self._target = target
+        self._again = again
         self._deaths = 0
 
     def run(self, cases: Sequence[Case], backward: set[int]) -> Iterator[GraphRun]:
@@ -105,10 +118,17 @@ class GraphPhase:
                 yield GraphRun(case, backward, False, None, reason)
             return
         gradients = [case.gradient_keys() for case in batch] if backward else None
-        answer = self._target.graph([case.program for case in batch], gradients)
+        programs = [case.program for case in batch]
+        if self._again is None:
+            seconds: list[SecondCall | str] = ["not asked for"] * len(batch)
+            answer = self._target.graph(programs, gradients)
+        else:
+            seconds = [self._again(case) for case in batch]
+            values = [None if isinstance(second, str) else second.arrays for second in seconds]
+            answer = self._target.graph(programs, gradients, values)
         if isinstance(answer, list):
-            for case, result in zip(batch, answer, strict=True):
-                yield GraphRun(case, backward, len(batch) > 1, result)
+            for case, result, second in zip(batch, answer, seconds, strict=True):
+                yield GraphRun(case, backward, len(batch) > 1, result, second=second)
             return
         self._deaths += 1
         if len(batch) == 1:

@@ -14,6 +14,7 @@ from dual_object.errors import TargetError
 from dual_object.observation import Observation, observe
 from dual_object.program import Program
 from dual_object.replay import QuietReplay, Replay
+from dual_object.values import Array
 
 #: OneFlow aborts after about 1,365 compilations in one process.
 MAX_GRAPHS_INLINE = 1200
@@ -70,7 +71,10 @@ class InlineTarget:
         return [self._replay(program).run() for program in programs]
 
     def graph(
-        self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
+        self,
+        programs: Sequence[Program],
+        gradients: Sequence[Sequence[str]] | None,
+        again: Sequence[Sequence[Array] | None] | None = None,
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph."""
         self._graphs += 1
@@ -83,7 +87,7 @@ class InlineTarget:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # as in `QuietReplay`
-                answer = self.adapter.graph(GraphRequest(programs, gradients))
+                answer = self.adapter.graph(GraphRequest(programs, gradients, again))
         except GraphError as error:
             answer = GraphFailure(error.classes, error.message)
         return answer if self.peers is None else self.peers.agree_on_graph(answer)

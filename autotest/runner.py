@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from autotest import again
+from autotest.again import drawing
 from autotest.blame import Target, blame, of_death, of_refusal
 from autotest.case import Case, Drawer, Rejection
 from autotest.comparison import Difference, compare, failure_difference, in_world
@@ -247,7 +249,8 @@ class TestRun:
             if judgement.sides.eager is not None and not judgement.sides.eager.ended:
                 ready.append(judgement.case)
         if self._phase is None:
-            self._phase = GraphPhase(target)
+            # Several ranks would have to agree on what a second call shows, too.
+            self._phase = GraphPhase(target, drawing(self.session.reference) if self.verdicts.peers is None else None)
         phase = self._phase
         share = backward_share(ready, self.options.graph_backward)
         for judgement in chunk:
@@ -284,6 +287,7 @@ class TestRun:
             judgement.graph["state"] = "verified"
         differences = self._agreed(f"{case.key} graph", self._graph_differences(judgement, result))
         if not differences:
+            self._judge_again(judgement, result, run, phase, target)
             return
         if run.batched:
             again = phase.alone(case, run.backward)
@@ -294,6 +298,31 @@ class TestRun:
                 self._found(judgement, [first], [Divergence(first, case.program, None, sides=judgement.sides)])
                 return
         self._found(judgement, differences, self._blame(judgement, differences, target, graph=True))
+
+    def _judge_again(
+        self, judgement: Judgement, first: Observation, run: GraphRun, phase: GraphPhase, target: Target
+    ) -> None:
+        """Judge what the same graph showed at a second call, where its first call and eager are sound."""
+        second, shown, rules = run.second, first.again, self.options.rules
+        if judgement.divergences or isinstance(second, str) or shown is None:
+            judgement.graph["again"] = second if isinstance(second, str) else "its first call diverges"
+            return
+        judgement.graph["again"] = "verified"
+        found = again.differences(second, shown, rules)
+        if not found:
+            return
+        program = judgement.case.program
+        if run.batched:
+            alone = phase.alone(judgement.case, run.backward).result
+            if isinstance(alone, Observation) and (
+                alone.again is None or not again.differences(second, alone.again, rules)
+            ):
+                found[0].kind = "batch_only"
+                found[0].message += "; alone in its graph it does not"
+                self._found(judgement, found[:1], [Divergence(found[0], program, None, sides=judgement.sides)])
+                return
+        reference = self.session.reference
+        self._found(judgement, found, again.judge(reference, target, program, second, shown, found, rules))
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
         """What the graph computes otherwise than eager; and than the reference, where eager agrees with that."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autotest import again
 from autotest.blame import Target, blame, of_death, of_refusal
 from autotest.case import Case
 from autotest.comparison import Rules, compare
@@ -14,6 +15,7 @@ from dual_object.adapter import Adapter
 from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.replay import Replay
+from dual_object.second_call import second_call
 
 
 class TrialError(AutotestError, LookupError):
@@ -39,7 +41,8 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
         return told(blamed, graph=False)
     case = Case(0, "", program, expected)
     keys = [case.gradient_keys()] if program.cotangents else None
-    answer = target.graph([program], keys)
+    second = second_call(reference, program, expected)
+    answer = target.graph([program], keys, None if isinstance(second, str) else [second.arrays])
     if isinstance(answer, Death):
         return told([of_death(program, answer, "graph_forward")], graph=True)
     result = answer if isinstance(answer, GraphFailure) else answer[0]
@@ -47,6 +50,10 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
         found = compare(program, eager, result, rules, graph=True) or compare(
             program, expected, result, rules, graph=True
         )
+        if not found and result.again is not None and not isinstance(second, str):
+            shown = again.differences(second, result.again, rules)
+            judged = again.judge(reference, target, program, second, result.again, shown, rules) if shown else []
+            return told(judged, graph=True)
         blamed = blame(reference, target, program, found, rules, Sides(expected, eager, result), graph=True)
         return told(blamed, graph=True)
     return told([of_refusal(program, result)], graph=True)

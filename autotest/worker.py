@@ -328,15 +328,20 @@ class Supervisor:
                 yield [observation.from_json(data, found) for data in frame["seen"]]
 
     def graph(
-        self, programs: Sequence[Program], gradients: Sequence[Sequence[str]] | None
+        self,
+        programs: Sequence[Program],
+        gradients: Sequence[Sequence[str]] | None,
+        again: Sequence[Sequence[Array] | None] | None = None,
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph."""
         arrays: list[Array] = []
-        message = {
+        message: dict[str, Any] = {
             "do": "graph",
             "programs": [program.to_json(arrays) for program in programs],
             "gradients": gradients,
         }
+        if again is not None:
+            message["again"] = [None if own is None else _appended(own, arrays) for own in again]
         result: list[Observation | GraphRefusal] | GraphFailure | None = None
         poisoned = False
         try:
@@ -400,6 +405,12 @@ class Supervisor:
         if self._worker is not None:
             self._worker.close()
         self._forget()
+
+
+def _appended(own: Sequence[Array], arrays: list[Array]) -> list[int]:
+    """Append to `arrays`; the positions there."""
+    arrays += own
+    return list(range(len(arrays) - len(own), len(arrays)))
 
 
 def _graph_result(item: dict[str, Any], arrays: list[Array]) -> Observation | GraphRefusal:

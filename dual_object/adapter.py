@@ -34,11 +34,13 @@ class TargetInfo:
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
     """Programs to run in one static graph. `gradients` lists, per program, the leaf keys whose gradients to return;
-    None runs forward only.
+    None runs forward only. `again` lists, per program, the values of its inputs at a second call of the same compiled
+    graph, which follows the first and shows as its observation's `again`; None where there is none.
     """
 
     programs: Sequence[Program]
     gradients: Sequence[Sequence[str]] | None
+    again: Sequence[Sequence[Array] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Observation:
     index, how what a call returned is built otherwise than on the reference, `{3}` standing for value number 3.
     `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which that is unknown.
     `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
-    to raise.
+    to raise. `again`: what a second call of the same static graph shows, its outputs, gradients and buffers.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)
@@ -82,6 +82,7 @@ class Observation:
     failures: list[Failure] = field(default_factory=list)
     ended: bool = False
     backward_failure: Failure | None = None
+    again: Observation | None = None
 
 
 def class_names(error: BaseException) -> tuple[str, ...]:
@@ -341,6 +342,8 @@ def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
         data["ended"] = seen.ended
     if seen.backward_failure is not None:
         data["backward_failure"] = fail(seen.backward_failure)
+    if seen.again is not None:
+        data["again"] = to_json(seen.again, arrays)
     return data
 
 
@@ -391,6 +394,7 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         failures=[failure(item) for item in data.get("failures", ())],
         ended=data.get("ended", False),
         backward_failure=None if ended_backward is None else failure(ended_backward),
+        again=None if data.get("again") is None else from_json(data["again"], arrays),
     )
 
 

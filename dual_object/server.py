@@ -165,7 +165,10 @@ class Server:
 
         programs = [Program.from_json(data, arrays) for data in message["programs"]]
         if message["do"] == "graph":
-            self.graph(programs, message["gradients"])
+            again = message.get("again")
+            if again is not None:
+                again = [None if own is None else [arrays[position] for position in own] for own in again]
+            self.graph(programs, message["gradients"], again)
         elif message["do"] == "together":
             self.together(programs)
         else:
@@ -211,7 +214,9 @@ class Server:
         note(progress, 0, case, AFTER_CALLS)
         return before
 
-    def graph(self, programs: list[Any], gradients: list[list[str]] | None) -> None:
+    def graph(
+        self, programs: list[Any], gradients: list[list[str]] | None, again: list[list[Array] | None] | None
+    ) -> None:
         """Run all programs in one static graph."""
         from dual_object import observation
         from dual_object.adapter import GraphError, GraphRefusal, GraphRequest
@@ -219,7 +224,7 @@ class Server:
         PROGRESS.pack_into(self.progress, 0, 0, AFTER_CALLS)
         self.graphs += 1
         try:
-            results = self.adapter.graph(GraphRequest(programs, gradients))
+            results = self.adapter.graph(GraphRequest(programs, gradients, again))
         except GraphError as error:
             self.channel.send({"error": [error.classes, error.message], "poisoned": error.poisoned}, [])
             return

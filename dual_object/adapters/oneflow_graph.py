@@ -18,6 +18,7 @@ from dual_object.globals import layouts, moves
 from dual_object.observation import Observation, class_names, first_words, module_buffers, see
 from dual_object.program import Program
 from dual_object.replay import Replay
+from dual_object.second_call import place_again
 from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
 from dual_object.values import Array, Placement, Ref
 
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 class _Member:
     """One Program of a batch: its replay, its modules made eagerly, its tensors as the graph takes and gives them."""
 
-    def __init__(self, adapter: Adapter, program: Program, keys: Sequence[str]) -> None:
+    def __init__(self, adapter: Adapter, program: Program, keys: Sequence[str], again: Sequence[Array] | None) -> None:
         self.program = program
         self.keys = keys
+        self.again = None if again is None else place_again(adapter, program, again)
         self.replay = Replay(adapter, program)
         self.returned: list[int] = []
         for x in program.inputs:
@@ -43,6 +45,12 @@ class _Member:
     def inputs(self) -> list[Any]:
         # Detached: an input that requires a gradient outside gets none inside.
         return [self.replay.values.by_id[x.id].detach() for x in self.program.inputs]
+
+    def other_inputs(self) -> list[Any]:
+        """The inputs of the second call; where this Program has none, those of the first do for the others."""
+        if self.again is None:
+            return self.inputs()
+        return [self.again.values.by_id[x.id] for x in self.program.inputs]
 
     def trace(self, tensors: Sequence[Any], blocks: dict[int, Any]) -> None:
         """Run the calls on the graph's tensors; modules are called through the graph's own blocks."""
@@ -90,8 +98,9 @@ def _run_world(
             if index in results:
                 continue
             keys = request.gradients[index] if request.gradients else ()
+            again = request.again[index] if request.again else None
             try:
-                members[index] = _Member(adapter, request.programs[index], keys)
+                members[index] = _Member(adapter, request.programs[index], keys, again)
             except TraceRefused as refused:
                 results[index] = refused.as_refusal()
         if not members:
@@ -194,10 +203,11 @@ def _run_members(
             return found
 
     arguments = [tensor for member in members.values() for tensor in member.inputs()]
+    cotangents: list[Any] = []
     if backward:
         for member in members.values():
             dys = [_cotangent(adapter, member.program.cotangents[id_]) for id_ in _starts(member)]
-            arguments += dys if place is None else [place.whole(dy) for dy in dys]
+            cotangents += dys if place is None else [place.whole(dy) for dy in dys]
     graph = Batch()
     if adapter.world_size > 1:
         # Destroyed while another rank still sends, a graph ends the process (comm_network.cpp); it leaks anyway.
@@ -205,9 +215,15 @@ def _run_members(
     if adapter.graph_debug is not None:
         level, ranks = adapter.graph_debug
         graph.debug(level, ranks=ranks)
+    others = [tensor for member in members.values() for tensor in member.other_inputs()]
     try:
-        fetched = graph(*arguments)
+        found = _collect(adapter, members, graph(*arguments, *cotangents))
         adapter.synchronize()
+        if any(member.again is not None for member in members.values()):
+            for index, seen in _collect(adapter, members, graph(*others, *cotangents)).items():
+                if members[index].again is not None:
+                    found[index].again = seen
+            adapter.synchronize()
     except TraceRefused as refused:
         results[tracing[0]] = refused.as_refusal()
         return tracing[0]
@@ -221,7 +237,11 @@ def _run_members(
     if backward:
         ran.discard("ones_like")  # where `backward()` starts: a Program's own shows in a graph without gradients
     adapter.touched |= ran
-    _collect(adapter, members, list(fetched), results)
+    results.update(found)
+    for member in members.values():
+        for module in member.replay.values.modules.values():
+            for parameter in adapter.parameters(module).values():
+                parameter.grad = None
     return None
 
 
@@ -244,21 +264,18 @@ def _cotangent(adapter: Adapter, cotangent: Array) -> Any:
     return adapter.flow.from_numpy(cotangent.reshape(-1).copy())
 
 
-def _collect(
-    adapter: Adapter,
-    members: dict[int, _Member],
-    fetched: list[Any],
-    results: dict[int, Observation | GraphRefusal],
-) -> None:
+def _collect(adapter: Adapter, members: dict[int, _Member], results: Sequence[Any]) -> dict[int, Observation]:
+    """What one call of the graph shows of each member; read at once, before another call writes its buffers again."""
     buffers = {
         (index, key): buffer
         for index, member in members.items()
         for key, buffer in module_buffers(adapter, member.program, member.replay.values).items()
     }
+    fetched = list(results)
     tensors = [*fetched, *buffers.values()]
     shown = iter(see(adapter, [tensor for tensor in tensors if tensor is not None]))
     gradients = iter(fetched[sum(len(member.returned) for member in members.values()) :])
-    seen = {index: member.replay.seen for index, member in members.items()}
+    seen = {index: Observation() for index in members}
     for index, member in members.items():
         seen[index].outputs = {id_: next(shown) for id_ in member.returned}
     for index, member in members.items():
@@ -266,8 +283,4 @@ def _collect(
         seen[index].gradients = {key: None if next(gradients) is None else next(shown) for key in member.keys}
     for index, key in buffers:
         seen[index].buffers[key] = next(shown)
-    for index, member in members.items():
-        for module in member.replay.values.modules.values():
-            for parameter in adapter.parameters(module).values():
-                parameter.grad = None
-        results[index] = seen[index]
+    return seen

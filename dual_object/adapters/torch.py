@@ -21,6 +21,7 @@ from dual_object.errors import MissingOp
 from dual_object.observation import Observation, class_names, first_words, module_buffers, see
 from dual_object.program import Program
 from dual_object.replay import Replay
+from dual_object.second_call import place_again
 from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
 from dual_object.values import Array, Device, Name, Named, Tree
 
@@ -215,17 +216,21 @@ class Adapter:
         self.phase = "graph"
         try:
             wanted = request.gradients or [()] * len(request.programs)
-            return [self._graph_one(program, keys) for program, keys in zip(request.programs, wanted, strict=True)]
+            again = request.again or [None] * len(request.programs)
+            members = zip(request.programs, wanted, again, strict=True)
+            return [self._graph_one(program, keys, values) for program, keys, values in members]
         finally:
             self.phase = "eager"
 
-    def _graph_one(self, program: Program, keys: Sequence[str]) -> Observation | GraphRefusal:
+    def _graph_one(
+        self, program: Program, keys: Sequence[str], again: Sequence[Array] | None
+    ) -> Observation | GraphRefusal:
         replay = Replay(self, program)
         reason = obstacle(program)
         if reason is not None:
             return GraphRefusal(True, None, (), reason)
         try:
-            return _trace(self, replay, keys)
+            return _trace(self, replay, keys, again)
         except TraceRefused as refused:
             if _VALUE_READ in refused.failure.message:
                 return GraphRefusal(True, None, (), "PyTorch's tracer cannot follow a value that an op reads")
@@ -234,7 +239,7 @@ class Adapter:
             return GraphRefusal(False, None, class_names(error), first_words(error))
 
 
-def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str]) -> Observation:
+def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequence[Array] | None) -> Observation:
     from torch.fx.experimental.proxy_tensor import make_fx
 
     program, values = replay.program, replay.values
@@ -273,10 +278,19 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str]) -> Observation
     buffers = module_buffers(adapter, program, values)
     for key, buffer in buffers.items():  # tracing ran the modules once
         buffer.copy_(torch.from_numpy(state[key]))
-    results = traced(*inputs)
-    seen = replay.seen
-    shown = iter(see(adapter, list(results)))
-    seen.outputs = {id_: next(shown) for id_ in returned}
-    seen.gradients = {key: next(shown) for key in keys}
-    seen.buffers = dict(zip(buffers, see(adapter, list(buffers.values())), strict=True))
+
+    def called(tensors: Sequence[torch.Tensor], seen: Observation) -> Observation:
+        shown = iter(see(adapter, [*traced(*tensors), *buffers.values()]))
+        seen.outputs = {id_: next(shown) for id_ in returned}
+        seen.gradients = {key: next(shown) for key in keys}
+        seen.buffers = {key: next(shown) for key in buffers}
+        return seen
+
+    seen = called(inputs, replay.seen)
+    if again is not None:
+        for tensor in (*seen.outputs.values(), *seen.gradients.values(), *seen.buffers.values()):
+            assert tensor is not None, "asked of autograd, a gradient is there"
+            tensor.data = tensor.data.copy()  # the second call may write to what the first one gave
+        placed = place_again(adapter, program, again)
+        seen.again = called([placed.values.by_id[x.id] for x in program.inputs], Observation())
     return seen
