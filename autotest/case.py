@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,11 +116,12 @@ class Drawer:
                 starts, backward = self._close(recording, returned, self.options)
             if self.options.auto_backward:
                 program.cotangents = self._cotangents(recording, source, starts)
-        seen = recording.finish()
+        second = partial(self._second_cotangent, source) if self.options.grad_order == 2 else None
+        seen = recording.finish(second)
         op_dtypes = recording.op_dtypes()
         recording.release()
-        if seen.backward_failure is not None:
-            failure = seen.backward_failure
+        failure = seen.backward_failure or seen.second_failure
+        if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
         return Case(index, key, program, seen, op_dtypes, backward)
 
@@ -143,6 +145,10 @@ class Drawer:
             else:
                 found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
         return found
+
+    @staticmethod
+    def _second_cotangent(source: Source, dtype: str, shape: tuple[int, ...]) -> Array:
+        return fill_values("uniform", source.integer(0, 1 << 32), shape, dtype, -1, 1)
 
 
 class _StateDraw:

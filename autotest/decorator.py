@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autotest.errors import UsageError
-from autotest.options import GraphBackward, Missing, TestOptions
+from autotest.options import GradOrder, GraphBackward, Missing, TestOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,6 +28,7 @@ def autotest(
     check_grad_use_random_data: bool = True,
     graph_backward: GraphBackward = "share",
     missing: Missing = "fail",
+    grad_order: GradOrder = 1,
 ) -> Callable[[F], F]: ...
 
 
@@ -44,7 +45,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             graph, backward for
             `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
             `missing="count"` counts an op
-            that the target lacks instead of failing the test.
+            that the target lacks instead of failing the test; `grad_order=2` differentiates the gradients again,
+            eagerly, each from a random cotangent of its own.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async.

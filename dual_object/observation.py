@@ -10,6 +10,7 @@ from typing import Any, Literal
 from dual_object.adapter import Adapter
 from dual_object.errors import MissingOp
 from dual_object.program import Program
+from dual_object.second import differentiate
 from dual_object.values import Array, Ref, Tree, refs
 
 FailureKind = Literal["exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"]
@@ -20,6 +21,7 @@ _REFUSAL = re.compile(
     r"|can not find|cannot find the kernel",
     re.IGNORECASE,
 )
+_NO_SECOND = re.compile(r"gradient function for op \S+ is not found")  # of a gradient's op: OneFlow has no more
 
 
 @dataclass(slots=True)
@@ -51,10 +53,11 @@ class Observation:
     `hosts`: by call
     index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed.
     `gradients`: by leaf key
-    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `buffers`: by
+    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `second`: so,
+    second derivatives of the leaves that have a gradient. `buffers`: by
     `"5.running_mean"`.
     `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
-    to raise.
+    to raise. `second_failure`: what ended the second backward, or the first one where that was to make a graph.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)
@@ -65,6 +68,8 @@ class Observation:
     failures: list[Failure] = field(default_factory=list)
     ended: bool = False
     backward_failure: Failure | None = None
+    second: dict[str, Seen | None] = field(default_factory=dict)
+    second_failure: Failure | None = None
 
 
 def class_names(error: BaseException) -> tuple[str, ...]:
@@ -88,6 +93,14 @@ def failure_of(error: Exception, call: int | None) -> Failure:
     names, words = class_names(error), first_words(error)
     kind: FailureKind = "missing" if isinstance(error, MissingOp) else failure_kind(names, str(error))
     return Failure(call, kind, names, words)
+
+
+def second_failure(error: Exception) -> Failure:
+    """The failure that an exception of a backward with or through a graph amounts to."""
+    failure = failure_of(error, None)
+    if _NO_SECOND.search(str(error)):
+        failure.kind = "unsupported"
+    return failure
 
 
 def failure_kind(classes: tuple[str, ...], message: str) -> FailureKind:
@@ -146,7 +159,7 @@ class Finished:
     what was seen of them.
     """
 
-    __slots__ = ("_adapter", "_buffers", "_gradients", "_ids", "_program", "_seen", "_values", "tensors")
+    __slots__ = ("_adapter", "_buffers", "_gradients", "_ids", "_program", "_second", "_seen", "_values", "tensors")
 
     def __init__(self, adapter: Adapter, program: Program, values: Values, seen: Observation) -> None:
         self._adapter, self._program, self._values, self._seen = adapter, program, values, seen
@@ -154,6 +167,7 @@ class Finished:
         self._ids: list[int] = []
         self._gradients: dict[str, Any] = {}
         self._buffers: dict[str, Any] = {}
+        self._second: dict[str, Any] = {}
         if seen.ended:
             return
         by_id = values.by_id
@@ -161,10 +175,14 @@ class Finished:
             self._backward()
         shown = dict.fromkeys([*refs(program.outputs), *program.watched])
         self._ids = [id_ for id_ in shown if isinstance(by_id.get(id_), adapter.tensor_type)]
-        self._gradients = {key: leaf.grad for key, leaf in leaf_tensors(adapter, program, values).items()}
+        leaves = leaf_tensors(adapter, program, values)
+        self._gradients = {key: leaf.grad for key, leaf in leaves.items()}
+        if program.second_cotangents and seen.backward_failure is None:
+            self._differentiate_again(leaves)
         self._buffers = module_buffers(adapter, program, values)
         self.tensors += [by_id[id_] for id_ in self._ids]
         self.tensors += [gradient for gradient in self._gradients.values() if gradient is not None]
+        self.tensors += [gradient for gradient in self._second.values() if gradient is not None]
         self.tensors += self._buffers.values()
 
     def _backward(self) -> None:
@@ -174,10 +192,22 @@ class Finished:
         starts = [id_ for id_, tensor in tensors.items() if tensor.requires_grad]
         if not starts:
             return
+        outputs, arrays = [by_id[id_] for id_ in starts], [cotangents[id_] for id_ in starts]
         try:
-            self._adapter.backward([by_id[id_] for id_ in starts], [cotangents[id_] for id_ in starts])
+            if self._program.second_cotangents:
+                self._adapter.backward(outputs, arrays, create_graph=True)
+            else:
+                self._adapter.backward(outputs, arrays)
         except Exception as error:
             self._seen.backward_failure = failure_of(error, None)
+            if self._program.second_cotangents:  # without a graph of its own it may still be had
+                self._seen.second_failure = second_failure(error)
+
+    def _differentiate_again(self, leaves: dict[str, Any]) -> None:
+        try:
+            self._second = differentiate(self._adapter, leaves, self._gradients, self._program.second_cotangents)
+        except Exception as error:
+            self._seen.second_failure = second_failure(error)
 
     def fill(self, shown: Iterator[Seen]) -> Observation:
         """The observation, from what was seen of `tensors` in order; the target must have been waited for."""
@@ -186,6 +216,7 @@ class Finished:
             return seen
         seen.outputs = {id_: next(shown) for id_ in self._ids}
         seen.gradients = {key: None if gradient is None else next(shown) for key, gradient in self._gradients.items()}
+        seen.second = {key: None if gradient is None else next(shown) for key, gradient in self._second.items()}
         seen.buffers = {key: next(shown) for key in self._buffers}
         seen.inputs = mutated(self._adapter, self._program, self._values)
         return seen
@@ -242,6 +273,10 @@ def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
         data["ended"] = seen.ended
     if seen.backward_failure is not None:
         data["backward_failure"] = fail(seen.backward_failure)
+    if seen.second:
+        data["second"] = {key: show(tensor) for key, tensor in seen.second.items()}
+    if seen.second_failure is not None:
+        data["second_failure"] = fail(seen.second_failure)
     return data
 
 
@@ -264,7 +299,7 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         call, kind, classes, message = item
         return Failure(call, kind, tuple(classes), message)
 
-    ended_backward = data.get("backward_failure")
+    ended_backward, ended_second = data.get("backward_failure"), data.get("second_failure")
     return Observation(
         outputs={id_: seen(item) for id_, item in data["outputs"]},
         hosts={call: tree_from_json(tree, arrays) for call, tree in data.get("hosts", ())},
@@ -274,6 +309,8 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         failures=[failure(item) for item in data.get("failures", ())],
         ended=data.get("ended", False),
         backward_failure=None if ended_backward is None else failure(ended_backward),
+        second={key: shown(item) for key, item in data.get("second", {}).items()},
+        second_failure=None if ended_second is None else failure(ended_second),
     )
 
 

@@ -89,7 +89,8 @@ class _Printer:
             if call.kind == "enter":
                 depth += 1
         if self.program.outputs is not None:
-            found.append(Line(f"    return {self.value(self.program.outputs)}", None))
+            twice = "  # differentiated twice" if self.program.second_cotangents else ""
+            found.append(Line(f"    return {self.value(self.program.outputs)}{twice}", None))
         elif len(found) == 1:
             found.append(Line("    pass", None))
         return found

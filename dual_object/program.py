@@ -81,8 +81,9 @@ class Program:
     """Inputs, calls in order, what the body returned, and the cotangents of the returned tensors.
 
     `cotangents` maps the number of a returned differentiable tensor to the array its backward starts from; empty means
-    no backward. `leaves` numbers the leaf tensors, inputs apart, that the body made. `watched` numbers further tensors
-    that an eager run shows at its end. `inline` says why only an
+    no backward. `second_cotangents` maps the keys of leaves to the arrays from which their first gradients are
+    differentiated again; empty means no second derivatives. `leaves` numbers the leaf tensors, inputs apart, that the
+    body made. `watched` numbers further tensors that an eager run shows at its end. `inline` says why only an
     inline replay can
     run this Program, if so.
     """
@@ -91,6 +92,7 @@ class Program:
     calls: list[Call] = field(default_factory=list)
     outputs: Tree = None
     cotangents: dict[int, Array] = field(default_factory=dict)
+    second_cotangents: dict[str, Array] = field(default_factory=dict)
     leaves: list[int] = field(default_factory=list)
     watched: list[int] = field(default_factory=list)
     inline: str | None = None
@@ -139,6 +141,7 @@ class Program:
             "cotangents": [[key, to_json(value, arrays)] for key, value in self.cotangents.items()],
             "leaves": self.leaves,
             **({"watched": self.watched} if self.watched else {}),
+            **({"second": _stored(self.second_cotangents, arrays)} if self.second_cotangents else {}),
         }
 
     @classmethod
@@ -177,6 +180,7 @@ class Program:
                 cotangents={key: from_json(value, arrays) for key, value in data["cotangents"]},
                 leaves=data["leaves"],
                 watched=data.get("watched", []),
+                second_cotangents={key: from_json(value, arrays) for key, value in data.get("second", ())},
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProgramError(f"the stored Program is damaged: {error!r}") from error
@@ -203,6 +207,10 @@ class Program:
             raise ProgramError(f"{path} has version={found!r}, but should have {VERSION}: record it again")
         note = data.get("note")
         return cls.from_json(data, arrays), note if isinstance(note, dict) else {}
+
+
+def _stored(cotangents: dict[str, Array], arrays: list[Array]) -> list[Any]:
+    return [[key, to_json(value, arrays)] for key, value in cotangents.items()]
 
 
 def op_name(call: Call) -> str:

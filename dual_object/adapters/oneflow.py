@@ -198,11 +198,11 @@ class Adapter:
         array: Array = np.asarray(tensor.detach().numpy())
         return array
 
-    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array]) -> None:
+    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array], *, create_graph: bool = False) -> None:
         """`oneflow.autograd.backward` from all outputs at once."""
         self.touched |= backward_op_types(outputs)
         starts = [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)]
-        self.flow.autograd.backward(list(outputs), starts)
+        self.flow.autograd.backward(list(outputs), starts, create_graph=create_graph)
 
     def _like(self, cotangent: Array, output: Any) -> Any:
         if output.is_global:
