@@ -20,12 +20,16 @@ from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.recording import Recording, current_recording
 from dual_object.replay import Replay
+from dual_object.strides import reversed_strides
 from dual_object.values import Array
 from generators import Nothing, PhiloxSource, drawing, dtype_name, fill_values
 from generators.source import Source, case_key
 
 if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
+
+#: One in so many cotangents of a matrix or more lies transposed, where strided ones are asked for.
+STRIDED_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,8 @@ class Rejection:
 
 @dataclass(slots=True)
 class Drawer:
-    """Draws the cases of one test. `raised` is the exception that its body raised by itself, told apart from a fault
-    of ours.
+    """Draws the cases of one test. With `strided_cotangents` a share of the backwards starts from transposed memory.
+    `raised` is the exception that its body raised by itself, told apart from a fault of ours.
     """
 
     reference: Reference
@@ -68,6 +72,7 @@ class Drawer:
     target: str
     options: TestOptions
     body: Callable[[], Any]
+    strided_cotangents: bool = False
     raised: Exception | None = None
 
     def draw(self, index: int, stepper: Replay | None = None) -> Case | Rejection:
@@ -144,6 +149,8 @@ class Drawer:
                 found[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
             else:
                 found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
+            if self.strided_cotangents and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
+                recording.program.cotangent_strides[id_] = reversed_strides(shape)
         return found
 
     @staticmethod

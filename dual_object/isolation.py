@@ -17,6 +17,7 @@ from dual_object.printing import names
 from dual_object.program import Call, Input, Program
 from dual_object.replay import Replay
 from dual_object.second import differentiable_again, draw_second
+from dual_object.strides import reversed_strides
 from dual_object.values import Array, Placement, Ref, Sbp, Tree, map_leaves, refs
 
 _ISOLATED = ("function", "method", "operator", "call", "custom")
@@ -83,6 +84,9 @@ def _alone(
     alone.outputs = rename(call.out) if call.out is not None else tuple(Ref(clones[id_]) for id_ in written)
     if backward:
         alone.cotangents = _cotangents(adapter, alone)
+        if replay.program.cotangent_strides:
+            shapes = ((id_, array.shape) for id_, array in alone.cotangents.items())
+            alone.cotangent_strides = {id_: reversed_strides(shape) for id_, shape in shapes if len(shape) > 1}
     return alone
 
 

@@ -11,6 +11,7 @@ from dual_object.adapter import Adapter
 from dual_object.errors import MissingOp
 from dual_object.program import Program
 from dual_object.second import differentiate
+from dual_object.strides import laid
 from dual_object.values import Array, Ref, Tree, refs
 
 FailureKind = Literal["exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"]
@@ -193,6 +194,9 @@ class Finished:
         if not starts:
             return
         outputs, arrays = [by_id[id_] for id_ in starts], [cotangents[id_] for id_ in starts]
+        if self._program.cotangent_strides:
+            strides = self._program.cotangent_strides
+            arrays = [laid(array, strides.get(id_)) for id_, array in zip(starts, arrays, strict=True)]
         try:
             if self._program.second_cotangents:
                 self._adapter.backward(outputs, arrays, create_graph=True)

@@ -28,6 +28,7 @@ from dual_object.observation import (
     observe,
 )
 from dual_object.program import Call, Input, Program
+from dual_object.strides import laid
 from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves
 
 
@@ -53,14 +54,7 @@ class StructureError(TypeError):
 
 def materialise(x: Input) -> Array:
     """A fresh buffer with the values and strides of an input."""
-    if x.strides is None:
-        return x.data.copy()
-    extent = 1 + sum((size - 1) * stride for size, stride in zip(x.data.shape, x.strides, strict=True) if size)
-    flat = np.zeros(extent, x.data.dtype)
-    bytes_ = tuple(stride * x.data.itemsize for stride in x.strides)
-    view: Array = np.lib.stride_tricks.as_strided(flat, x.data.shape, bytes_)
-    view[...] = x.data
-    return view
+    return laid(x.data, x.strides)
 
 
 class Replay:

@@ -207,7 +207,7 @@ class Adapter:
     def _like(self, cotangent: Array, output: Any) -> Any:
         if output.is_global:
             return globals_.spread_like(self.flow, cotangent, output, whole=True)
-        tensor = self.flow.from_numpy(cotangent.copy())
+        tensor = self.flow.from_numpy(cotangent.copy("K"))
         if tensor.dtype != output.dtype:
             tensor = tensor.to(output.dtype)
         return tensor if self._device_name(output.device) == "cpu" else tensor.to(output.device)
