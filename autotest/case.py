@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,16 @@ from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.recording import Recording, current_recording
 from dual_object.replay import Replay
+from dual_object.strides import reversed_strides
 from dual_object.values import Array
 from generators import MIXES, PLAIN, Mix, Nothing, PhiloxSource, drawing, dtype_name, fill_values
 from generators.source import Source, case_key
 
 if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
+
+#: One in so many cotangents of a matrix or more lies transposed, where strided ones are asked for.
+STRIDED_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,7 @@ class Drawer:
     target: str
     options: TestOptions
     body: Callable[[], Any]
+    strided_cotangents: bool = False
     raised: Exception | None = None
     inputs: Inputs = "standard"
 
@@ -126,11 +132,12 @@ class Drawer:
                 starts, backward = self._close(recording, returned, self.options)
             if self.options.auto_backward:
                 program.cotangents = self._cotangents(recording, source, starts)
-        seen = recording.finish()
+        second = partial(self._second_cotangent, source) if self.options.grad_order == 2 else None
+        seen = recording.finish(second)
         op_dtypes = recording.op_dtypes()
         recording.release()
-        if seen.backward_failure is not None:
-            failure = seen.backward_failure
+        failure = seen.backward_failure or seen.second_failure
+        if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
         return Case(index, key, program, seen, op_dtypes, backward)
 
@@ -153,7 +160,13 @@ class Drawer:
                 found[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
             else:
                 found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
+            if self.strided_cotangents and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
+                recording.program.cotangent_strides[id_] = reversed_strides(shape)
         return found
+
+    @staticmethod
+    def _second_cotangent(source: Source, dtype: str, shape: tuple[int, ...]) -> Array:
+        return fill_values("uniform", source.integer(0, 1 << 32), shape, dtype, -1, 1)
 
 
 class _StateDraw:

@@ -32,7 +32,7 @@ Phase = Literal[
 _GLOBAL: Mapping[Phase, Phase] = {"eager_forward": "global_forward", "eager_backward": "global_backward"}
 
 #: What of an Observation is compared; a `host` is what a call gave to Python, a `call` how its result is built.
-Part = Literal["output", "gradient", "buffer", "input", "host", "call"]
+Part = Literal["output", "gradient", "second", "buffer", "input", "host", "call"]
 
 
 @dataclass(slots=True)
@@ -189,17 +189,10 @@ def _compare(
                 found.append(Difference(backward, "layout", where, f"{where} {words}", None, "gradient", key, *both))
             continue
         names = names or Names(program)
-        where = f"gradient of {names.leaf(key)}"
-        if gradient is None:
-            message = f"{where} is missing, but should be a {wanted.dtype} tensor" if wanted else ""
-            found.append(
-                Difference(backward, "grad_missing", where, message, part="gradient", key=key, expected=wanted)
-            )
-        elif wanted is None:
-            message = f"{where} is a {gradient.dtype} tensor, but there should be none"
-            found.append(Difference(backward, "grad_extra", where, message, part="gradient", key=key, actual=gradient))
-        else:
-            found.append(_tensor(backward, where, "gradient", key, wanted, gradient, rules))
+        found.append(_gradient(backward, "gradient", key, names, wanted, gradient, rules))
+    if program.second_cotangents and not graph:
+        names = names or Names(program)
+        found += _second(program, names, expected, actual, rules)
     for key, reference in expected.buffers.items():
         buffer = actual.buffers.get(key)
         if buffer is None or not same(reference, buffer, rules):
@@ -218,6 +211,53 @@ def _promised(program: Program, key: str) -> bool:
     that only retain theirs it promises nothing.
     """
     return "." in key or int(key) not in program.leaves
+
+
+def _gradient(
+    phase: Phase, part: Part, key: str, names: Names, wanted: Seen | None, gradient: Seen | None, rules: Rules
+) -> Difference:
+    """The difference of two gradients that are not the same; one at most is missing."""
+    where = f"{'second ' if part == 'second' else ''}gradient of {names.leaf(key)}"
+    if gradient is None:
+        message = f"{where} is missing, but should be a {wanted.dtype} tensor" if wanted else ""
+        return Difference(phase, "grad_missing", where, message, part=part, key=key, expected=wanted)
+    if wanted is None:
+        message = f"{where} is a {gradient.dtype} tensor, but there should be none"
+        return Difference(phase, "grad_extra", where, message, part=part, key=key, actual=gradient)
+    return _tensor(phase, where, part, key, wanted, gradient, rules)
+
+
+def _second(
+    program: Program, names: Names, expected: Observation, actual: Observation, rules: Rules
+) -> Iterator[Difference]:
+    """What differs in the second derivatives; where that is because a first gradient cannot be differentiated again,
+    this alone.
+    """
+    phase: Phase = "eager_second"
+    if actual.second_failure is not None:
+        failure = actual.second_failure
+        words = f"differentiating twice raised {failure.classes[0]}: {failure.message}"
+        yield Difference(phase, failure.kind, "second backward", words)
+        return
+    found: list[Difference] = []
+    for key in {**expected.second, **actual.second}:
+        wanted, gradient = expected.second.get(key), actual.second.get(key)
+        if wanted is None or gradient is None:
+            # Whether a second derivative that is zero everywhere is made at all is each framework's own affair.
+            made = wanted or gradient
+            if made is None or not made.data.any():
+                continue
+        elif same(wanted, gradient, rules):
+            continue
+        found.append(_gradient(phase, "second", key, names, wanted, gradient, rules))
+    firsts = ((key, actual.gradients.get(key)) for key in program.second_cotangents)
+    ended = [key for key, first in firsts if first is not None and not first.requires_grad] if found else []
+    for key in ended:
+        where = f"gradient of {names.leaf(key)}"
+        message = f"{where} has requires_grad False, but should have True: it cannot be differentiated again"
+        yield Difference(phase, "grad_missing", where, message, part="second", key=key)
+    if not ended:
+        yield from found
 
 
 def same(expected: Seen, actual: Seen, rules: Rules, *, signed: bool = False) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autotest.errors import UsageError
-from autotest.options import GraphBackward, Inputs, Missing, TestOptions
+from autotest.options import GradOrder, GraphBackward, Inputs, Missing, TestOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +30,7 @@ def autotest(
     graph_backward: GraphBackward = "share",
     missing: Missing = "fail",
     inputs: Inputs | None = None,
+    grad_order: GradOrder = 1,
 ) -> Callable[[F], F]: ...
 
 
@@ -47,7 +48,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
             `missing="count"` counts an op
             that the target lacks instead of failing the test; `inputs` is `"plain"`, `"standard"` or `"edge"`, by
-            default what the run is asked for.
+            default what the run is asked for; `grad_order=2` differentiates the gradients again, eagerly, each from a
+            random cotangent of its own.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async.

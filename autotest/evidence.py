@@ -42,6 +42,8 @@ def part_of(seen: Observation | None, part: Part, key: str) -> Seen | None:
         return seen.outputs.get(int(key)) if key else None
     if part == "gradient":
         return seen.gradients.get(key)
+    if part == "second":
+        return seen.second.get(key)
     if part == "buffer":
         return seen.buffers.get(key)
     return None

@@ -64,6 +64,8 @@ class InlineTarget:
         if self.peers is not None:
             self.peers.calls("backward")
         [seen] = observe([stepper.finish()], self.adapter)
+        if stepper.repeatable and stepper.program.inline is None and seen.backward_failure and seen.second_failure:
+            return self._replay(stepper.program).run()
         return seen if self.peers is None else self.peers.agree_on_backward(seen)
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:

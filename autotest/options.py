@@ -11,6 +11,7 @@ from autotest.errors import UsageError
 from autotest.sharding import Shard
 from autotest.tolerance import check_pair
 
+GradOrder = Literal[1, 2]
 GraphBackward = Literal["share", "all", "none"]
 Isolate = Literal["auto", "always", "never"]
 Missing = Literal["fail", "count"]
@@ -35,6 +36,7 @@ class TestOptions:
     graph_backward: GraphBackward = "share"
     missing: Missing = "fail"
     inputs: Inputs | None = None
+    grad_order: GradOrder = 1
 
     def __post_init__(self) -> None:
         """Check every argument."""
@@ -59,6 +61,12 @@ class TestOptions:
         if self.inputs is not None and self.inputs not in get_args(Inputs):
             known = ", ".join(map(repr, get_args(Inputs)))
             raise UsageError(f"inputs={self.inputs!r}, but should be one of {known}, or None [{where}]")
+        if isinstance(self.grad_order, bool) or self.grad_order not in get_args(GradOrder):
+            raise UsageError(f"grad_order={self.grad_order!r}, but should be 1 or 2 [{where}]")
+        if self.grad_order == 2 and not self.auto_backward:
+            raise UsageError(
+                f"grad_order=2, but should be 1 with auto_backward=False, which takes no derivative at all [{where}]"
+            )
         check_pair(self.rtol, self.atol, where)
 
     @property

@@ -118,13 +118,14 @@ class Peers:
             self.notes.write(**changes)
 
     def agree_on_backward(self, seen: Observation) -> Observation:
-        """The observation, its backward failed where another rank's has."""
-        own = seen.backward_failure
-        told = None if own is None else [own.kind, own.classes, own.message]
-        for rank, other in enumerate(self.share("the backward", told)):
-            if seen.backward_failure is None and other is not None:
-                kind, classes, message = other
-                seen.backward_failure = Failure(None, kind, tuple(classes), f"on rank {rank}: {message}")
+        """The observation, its backward, or its second one, failed where another rank's has."""
+        own = (seen.backward_failure, seen.second_failure)
+        told = [None if failure is None else [failure.kind, failure.classes, failure.message] for failure in own]
+        for rank, (first, second) in enumerate(self.share("the backward", told)):
+            if seen.backward_failure is None and first is not None:
+                seen.backward_failure = _elsewhere(rank, first)
+            if seen.second_failure is None and second is not None:
+                seen.second_failure = _elsewhere(rank, second)
         return seen
 
     def agree_on_graph(self, answer: GraphAnswer) -> GraphAnswer:
@@ -184,6 +185,11 @@ class Peers:
         return {**row, "message": f"{row['message']}; seen by {told}"}
 
 
+def _elsewhere(rank: int, told: tuple[Any, Any, str]) -> Failure:
+    kind, classes, message = told
+    return Failure(None, kind, tuple(classes), f"on rank {rank}: {message}")
+
+
 def _identity(difference: Difference) -> tuple[Any, ...]:
     return (difference.phase, difference.kind, difference.where, difference.call, difference.key)
 
@@ -192,6 +198,8 @@ class RankReplay(QuietReplay):
     """A replay that ends on every rank where it ends on one: a call that all ranks make together would wait forever
     for one that has given up.
     """
+
+    repeatable = False
 
     def __init__(self, adapter: Any, program: Program, peers: Peers) -> None:
         super().__init__(adapter, program)

@@ -212,6 +212,8 @@ class TestRun:
             self._died(judgement, answer, "eager_forward")
             return
         judgement.sides.eager = answer
+        if self.options.grad_order == 2:
+            judgement.graph["second"] = _second_reached(case.program, answer)
         differences = self._agreed(
             f"{case.key} eager", compare(case.program, case.reference, answer, self.options.rules)
         )
@@ -430,6 +432,13 @@ class TestRun:
             dtypes=case.op_dtypes,
             graph=judgement.graph,
         )
+
+
+def _second_reached(program: Program, answer: Observation) -> str:
+    """What a case's record says of its second derivatives."""
+    if not program.second_cotangents:
+        return "nothing to differentiate twice"
+    return "its eager run failed" if answer.ended or answer.backward_failure is not None else "verified"
 
 
 def _refused(program: Program, answer: Observation | Death) -> list[Divergence]:

@@ -125,8 +125,10 @@ class Adapter(Protocol):
     def read(self, tensors: Sequence[Any]) -> list[Array]:
         """The values of `tensors`, detached, on the host."""
 
-    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array]) -> None:
-        """Accumulate gradients from `outputs` into their leaves."""
+    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array], *, create_graph: bool = False) -> None:
+        """Accumulate gradients from `outputs` into their leaves; with `create_graph`, such as can be differentiated
+        again.
+        """
 
     def load_state(self, module: Any, state: dict[str, Array]) -> None:
         """Set a module's parameters and buffers; raises KeyError where the names differ."""

@@ -12,10 +12,12 @@ import numpy as np
 
 from dual_object.adapter import Adapter
 from dual_object.globals import BROADCAST, Layout, layouts
-from dual_object.observation import Observation
+from dual_object.observation import Observation, leaf_tensors
 from dual_object.printing import names
 from dual_object.program import Call, Input, Program
 from dual_object.replay import Replay
+from dual_object.second import differentiable_again, draw_second
+from dual_object.strides import reversed_strides
 from dual_object.values import Array, Placement, Ref, Sbp, Tree, map_leaves, refs
 
 _ISOLATED = ("function", "method", "operator", "call", "custom")
@@ -32,8 +34,11 @@ def isolate(reference: Adapter, program: Program) -> Iterator[tuple[int, Program
         alone = _alone(replay, call, spelled, bool(program.cotangents), lying)
         replay.step(index, call)
         if alone is not None:
+            if program.second_cotangents and alone.cotangents:
+                alone.second_cotangents = _second_cotangents(reference, alone)
             seen = Replay(reference, alone, side="reference").run()
-            if not seen.ended and seen.backward_failure is None:
+            alone.second_cotangents = differentiable_again(alone.second_cotangents, seen.gradients)
+            if not seen.ended and seen.backward_failure is None and seen.second_failure is None:
                 yield index, alone, seen
         if replay.seen.ended:
             return
@@ -80,6 +85,9 @@ def _alone(
     alone.outputs = rename(call.out) if call.out is not None else tuple(Ref(clones[id_]) for id_ in written)
     if backward:
         alone.cotangents = waves(adapter, alone)
+        if replay.program.cotangent_strides:
+            shapes = ((id_, array.shape) for id_, array in alone.cotangents.items())
+            alone.cotangent_strides = {id_: reversed_strides(shape) for id_, shape in shapes if len(shape) > 1}
     return alone
 
 
@@ -135,7 +143,17 @@ def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:
         value = forward.values.by_id.get(id_)
         if isinstance(value, adapter.tensor_type) and value.requires_grad:
             dtype, shape, _, _ = adapter.describe(value)
-            count = int(np.prod(shape))
-            wave = np.cos(np.arange(count, dtype=np.float64)).reshape(shape)
-            found[id_] = wave.astype("float32" if dtype == "bfloat16" else dtype)
+            found[id_] = _wave(dtype, shape)
     return found
+
+
+def _second_cotangents(adapter: Adapter, alone: Program) -> dict[str, Array]:
+    """The same for each leaf's first gradient, that can be differentiated again or not."""
+    forward = Replay(adapter, alone, side="reference")
+    forward.run()
+    return {} if forward.seen.ended else draw_second(adapter, leaf_tensors(adapter, alone, forward.values), _wave)
+
+
+def _wave(dtype: str, shape: tuple[int, ...]) -> Array:
+    wave = np.cos(np.arange(int(np.prod(shape)), dtype=np.float64)).reshape(shape)
+    return wave.astype("float32" if dtype == "bfloat16" else dtype)

@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeAlias
 from dual_object.adapter import Adapter
 from dual_object.errors import MissingOp
 from dual_object.program import Program
+from dual_object.second import differentiate
+from dual_object.strides import laid
 from dual_object.values import Array, Ref, Tree, refs
 
 #: The entries of a `state_dict`: dtype, shape and requires_grad, by key.
@@ -22,6 +24,7 @@ _REFUSAL = re.compile(
     r"|can not find|cannot find the kernel",
     re.IGNORECASE,
 )
+_NO_SECOND = re.compile(r"gradient function for op \S+ is not found")  # of a gradient's op: OneFlow has no more
 
 
 @dataclass(slots=True)
@@ -60,13 +63,15 @@ class Observation:
     `hosts`: by call
     index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed.
     `gradients`: by leaf key
-    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `buffers`: by
+    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `second`: so,
+    second derivatives of the leaves that have a gradient. `buffers`: by
     `"5.running_mean"`. `parameters`: likewise, those whose values are no longer those that the module started with.
     `states`: by module number, the entries of its `state_dict` as dtype, shape and requires_grad. `structures`: by call
     index, how what a call returned is built otherwise than on the reference, `{3}` standing for value number 3.
     `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which that is unknown.
     `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
-    to raise. `again`: what a second call of the same static graph shows, its outputs, gradients and buffers.
+    to raise. `second_failure`: what ended the second backward, or the first one where that was to make a graph.
+    `again`: what a second call of the same static graph shows, its outputs, gradients and buffers.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)
@@ -83,6 +88,8 @@ class Observation:
     ended: bool = False
     backward_failure: Failure | None = None
     again: Observation | None = None
+    second: dict[str, Seen | None] = field(default_factory=dict)
+    second_failure: Failure | None = None
 
 
 def class_names(error: BaseException) -> tuple[str, ...]:
@@ -106,6 +113,14 @@ def failure_of(error: Exception, call: int | None) -> Failure:
     names, words = class_names(error), first_words(error)
     kind: FailureKind = "missing" if isinstance(error, MissingOp) else failure_kind(names, str(error))
     return Failure(call, kind, names, words)
+
+
+def second_failure(error: Exception) -> Failure:
+    """The failure that an exception of a backward with or through a graph amounts to."""
+    failure = failure_of(error, None)
+    if _NO_SECOND.search(str(error)):
+        failure.kind = "unsupported"
+    return failure
 
 
 def failure_kind(classes: tuple[str, ...], message: str) -> FailureKind:
@@ -210,6 +225,7 @@ class Finished:
         "_ids",
         "_parameters",
         "_program",
+        "_second",
         "_seen",
         "_values",
         "tensors",
@@ -222,6 +238,7 @@ class Finished:
         self._gradients: dict[str, Any] = {}
         self._buffers: dict[str, Any] = {}
         self._parameters: dict[str, tuple[Any, Array]] = {}
+        self._second: dict[str, Any] = {}
         if seen.ended:
             return
         by_id = values.by_id
@@ -229,10 +246,14 @@ class Finished:
             self._backward()
         shown = dict.fromkeys([*refs(program.outputs), *program.watched])
         self._ids = [id_ for id_ in shown if isinstance(by_id.get(id_), adapter.tensor_type)]
-        self._gradients = {key: leaf.grad for key, leaf in leaf_tensors(adapter, program, values).items()}
+        leaves = leaf_tensors(adapter, program, values)
+        self._gradients = {key: leaf.grad for key, leaf in leaves.items()}
+        if program.second_cotangents and seen.backward_failure is None:
+            self._differentiate_again(leaves)
         self._buffers = module_buffers(adapter, program, values)
         self.tensors += [by_id[id_] for id_ in self._ids]
         self.tensors += [gradient for gradient in self._gradients.values() if gradient is not None]
+        self.tensors += [gradient for gradient in self._second.values() if gradient is not None]
         self.tensors += self._buffers.values()
         if values.modules:
             self._parameters = module_parameters(adapter, program, values)
@@ -245,10 +266,25 @@ class Finished:
         starts = [id_ for id_, tensor in tensors.items() if tensor.requires_grad]
         if not starts:
             return
+        outputs, arrays = [by_id[id_] for id_ in starts], [cotangents[id_] for id_ in starts]
+        if self._program.cotangent_strides:
+            strides = self._program.cotangent_strides
+            arrays = [laid(array, strides.get(id_)) for id_, array in zip(starts, arrays, strict=True)]
         try:
-            self._adapter.backward([by_id[id_] for id_ in starts], [cotangents[id_] for id_ in starts])
+            if self._program.second_cotangents:
+                self._adapter.backward(outputs, arrays, create_graph=True)
+            else:
+                self._adapter.backward(outputs, arrays)
         except Exception as error:
             self._seen.backward_failure = failure_of(error, None)
+            if self._program.second_cotangents:  # without a graph of its own it may still be had
+                self._seen.second_failure = second_failure(error)
+
+    def _differentiate_again(self, leaves: dict[str, Any]) -> None:
+        try:
+            self._second = differentiate(self._adapter, leaves, self._gradients, self._program.second_cotangents)
+        except Exception as error:
+            self._seen.second_failure = second_failure(error)
 
     def fill(self, shown: Iterator[Seen]) -> Observation:
         """The observation, from what was seen of `tensors` in order; the target must have been waited for."""
@@ -258,6 +294,7 @@ class Finished:
         adapter, program, values = self._adapter, self._program, self._values
         seen.outputs = {id_: next(shown) for id_ in self._ids}
         seen.gradients = {key: None if gradient is None else next(shown) for key, gradient in self._gradients.items()}
+        seen.second = {key: None if gradient is None else next(shown) for key, gradient in self._second.items()}
         seen.buffers = {key: next(shown) for key in self._buffers}
         for key, (_, start) in self._parameters.items():
             parameter = next(shown)
@@ -344,6 +381,10 @@ def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
         data["backward_failure"] = fail(seen.backward_failure)
     if seen.again is not None:
         data["again"] = to_json(seen.again, arrays)
+    if seen.second:
+        data["second"] = {key: show(tensor) for key, tensor in seen.second.items()}
+    if seen.second_failure is not None:
+        data["second_failure"] = fail(seen.second_failure)
     return data
 
 
@@ -376,7 +417,7 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         call, kind, classes, message = item
         return Failure(call, kind, tuple(classes), message)
 
-    ended_backward = data.get("backward_failure")
+    ended_backward, ended_second = data.get("backward_failure"), data.get("second_failure")
     return Observation(
         outputs={id_: seen(item) for id_, item in data["outputs"]},
         hosts={call: tree_from_json(tree, arrays) for call, tree in data.get("hosts", ())},
@@ -395,6 +436,8 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         ended=data.get("ended", False),
         backward_failure=None if ended_backward is None else failure(ended_backward),
         again=None if data.get("again") is None else from_json(data["again"], arrays),
+        second={key: shown(item) for key, item in data.get("second", {}).items()},
+        second_failure=None if ended_second is None else failure(ended_second),
     )
 
 

@@ -90,7 +90,10 @@ class _Printer:
             if call.kind == "enter":
                 depth += 1
         if self.program.outputs is not None:
-            found.append(Line(f"    return {self.value(self.program.outputs)}", None))
+            strided = [f"the cotangent of {self.value(Ref(id_))} is strided" for id_ in self.program.cotangent_strides]
+            notes = [*strided, *(["differentiated twice"] if self.program.second_cotangents else [])]
+            ending = f"  # {'; '.join(notes)}" if notes else ""
+            found.append(Line(f"    return {self.value(self.program.outputs)}{ending}", None))
         elif not self.program.calls:
             found.append(Line("    pass", None))
         return found

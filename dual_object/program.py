@@ -82,8 +82,10 @@ class Program:
     """Inputs, calls in order, what the body returned, and the cotangents of the returned tensors.
 
     `cotangents` maps the number of a returned differentiable tensor to the array its backward starts from; empty means
-    no backward. `leaves` numbers the leaf tensors, inputs apart, that the body made. `watched` numbers further tensors
-    that an eager run shows at its end. `inline` says why only an
+    no backward. `cotangent_strides` says of some of them how they lie in memory in an eager run (in elements); the
+    others are contiguous. `second_cotangents` maps the keys of leaves to the arrays whence their first gradients are
+    differentiated again; empty means no second derivatives. `leaves` numbers the leaf tensors, inputs apart, that the
+    body made. `watched` numbers further tensors that an eager run shows at its end. `inline` says why only an
     inline replay can
     run this Program, if so.
     """
@@ -92,6 +94,8 @@ class Program:
     calls: list[Call] = field(default_factory=list)
     outputs: Tree = None
     cotangents: dict[int, Array] = field(default_factory=dict)
+    cotangent_strides: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    second_cotangents: dict[str, Array] = field(default_factory=dict)
     leaves: list[int] = field(default_factory=list)
     watched: list[int] = field(default_factory=list)
     inline: str | None = None
@@ -139,8 +143,10 @@ class Program:
             ],
             "outputs": to_json(self.outputs, arrays),
             "cotangents": [[key, to_json(value, arrays)] for key, value in self.cotangents.items()],
+            **({"strides": list(self.cotangent_strides.items())} if self.cotangent_strides else {}),
             "leaves": self.leaves,
             **({"watched": self.watched} if self.watched else {}),
+            **({"second": _stored(self.second_cotangents, arrays)} if self.second_cotangents else {}),
         }
 
     @classmethod
@@ -177,8 +183,10 @@ class Program:
                 ],
                 outputs=from_json(data["outputs"], arrays),
                 cotangents={key: from_json(value, arrays) for key, value in data["cotangents"]},
+                cotangent_strides={key: tuple(strides) for key, strides in data.get("strides", ())},
                 leaves=data["leaves"],
                 watched=data.get("watched", []),
+                second_cotangents={key: from_json(value, arrays) for key, value in data.get("second", ())},
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProgramError(f"the stored Program is damaged: {error!r}") from error
@@ -205,6 +213,10 @@ class Program:
             raise ProgramError(f"{path} has version={found!r}, but should have {VERSION}: record it again")
         note = data.get("note")
         return cls.from_json(data, arrays), note if isinstance(note, dict) else {}
+
+
+def _stored(cotangents: dict[str, Array], arrays: list[Array]) -> list[Any]:
+    return [[key, to_json(value, arrays)] for key, value in cotangents.items()]
 
 
 def op_name(call: Call) -> str:

@@ -14,9 +14,10 @@ from dual_object.adapters.oneflow_globals import neutral as neutral_global
 from dual_object.annotations import draw
 from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
 from dual_object.globals import KEYWORDS, MOVES, in_global_scope, scope_layout
-from dual_object.observation import Finished, Observation, Values, class_names, observe
+from dual_object.observation import Finished, Observation, Values, class_names, leaf_tensors, observe
 from dual_object.program import Call, CallKind, Input, Program
 from dual_object.replay import Replay, lay
+from dual_object.second import SecondDraw, differentiable_again, draw_second
 from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves
 
 if TYPE_CHECKING:
@@ -395,9 +396,9 @@ class Recording:
             if isinstance(values[id_], self.reference.tensor_type) and values[id_].requires_grad
         ]
 
-    def finish(self) -> Observation:
+    def finish(self, second: SecondDraw | None = None) -> Observation:
         """Run the reference's backward and tell what the reference shows. `program.outputs` and `.cotangents` must
-        be set.
+        be set. `second` draws the cotangents of second derivatives, where those are wanted.
         """
         inputs = {x.id for x in self.program.inputs}
         # Those are observed as their module's parameters; a static graph does not know them otherwise.
@@ -415,7 +416,11 @@ class Recording:
             and (value.is_leaf or value.retains_grad)
             and value.requires_grad
         ]
+        if second is not None and self.program.cotangents:
+            leaves = leaf_tensors(self.reference, self.program, self.values)
+            self.program.second_cotangents = draw_second(self.reference, leaves, second)
         [seen] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)
+        self.program.second_cotangents = differentiable_again(self.program.second_cotangents, seen.gradients)
         return seen
 
     def op_dtypes(self) -> list[str]:

@@ -22,6 +22,7 @@ PHASES = (
 #: wrong, its graph was held against nothing but that.
 BASIS: Mapping[str, tuple[str, ...]] = {
     "eager_backward": ("eager_forward",),
+    "eager_second": ("eager_forward", "eager_backward", "global_forward", "global_backward"),
     "global_backward": ("global_forward",),
     "graph_forward": ("eager_forward", "global_forward"),
     "graph_backward": ("eager_forward", "eager_backward", "global_forward", "global_backward", "graph_forward"),
@@ -193,5 +194,7 @@ def _phases(record: Record) -> Iterator[tuple[str, bool]]:
     if graph["backward"] != NO_BACKWARD:
         yield f"{eager}_backward", True
         yield "graph_backward", graph["backward"] == "verified"
+    if "second" in graph:
+        yield "eager_second", graph["second"] == "verified"
     if "state" in graph:
         yield "graph_state", graph["state"] == "verified"

@@ -219,16 +219,16 @@ class Adapter:
         array: Array = np.asarray(tensor.detach().numpy())
         return array
 
-    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array]) -> None:
+    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array], *, create_graph: bool = False) -> None:
         """`oneflow.autograd.backward` from all outputs at once."""
         self.touched |= backward_op_types(outputs)
         starts = [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)]
-        self.flow.autograd.backward(list(outputs), starts)
+        self.flow.autograd.backward(list(outputs), starts, create_graph=create_graph)
 
     def _like(self, cotangent: Array, output: Any) -> Any:
         if output.is_global:
             return globals_.spread_like(self.flow, cotangent, output, whole=True)
-        tensor = self.flow.from_numpy(cotangent.copy())
+        tensor = self.flow.from_numpy(cotangent.copy("K"))
         if tensor.dtype != output.dtype:
             tensor = tensor.to(output.dtype)
         return tensor if self._device_name(output.device) == "cpu" else tensor.to(output.device)

@@ -159,9 +159,18 @@ class Adapter:
             plain = plain.float()
         return plain.numpy(force=True)  # forced: negated views and the zero tensors of autograd have no memory
 
-    def backward(self, outputs: Sequence[torch.Tensor], cotangents: Sequence[Array]) -> None:
+    def backward(
+        self, outputs: Sequence[torch.Tensor], cotangents: Sequence[Array], *, create_graph: bool = False
+    ) -> None:
         """`torch.autograd.backward` from all outputs at once."""
-        torch.autograd.backward(outputs, [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)])
+        starts = [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)]
+        if not create_graph:
+            torch.autograd.backward(outputs, starts)
+            return
+        with warnings.catch_warnings():
+            # Leaf and gradient hold each other until the gradient is taken away, which the second backward does.
+            warnings.filterwarnings("ignore", r"Using backward\(\) with create_graph=True")
+            torch.autograd.backward(outputs, starts, create_graph=True)
 
     def _like(self, cotangent: Array, output: torch.Tensor) -> torch.Tensor:
         return torch.from_numpy(cotangent).to(device=output.device, dtype=output.dtype)

@@ -59,6 +59,7 @@ def wrong(adapter: Any) -> None:
     """One fault of each kind that a living target can show."""
     importlib.import_module("torch.fx.experimental.proxy_tensor")  # before any op is taken away from it
     _eager(adapter)
+    _second_derivatives()
     _refusals()
     _graphs(adapter)
 
@@ -168,6 +169,40 @@ def _standing() -> None:
         return planted
 
     _replace(torch.nn.BatchNorm3d, "__init__", keyless)
+
+
+def _second_derivatives() -> None:
+    def identity(forward: Op, backward: Op) -> Any:
+        class Identity(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                return forward(x.clone())
+
+            @staticmethod
+            def backward(ctx: Any, gradient: Any) -> Any:
+                return backward(gradient)
+
+        return Identity.apply
+
+    def raising(gradient: Any) -> Any:
+        raise RuntimeError("planted in the second backward")
+
+    def without_graph(gradient: Any) -> Any:
+        if torch.is_grad_enabled():
+            raise RuntimeError("The gradient function for op planted_grad is not found.")
+        return gradient
+
+    def same(tensor: Any) -> Any:
+        return tensor
+
+    def given(change: Op) -> Callable[[Op], Op]:
+        """The op with its argument changed."""
+        return lambda op: lambda x: op(change(x))
+
+    _replace(torch, "erf", given(identity(same, identity(same, lambda gradient: 2 * gradient))))
+    _replace(torch, "rsqrt", given(identity(same, lambda gradient: gradient.detach())))
+    _replace(torch, "tanh", given(identity(same, identity(same, raising))))
+    _replace(torch, "reciprocal", given(identity(same, without_graph)))
 
 
 def _refusals() -> None:

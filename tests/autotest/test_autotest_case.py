@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,13 @@ import pytest
 
 from autotest import dual, random, random_bool, random_tensor, torch
 from autotest.case import Case, Drawer, Rejection
+from autotest.comparison import compare
 from autotest.options import TestOptions
 from autotest.runner import case_test_name
 from autotest.session import Session
+from dual_object.isolation import isolate
+from dual_object.program import Program
+from dual_object.replay import Replay
 
 
 def body() -> Any:
@@ -101,3 +106,72 @@ def test_refused_backward_is_a_rejection(session: Session) -> None:
     """A draw whose backward the reference refuses is rejected as well."""
     custom = dual(reference=no_backward, target=no_backward)
     assert refused(session, lambda: custom(random_tensor(ndim=1))).reason == "RuntimeError: no way back"
+
+
+def strided(session: Session, body: Callable[[], Any], index: int) -> Case:
+    """A case whose cotangents may be strided."""
+    drawer = Drawer(session.reference, "t", 0, "torch", TestOptions(), body, strided_cotangents=True)
+    drawn = drawer.draw(index)
+    assert isinstance(drawn, Case)
+    return drawn
+
+
+def test_a_share_of_the_cotangents_is_strided(session: Session) -> None:
+    """About a quarter of the cotangents lies transposed, those of vectors never; by default none does."""
+    drawn = [strided(session, lambda: random_tensor(ndim=2, dim0=2, dim1=3) * 2, index) for index in range(100)]
+    found = [case.program.cotangent_strides for case in drawn]
+    assert 10 < sum(map(bool, found)) < 40
+    assert {strides for one in found for strides in one.values()} == {(1, 2)}
+    assert not any(
+        strided(session, lambda: random_tensor(ndim=1) * 2, index).program.cotangent_strides for index in range(20)
+    )
+    plain = Drawer(session.reference, "t", 0, "torch", TestOptions(), lambda: random_tensor(ndim=2) * 2)
+    cases = [plain.draw(index) for index in range(20)]
+    assert not any(case.program.cotangent_strides for case in cases if isinstance(case, Case))
+
+
+def _in_memory_order(x: Any) -> Any:
+    """The same tensor; its backward reads the gradient's memory as if it were contiguous."""
+    import torch as pytorch
+
+    class Reading(pytorch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            return gradient.as_strided(gradient.shape, pytorch.empty(gradient.shape).stride())
+
+    return Reading.apply(x)
+
+
+def _same(x: Any) -> Any:
+    return x.clone()
+
+
+def test_backward_that_ignores_strides_is_seen(session: Session) -> None:
+    """A backward which takes its cotangent for contiguous is a wrong gradient where that is strided, and only there;
+    the call alone shows it as well.
+    """
+    custom = dual(reference=_same, target=_in_memory_order)
+    wrong = set()
+    for index in range(20):
+        case = strided(session, lambda: custom(random_tensor(ndim=2, dim0=2, dim1=3)), index)
+        programs = [case.program, *(alone for _, alone, _ in isolate(session.reference, case.program))]
+        for program in programs:
+            expected = Replay(session.reference, program, side="reference").run()
+            found = compare(program, expected, Replay(session.reference, program).run(), TestOptions().rules)
+            shown = {(difference.phase, difference.kind, difference.where) for difference in found}
+            wrong.add((bool(case.program.cotangent_strides), *shown))
+    assert wrong == {(False,), (True, ("eager_backward", "value", "gradient of x"))}
+
+
+def test_strided_cotangent_is_stored_and_printed(session: Session) -> None:
+    """A stored Program keeps how its cotangents lie, and says it to its reader."""
+    drawn = (strided(session, lambda: torch.exp(random_tensor(ndim=2, dim0=2, dim1=3)), index) for index in range(50))
+    program = next(case.program for case in drawn if case.program.cotangent_strides)
+    arrays: list[Any] = []
+    data = json.loads(json.dumps(program.to_json(arrays)))
+    assert Program.from_json(data, arrays).cotangent_strides == program.cotangent_strides
+    assert str(program).splitlines()[-1] == "    return t0  # the cotangent of t0 is strided"

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Outcome
 
-EAGER, BACK = "eager_forward", "eager_backward"
+EAGER, BACK, SECOND = "eager_forward", "eager_backward", "eager_second"
 GRAPH, GRAPH_BACK, STATE = "graph_forward", "graph_backward", "graph_state"
 
 # Per test: how its cases end, and phase, kind and blamed op of what its rows must be.
@@ -40,6 +40,11 @@ WRONG = {
         {(EAGER, "structure", "LayerNorm"), (EAGER, "requires_grad", "LayerNorm"), (BACK, "grad_missing", "LayerNorm")},
     ),
     "test_state_without_a_key": ({"divergent": 3}, {(EAGER, "structure", "BatchNorm3d")}),
+    "test_second_wrong": ({"divergent": 3}, {(SECOND, "value", "erf")}),
+    "test_second_wrong_in_a_chain": ({"divergent": 3}, {(SECOND, "value", "erf")}),
+    "test_second_missing": ({"divergent": 3}, {(SECOND, "grad_missing", "rsqrt")}),
+    "test_second_raises": ({"divergent": 3}, {(SECOND, "exception", "tanh")}),
+    "test_second_unsupported": ({"divergent": 3}, {(SECOND, "unsupported", "reciprocal")}),
     "test_structure_of_a_list": ({"divergent": 3}, {(EAGER, "structure", "chunk")}),
     "test_structure_of_a_tensor": ({"divergent": 3}, {(EAGER, "structure", "asinh")}),
     "test_host_read": ({"divergent": 3}, {(EAGER, "shape", "numel")}),
@@ -91,6 +96,13 @@ MESSAGES = {
     "test_grad_missing": "sinh: gradient of x is missing, but should be a float32 tensor",
     "test_grad_extra": "view_as: gradient of y is a float32 tensor, but there should be none",
     "test_backward_raises": "atanh: backward raised RuntimeError: planted in backward",
+    "test_second_missing": (
+        "rsqrt: gradient of x has requires_grad False, but should have True: it cannot be differentiated again"
+    ),
+    "test_second_raises": "tanh: differentiating twice raised RuntimeError: planted in the second backward",
+    "test_second_unsupported": (
+        "reciprocal: differentiating twice raised RuntimeError: The gradient function for op planted_grad is not found."
+    ),
     "test_structure_of_a_list": "chunk: chunk returned 1 values, but should return 2",
     "test_structure_of_a_tensor": "asinh: asinh returned a tuple of 2, but should return one object",
     "test_exception": "acosh: acosh raised RuntimeError: planted",

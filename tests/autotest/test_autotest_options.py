@@ -35,7 +35,13 @@ from autotest.options import RunOptions, TestOptions
         (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_layout, check_grad_use_random_data, graph_backward, missing [@autotest(...)]",
+            "check_layout, check_grad_use_random_data, graph_backward, missing, inputs, grad_order [@autotest(...)]",
+        ),
+        ({"grad_order": 3}, "grad_order=3, but should be 1 or 2 [@autotest(...)]"),
+        ({"grad_order": True}, "grad_order=True, but should be 1 or 2 [@autotest(...)]"),
+        (
+            {"grad_order": 2, "auto_backward": False},
+            "grad_order=2, but should be 1 with auto_backward=False, which takes no derivative at all [@autotest(...)]",
         ),
     ],
 )

@@ -28,6 +28,32 @@ def _idle(_: Op) -> Op:
     return lambda *args, **kwargs: None
 
 
+class _Given(torch.autograd.Function):
+    """The same tensor; its gradient can be differentiated again, and then is twice what it should be."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        return _Gradient.apply(gradient)
+
+
+class _Gradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, gradient: Any) -> Any:
+        return gradient.clone()
+
+    @staticmethod
+    def backward(ctx: Any, second: Any) -> Any:
+        return 2 * second
+
+
+def _wrong_twice(op: Op) -> Op:
+    return lambda x, *args, **kwargs: op(_Given.apply(x), *args, **kwargs)
+
+
 @dataclass(frozen=True)
 class Fault:
     """A fault in `op`, and the op of the same family that it leaves alone. A family without a table names tests."""
@@ -67,6 +93,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "recurrent": Fault("GRUCell", "RNNCell", homes=(torch.nn.GRUCell,), attribute="forward"),
         "reduction": Fault("amin", "amax"),
         "scan": Fault("cumprod", "cumsum"),
+        "second_derivatives": Fault("expm1", "exp", _wrong_twice),
         "sorting": Fault("searchsorted", "topk"),
         "unary": Fault("square", "neg"),
         "view": Fault("roll", "flip"),

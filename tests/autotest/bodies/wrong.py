@@ -78,6 +78,31 @@ def test_backward_raises():
     return torch.atanh(leaf())
 
 
+@autotest(n=3, grad_order=2)
+def test_second_wrong():
+    return torch.erf(leaf())
+
+
+@autotest(n=3, grad_order=2)
+def test_second_wrong_in_a_chain():
+    return torch.square(torch.erf(leaf() * 2))
+
+
+@autotest(n=3, grad_order=2)
+def test_second_missing():
+    return torch.rsqrt(leaf())
+
+
+@autotest(n=3, grad_order=2)
+def test_second_raises():
+    return torch.tanh(leaf())
+
+
+@autotest(n=3, grad_order=2)
+def test_second_unsupported():
+    return torch.reciprocal(leaf())
+
+
 @autotest(n=3)
 def test_structure_of_a_list():
     return torch.chunk(plain(dim0=4), 2)
