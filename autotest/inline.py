@@ -12,6 +12,7 @@ from dual_object import adapter as adapters
 from dual_object.adapter import GraphError, GraphRefusal, GraphRequest, Surface, TargetInfo, distributed
 from dual_object.errors import TargetError
 from dual_object.observation import Observation, observe
+from dual_object.planting import plant
 from dual_object.program import Program
 from dual_object.replay import QuietReplay, Replay
 from dual_object.values import Array
@@ -28,6 +29,7 @@ class InlineTarget:
             self.adapter = adapters.load(target)
         except TargetError as error:
             raise EnvironmentFault(str(error)) from None
+        plant(self.adapter)
         self._graphs = 0
         found = distributed(self.adapter)
         #: The other ranks, where this process is one of several.

@@ -100,13 +100,11 @@ def main() -> None:
     sys.path[:] = setup["path"]
     from dual_object import adapter as adapters
     from dual_object.errors import TargetError
-    from dual_object.replay import import_function
+    from dual_object.planting import plant
 
     try:
         adapter = adapters.load(setup["target"])
-        fault = os.environ.get("AUTOTEST_FAULT")
-        if fault:
-            import_function(fault)(adapter)
+        plant(adapter)
         info = adapter.info()
     except TargetError as error:
         channel.send({"refused": str(error)}, [])

@@ -1,0 +1,71 @@
+"""`python -m benchmarks.false_alarms`: PyTorch against itself computing otherwise: each red is a false alarm."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.false_alarms.explained import EXPLAINED
+from benchmarks.false_alarms.judging import complaints, score, table
+from benchmarks.false_alarms.variants import VARIABLE, VARIANTS
+from benchmarks.running import run
+
+#: In full, at least so many cases per variant and kind of inputs.
+CASES = 20_000
+#: The suites have more tests than this.
+TESTS = 2_000
+#: A quick run takes this share of the tests, each with so many cases.
+QUICK = ("--shard", "1/32", "--cases", "2")
+
+
+def main() -> int:
+    """Exit status 0: false alarms are as rare as they should be, and each is explained; 1: not so."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.false_alarms", description=__doc__)
+    names = [variant.name for variant in VARIANTS]
+    parser.add_argument("--quick", action="store_true", help="a 32nd of the tests, two cases each")
+    parser.add_argument("--variant", action="append", choices=names, help="default: all of them")
+    parser.add_argument("--inputs", action="append", help="as for `autotest run`; default: standard and edge")
+    parser.add_argument("--report", type=Path, help="folder that keeps the runs' reports")
+    parser.add_argument("-n", default="auto", metavar="N|auto", help="processes, as for `autotest run`")
+    parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
+    parser.add_argument("paths", nargs="*", default=["suites"], help="tests; default: the suites")
+    arguments = parser.parse_args()
+    size = QUICK if arguments.quick else ("--cases", str(math.ceil(CASES / TESTS)))
+    scores, wrong = [], []
+    for variant in VARIANTS:
+        if arguments.variant and variant.name not in arguments.variant:
+            continue
+        for inputs in _inputs(arguments.inputs):
+            named = ("--inputs", inputs) if inputs != "default" else ()
+            planted = {"AUTOTEST_FAULT": "benchmarks.false_alarms.variants:plant", VARIABLE: variant.name}
+            report = arguments.report and arguments.report / f"{variant.name}-{inputs}"
+            options = ("--target", "torch", "-n", arguments.n, *size, *named)
+            outcome = run(arguments.paths, planted, *options, report=report)
+            found = score(variant, inputs, outcome)
+            print(
+                f"{variant.name} {variant.does}; {inputs} inputs: {found.count} false alarms in {found.cases} cases, "
+                f"{found.lawful} lawful differences, {outcome.seconds:.0f} s",
+                flush=True,
+            )
+            for red in found.alarms:
+                reason = EXPLAINED.get((variant.name, red.fingerprint), "unexplained")
+                print(f"  {red.count} x {red.fingerprint}: {reason}", flush=True)
+            scores.append(found)
+            wrong += complaints(found, EXPLAINED)
+    print("", *table(scores, markdown=arguments.markdown), "", *wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+def _inputs(asked: Sequence[str] | None) -> Sequence[str]:
+    from autotest.options import RunOptions
+
+    if asked:
+        return asked
+    return ("standard", "edge") if "inputs" in RunOptions.__dataclass_fields__ else ("default",)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""`python -m benchmarks.mutation`: plants faults in OneFlow and counts how many ordinary tests notice."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from benchmarks.mutation.fault import CATEGORIES, Fault
+from benchmarks.mutation.judging import Verdict, complaints, survivors, table, verdict, waves
+from benchmarks.mutation.planting import VARIABLE
+from benchmarks.mutation.table import FAULTS
+from benchmarks.running import run
+
+TESTS = "benchmarks/mutation/naive_ops.py"
+#: So many faults of each category are planted in a quick run.
+QUICK = 2
+
+
+def quick(faults: Sequence[Fault]) -> list[Fault]:
+    """The first faults of each category whose ops are still free: one wave."""
+    chosen: dict[str, Fault] = {}
+    for category in CATEGORIES:
+        free = [fault for fault in faults if fault.category == category and fault.op not in chosen]
+        chosen |= {fault.op: fault for fault in free[:QUICK]}
+    return list(chosen.values())
+
+
+def measure(faults: Sequence[Fault], options: Sequence[str], *, verbose: bool) -> list[Verdict]:
+    """Run the ops' tests as they are, then with each wave of faults; in the order of the faults."""
+    tests = [f"{TESTS}::{name}" for name in dict.fromkeys(fault.test for fault in faults)]
+    clean = run(tests, {}, *options)
+    print(f"no fault planted: {clean.cases} cases, {len(clean.reds)} divergences, {clean.seconds:.0f} s", flush=True)
+    found: dict[str, Verdict] = {}
+    for number, wave in enumerate(waves(faults), 1):
+        tests = [f"{TESTS}::{fault.test}" for fault in wave]
+        planted = {"AUTOTEST_FAULT": "benchmarks.mutation.planting:plant", VARIABLE: ",".join(f.id for f in wave)}
+        faulty = run(tests, planted, *options)
+        verdicts = {fault.id: verdict(fault, clean, faulty) for fault in wave}
+        found |= verdicts
+        killed = sum(one.killer is not None for one in verdicts.values())
+        print(f"wave {number}: {killed} of {len(wave)} faults killed, {faulty.seconds:.0f} s", flush=True)
+        for name in faulty.failed:
+            print(f"  {name} failed without a divergence")
+        if verbose:
+            for one in verdicts.values():
+                print(f"  {one.fault.id}: {one.killer.fingerprint if one.killer else 'survives'}", flush=True)
+    return [found[fault.id] for fault in faults]
+
+
+def main() -> int:
+    """Exit status 0: enough faults are killed, and every survivor has a reason; 1: not so."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help=f"plant {QUICK} faults of each category")
+    parser.add_argument("-k", metavar="ID", help="plant only faults whose id contains ID; no bar is held then")
+    parser.add_argument("--inputs", help="as for `autotest run`; reasons and bar are for its default")
+    parser.add_argument("-n", default="auto", metavar="N|auto", help="processes, as for `autotest run`")
+    parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
+    parser.add_argument("--verbose", action="store_true", help="print what kills each fault")
+    arguments = parser.parse_args()
+    faults = [fault for fault in FAULTS if arguments.k is None or arguments.k in fault.id]
+    if not faults:
+        parser.error(f"ID={arguments.k!r}, but should be part of a fault's id")
+    if arguments.quick:
+        faults = quick(faults)
+    options = ["-n", arguments.n, *(("--inputs", arguments.inputs) if arguments.inputs else ())]
+    verdicts = measure(faults, options, verbose=arguments.verbose)
+    print("", *table(verdicts, markdown=arguments.markdown), "", sep="\n")
+    print(*survivors(verdicts), sep="\n")
+    if arguments.k is not None or arguments.inputs not in (None, "standard"):
+        return 0
+    wrong = list(complaints(verdicts))
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

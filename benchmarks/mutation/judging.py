@@ -1,0 +1,97 @@
+"""Who is killed: the rule, the table per category, and what makes the bench red."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.mutation.fault import CATEGORIES, Fault
+from benchmarks.running import Outcome, Red
+
+#: The least share of planted faults that a run must notice.
+BAR = 0.95
+
+
+def waves(faults: Sequence[Fault]) -> list[tuple[Fault, ...]]:
+    """Faults in as few sets as possible, none with two faults of one op, so that a red test names its one culprit."""
+    packed: list[dict[str, Fault]] = []
+    for fault in faults:
+        free = next((wave for wave in packed if fault.op not in wave), None)
+        if free is None:
+            packed.append(free := {})
+        free[fault.op] = fault
+    return [tuple(wave.values()) for wave in packed]
+
+
+def killers(fault: Fault, clean: Outcome, faulty: Outcome) -> tuple[Red, ...]:
+    """The divergences that kill a fault: in its op's own test, blamed on its op, and unknown without the fault."""
+    before = {red.fingerprint for red in clean.reds if red.test == fault.test}
+    return tuple(
+        red for red in faulty.reds if red.test == fault.test and red.op == fault.op and red.fingerprint not in before
+    )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A fault and the first divergence that kills it; None: it survives. `astray` is what its test showed instead."""
+
+    fault: Fault
+    killer: Red | None
+    astray: tuple[Red, ...] = ()
+
+
+def verdict(fault: Fault, clean: Outcome, faulty: Outcome) -> Verdict:
+    """What becomes of a fault."""
+    found = killers(fault, clean, faulty)
+    before = {red.fingerprint for red in clean.reds}
+    others = tuple(red for red in faulty.reds if red.test == fault.test and red.fingerprint not in before)
+    return Verdict(fault, found[0] if found else None, () if found else others)
+
+
+def share(verdicts: Sequence[Verdict]) -> float:
+    """The share of faults that are killed; 1 where there is none."""
+    return sum(one.killer is not None for one in verdicts) / len(verdicts) if verdicts else 1.0
+
+
+def complaints(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """What makes the bench red, in sentences."""
+    for one in verdicts:
+        if one.killer is None and one.fault.reason is None:
+            yield f"{one.fault.id} survives without a reason: let the harness notice it, or give its row a reason"
+        if one.killer is not None and one.fault.reason is not None:
+            yield f"{one.fault.id} has a reason, but is killed by {one.killer.fingerprint}: remove the reason"
+    if share(verdicts) < BAR:
+        yield f"killed={share(verdicts):.1%}, but should be at least {BAR:.0%} of the planted faults"
+
+
+def counts(verdicts: Iterable[Verdict]) -> Mapping[str, tuple[int, int]]:
+    """By category, in their order: how many faults are killed, and how many were planted."""
+    found = dict.fromkeys(CATEGORIES, (0, 0))
+    for one in verdicts:
+        killed, planted = found[one.fault.category]
+        found[one.fault.category] = killed + (one.killer is not None), planted + 1
+    return {category: pair for category, pair in found.items() if pair[1]}
+
+
+def table(verdicts: Sequence[Verdict], *, markdown: bool) -> Iterator[str]:
+    """Killed and planted by category, in columns or as a table in Markdown."""
+    rows = [("category", "killed", "planted")]
+    rows += [(category, str(killed), str(planted)) for category, (killed, planted) in counts(verdicts).items()]
+    killed = sum(one.killer is not None for one in verdicts)
+    rows.append(("all", f"{killed} ({share(verdicts):.1%})", str(len(verdicts))))
+    for number, (category, dead, planted) in enumerate(rows):
+        if markdown:
+            yield f"| {category} | {dead} | {planted} |"
+            if not number:
+                yield "|---|---:|---:|"
+        else:
+            yield f"{category:<18}{dead:>12}{planted:>9}"
+
+
+def survivors(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Each survivor in a line, with its reason, and what was seen in its place."""
+    for one in verdicts:
+        if one.killer is None:
+            fault = one.fault
+            seen = f" [seen: {', '.join(red.fingerprint for red in one.astray)}]" if one.astray else ""
+            yield f"{fault.id} ({fault.category}; {fault.op} {fault.wrong}): {fault.reason or 'NO REASON'}{seen}"

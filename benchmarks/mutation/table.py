@@ -1,0 +1,7 @@
+"""All planted faults."""
+
+from __future__ import annotations
+
+from benchmarks.mutation import calling, derivatives, forward, states
+
+FAULTS = (*forward.FAULTS, *calling.FAULTS, *derivatives.FAULTS, *states.FAULTS)

@@ -1,0 +1,69 @@
+"""Real runs of the harness: `autotest run` in a process of its own, and what its summary says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+#: Exit statuses of a run that went through: aligned, and diverged.
+WENT_THROUGH = (0, 1)
+
+
+class RunError(RuntimeError):
+    """A run did not go through, so that its divergences say nothing: its last words."""
+
+
+@dataclass(frozen=True)
+class Red:
+    """A red divergence of a run: in which test (its name alone), of which op, of which kind."""
+
+    test: str
+    op: str
+    kind: str
+    fingerprint: str
+    message: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to: its red divergences, tests that failed without one, and how many cases it counted."""
+
+    reds: tuple[Red, ...]
+    failed: tuple[str, ...]
+    cases: int
+    seconds: float
+
+
+def run(paths: Sequence[str], environment: Mapping[str, str], *options: str, report: Path | None = None) -> Outcome:
+    """Run tests with further environment variables and options of `autotest run`; raises RunError."""
+    with tempfile.TemporaryDirectory(prefix="autotest-bench-") as scratch:
+        folder = report or Path(scratch)
+        command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *options]
+        variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+        done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode not in WENT_THROUGH:
+            words = "\n".join((done.stdout + done.stderr).splitlines()[-30:])
+            raise RunError(f"exit status {done.returncode}, but should be 0 or 1 [{' '.join(command)}]\n{words}")
+        return outcome(json.loads((folder / "summary.json").read_text()))
+
+
+def outcome(summary: Mapping[str, Any]) -> Outcome:
+    """What a `summary.json` says."""
+    reds = tuple(
+        Red(row["test"].rpartition("::")[2], row["op"], row["kind"], row["fingerprint"], row["message"], row["count"])
+        for row in summary["divergences"]
+    )
+    ended_red = [test.rpartition("::")[2] for test, ended in summary["outcomes"].items() if ended == "failed"]
+    divergent = {red.test for red in reds}
+    return Outcome(
+        reds, tuple(test for test in ended_red if test not in divergent), summary["cases"], summary["seconds"]
+    )
