@@ -73,7 +73,6 @@ class Drawer:
     target: str
     options: TestOptions
     body: Callable[[], Any]
-    strided_cotangents: bool = False
     raised: Exception | None = None
     inputs: Inputs = "standard"
 
@@ -160,7 +159,7 @@ class Drawer:
                 found[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
             else:
                 found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
-            if self.strided_cotangents and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
+            if self.mix is not PLAIN and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
                 recording.program.cotangent_strides[id_] = reversed_strides(shape)
         return found
 

@@ -116,7 +116,7 @@ REPRS = {
     "tuple(1, random(1, 6))": lambda: tuple_of(1, random(1, 6)),
     "array()": lambda: array(),
     "array(ndim=2, dim1=random(1, 3), dtype='int64')": lambda: array(2, dim1=random(1, 3), dtype="int64"),
-    "array(shape=(2, 3), fills=(1, 0, 0, 0, 0))": lambda: array(shape=(2, 3), fills=(1, 0, 0, 0, 0)),
+    "array(shape=(2,), fills=(1, 0, 0, 0, 0, 0, 0, 0))": lambda: array(shape=(2,), fills=(1, 0, 0, 0, 0, 0, 0, 0)),
     "random(1, 6) + 1": lambda: random(1, 6) + 1,
     "1 - random(1, 6)": lambda: 1 - random(1, 6),
     "2 * (random(1, 6) + 1)": lambda: 2 * (random(1, 6) + 1),
