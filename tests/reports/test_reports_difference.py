@@ -173,7 +173,7 @@ def test_message_changed(run):
 
 
 def test_facts(run):
-    """Target, versions, seed, inputs, commit and command are told where they differ; `-` stands for what is not known."""
+    """Target, versions, seed, inputs, commit and command are told where they differ; `-` is for what is not known."""
     before = run(environment={"torch": "2.1", "cuda": "no"}, commit=None)
     after = run(
         environment={"torch": "2.2", "numpy": "1.26"}, seed=8, inputs="edge", target="torch", command="pytest -n 2"
