@@ -25,6 +25,10 @@ from autotest.options import RunOptions, TestOptions
             {"graph_backward": "some"},
             "graph_backward='some', but should be one of 'share', 'all', 'none' [@autotest(...)]",
         ),
+        (
+            {"inputs": "wild"},
+            "inputs='wild', but should be one of 'plain', 'standard', 'edge', or None [@autotest(...)]",
+        ),
         ({"missing": "skip"}, "missing='skip', but should be one of 'fail', 'count' [@autotest(...)]"),
         (
             {"rtol": 1e-3},
@@ -34,7 +38,7 @@ from autotest.options import RunOptions, TestOptions
         (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_grad_use_random_data, graph_backward, missing [@autotest(...)]",
+            "check_grad_use_random_data, graph_backward, missing, inputs [@autotest(...)]",
         ),
     ],
 )
