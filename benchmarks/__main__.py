@@ -25,6 +25,11 @@ DROP_IN = {
     "drop-in chain": ("TestBench::test_chain", 0.45, (20, 80)),
     "drop-in LSTM": ("TestBench::test_lstm", 0.45, (12, 36)),
 }
+#: name: (test, bar, cases of both): the same test on standard inputs and on plain ones.
+INPUTS = {
+    "inputs eager": ("test_open_eager", 1.5, (100, 700)),
+    "inputs graph": ("test_open_graph", 1.5, (40, 200)),
+}
 PAIRS = 3
 STARTS = 9
 
@@ -32,7 +37,7 @@ STARTS = 9
 def main() -> None:
     """Run the benchmarks named on the command line, or all; `--quick` measures each ratio once."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    every = [*CASES, *DROP_IN, *ALONE]
+    every = [*CASES, *DROP_IN, *INPUTS, *ALONE]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(every)}; default: all")
     parser.add_argument("--quick", action="store_true", help="measure each ratio once, not three times")
     arguments = parser.parse_args()
@@ -41,7 +46,7 @@ def main() -> None:
         parser.error(f"NAME={unknown[0]!r}, but should be one of {', '.join(every)}")
     pairs = 1 if arguments.quick else PAIRS
     print(f"{'benchmark':<16}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of pairs: {pairs}")
-    print(f"{'':<31}   drop-in: ours / OneFlow's own harness")
+    print(f"{'':<31}   drop-in: ours / OneFlow's own harness; inputs: standard / plain")
     for name in arguments.names or every:
         if name in ALONE:
             ALONE[name]()
@@ -49,6 +54,10 @@ def main() -> None:
         if name in DROP_IN:
             test, bar, counts = DROP_IN[name]
             ratio, ours, theirs = ratios(drop_in(test), upstream(test), counts, counts, pairs)
+        elif name in INPUTS:
+            test, bar, counts = INPUTS[name]
+            standard, plain = harness(test, "standard"), harness(test, "plain")
+            ratio, ours, theirs = ratios(standard, plain, counts, counts, pairs)
         else:
             body, kind, bar, counts, bare_counts = CASES[name]
             ratio, ours, theirs = ratios(harness(body), bare(kind), counts, bare_counts, pairs)

@@ -35,3 +35,20 @@ def test_graph_share():
 def test_graph_all():
     """One matmul, all graphs backward."""
     return _matmul()
+
+
+def _open():
+    x = random_tensor(ndim=3)
+    return torch.relu(x * 2) + x
+
+
+@autotest(check_graph=False)
+def test_open_eager():
+    """Three pointwise ops on a tensor whose sizes, values and layout are left open."""
+    return _open()
+
+
+@autotest()
+def test_open_graph():
+    """The same in graphs, the default share of them backward."""
+    return _open()

@@ -33,10 +33,12 @@ def bare(kind: str) -> Callable[[int], list[str]]:
     return lambda count: [sys.executable, "-m", "benchmarks.bare", kind, str(count)]
 
 
-def harness(test: str) -> Callable[[int], list[str]]:
-    """The command that runs so many cases of a body through the harness."""
+def harness(test: str, inputs: str = "plain") -> Callable[[int], list[str]]:
+    """The command that runs so many cases of a body through the harness, on inputs of one kind: plain ones are what
+    bare cases draw.
+    """
     report = tempfile.mkdtemp(prefix="autotest-bench-")
-    options = ["-n", "0", "--report", report, "--cases"]
+    options = ["-n", "0", "--inputs", inputs, "--report", report, "--cases"]
     return lambda count: [
         sys.executable,
         "-m",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from forms import Form, member
 
-from autotest import random, random_device, random_tensor
+from autotest import random, random_bool, random_device, random_tensor
 
 #: One generator, so that all tensors of a case are on one device.
 _DEVICE = random_device()
@@ -114,13 +114,13 @@ class Op:
 class Layer:
     """A module class by the name that users type; `draw` draws the arguments of its construction, then of its call.
 
-    `mode="eval"` calls `eval()` before its use.
+    `mode="eval"` calls `eval()` before its use, `"train"` leaves it as it is constructed; `"either"` draws which.
     """
 
     name: str
     draw: Callable[[], tuple[Args, Args]]
     variant: str = ""
-    mode: str = "train"
+    mode: str = "either"
     graph: bool = True
 
     def calls(self) -> Iterator[Call]:
@@ -131,7 +131,7 @@ class Layer:
     def _construct_and_call(self, drawn: tuple[Args, Args]) -> Any:
         built, called = drawn
         module = placed(member(f"torch.nn.{self.name}")(*built.args, **built.kwargs))
-        if self.mode == "eval":
+        if self.mode == "eval" or (self.mode == "either" and random_bool().value()):
             module = module.eval()
         return module(*called.args, **called.kwargs)
 

@@ -69,7 +69,7 @@ ROWS = (
     Op("layer_norm", lambda: args(tensor(size(), 4), (4,)), "F", variant="plain"),
     Op("normalize", lambda: args(tensor(*shape(2)), p=oneof(1, 2), dim=whole(0, 2)), "F"),
     Op("normalize", values(-1, 1), "F", variant="default"),
-    *(Layer(f"BatchNorm{n}d", batch(n, affine=random_bool())) for n in (1, 2, 3)),
+    *(Layer(f"BatchNorm{n}d", batch(n, affine=random_bool()), mode="train") for n in (1, 2, 3)),
     *(Layer(f"BatchNorm{n}d", batch(n, affine=random_bool()), variant="eval", mode="eval") for n in (1, 2, 3)),
     *(Layer(f"BatchNorm{n}d", batch(n, track_running_stats=False), variant="statistics") for n in (1, 2, 3)),
     Layer("BatchNorm1d", lambda: (args(3), args(tensor(4, 3))), variant="2d"),

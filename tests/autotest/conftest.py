@@ -80,8 +80,11 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def command(*arguments: str, target: str | None = "torch") -> list[str]:
-    """The command line of an inner pytest."""
+    """The command line of an inner pytest. Its inputs are plain unless it asks for others: what a run tells of its
+    cases is the same then, however wild inputs become.
+    """
     asked = [] if target is None else ["--autotest-target", target]
+    asked += [] if any(one.startswith("--autotest-inputs") for one in arguments) else ["--autotest-inputs", "plain"]
     return [sys.executable, "-m", "pytest", "-W", "error", *asked, *arguments]
 
 
@@ -150,7 +153,7 @@ def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcom
 @pytest.fixture(scope="session")
 def torch_session() -> Iterator[Session]:
     """A session against the torch target that keeps no records; its worker stays warm for all tests."""
-    session = Session(RunOptions(target="torch", case_timeout=60.0))
+    session = Session(RunOptions(target="torch", case_timeout=60.0, inputs="plain"))
     yield session
     session.close()
 

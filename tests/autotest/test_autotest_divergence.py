@@ -98,15 +98,17 @@ def test_level(kind: str, level: str) -> None:
     [
         (program(), 0, "float32"),
         (program("float16"), 2, "float16"),
-        (program("float32", (2, 1)), 0, "float32,strided"),
+        (program("float32", (2, 1)), 0, "float32"),
         (program(), 1, "none"),
         (program("int64"), None, "int64"),
         (Program(), None, "none"),
     ],
 )
-def test_facts_tell_dtype_and_layout(made: Program, call: int | None, facts: str) -> None:
-    """The fingerprint ends with dtype and layout of the input that the blamed call works on."""
+def test_facts_tell_the_dtype(made: Program, call: int | None, facts: str) -> None:
+    """The fingerprint ends with the dtype of the input that the blamed call works on, and what experiments found."""
     assert Divergence(difference(), made, call).fingerprint("t").split("/")[-1] == facts
+    found = Divergence(difference(), made, call, facts=("strided", "nan"))
+    assert found.fingerprint("t").split("/")[-1] == f"{facts},strided,nan"
 
 
 def test_program_is_blamed_where_no_call_is() -> None:

@@ -26,6 +26,10 @@ from autotest.options import RunOptions, TestOptions
             {"graph_backward": "some"},
             "graph_backward='some', but should be one of 'share', 'all', 'none' [@autotest(...)]",
         ),
+        (
+            {"inputs": "wild"},
+            "inputs='wild', but should be one of 'plain', 'standard', 'edge', or None [@autotest(...)]",
+        ),
         ({"missing": "skip"}, "missing='skip', but should be one of 'fail', 'count' [@autotest(...)]"),
         (
             {"rtol": 1e-3},

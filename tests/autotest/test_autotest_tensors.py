@@ -214,3 +214,75 @@ def test_what_cannot_be_an_input_is_refused(session: Session, make: Callable[[],
     with pytest.raises(UsageError) as caught:
         autotest(n=1)(lambda: dual_tensor(make()))()
     assert str(caught.value) == message
+
+
+def test_plain_draws_are_golden(session: Session) -> None:
+    """With plain inputs a tensor's values depend on its test's name and the seed alone, whatever else is there to
+    draw.
+    """
+    found = drawn(session, lambda: random_tensor(ndim=2, dim0=2, dim1=2), n=2)
+    assert [x.flatten().tolist() for x in found] == [
+        [-0.8803545236587524, 0.08942063897848129, 0.8782815337181091, -0.7191661596298218],
+        [-0.41139358282089233, 0.19227007031440735, 0.7221007943153381, -0.7224329113960266],
+    ]
+
+
+WILD = 120
+
+
+def wild(session: Session, make: Callable[[], Any], inputs: str) -> list[Any]:
+    """The reference's values of what `make` draws in many cases of one kind of inputs."""
+    found: list[Any] = []
+
+    def body() -> Any:
+        dual = make()
+        found.append(dual.reference)
+        return dual
+
+    autotest(n=WILD, check_graph=False, inputs=inputs)(body)()
+    return found
+
+
+def test_standard_inputs_reach_the_corners(session: Session) -> None:
+    """Special values, layouts, sizes and tensors without a gradient, where the author left them open."""
+    tensors = wild(session, random_tensor, "standard")
+    assert session.counts == {"aligned": WILD}
+    assert any(x.isnan().any() for x in tensors)
+    assert any(x.isinf().any() for x in tensors)
+    assert any(x.numel() == 0 for x in tensors)
+    assert any(x.dim() == 0 for x in tensors)
+    assert any(not x.is_contiguous() for x in tensors)
+    assert any(x.storage_offset() for x in tensors)
+    assert {x.requires_grad for x in tensors} == {True, False}
+
+
+def test_what_the_author_says_is_kept(session: Session) -> None:
+    """Range, sizes and gradient are the op's domain under standard inputs."""
+    tensors = wild(
+        session, lambda: random_tensor(ndim=2, dim0=2, dim1=3, low=0, high=2, requires_grad=True), "standard"
+    )
+    for x in tensors:
+        assert tuple(x.shape) == (2, 3)
+        assert x.requires_grad
+        assert ((x >= 0) & (x < 2)).all()
+        assert not ((x == 0) & x.signbit()).any()
+    assert any((x == 1).any() for x in tensors)
+
+
+def test_edge_inputs_leave_a_range_of_floats_alone(session: Session) -> None:
+    """NaN comes with a range too; integers are indices and stay in theirs."""
+    assert any(x.isnan().any() for x in wild(session, lambda: random_tensor(2, 3, 3, low=0, high=1), "edge"))
+    for x in wild(session, lambda: random_tensor(2, 3, 3, low=2, high=5, dtype=int), "edge"):
+        assert set(x.flatten().tolist()) <= {2, 3, 4}
+    assert any((x > 2**24).any() for x in wild(session, lambda: random_tensor(2, 3, 3, dtype=int), "edge"))
+
+
+def test_inputs_are_part_of_what_a_test_asks_for(session: Session) -> None:
+    """The test's own word counts before the run's; what is no kind of inputs is refused."""
+    assert session.options.inputs == "plain"
+    assert all(x.is_contiguous() for x in wild(session, random_tensor, "plain"))
+    with pytest.raises(UsageError) as caught:
+        autotest(inputs="wild")
+    assert str(caught.value) == (
+        "inputs='wild', but should be one of 'plain', 'standard', 'edge', or None [@autotest(...)]"
+    )

@@ -99,3 +99,12 @@ def test_cotangents_where_a_backward_starts(recorded, reference):
         case = recorded(lambda: (tensor(2) * 2 > 0, tensor(2) * 2)[1], backward=backward)
         found = [len(program.cotangents) for _, program, _ in isolate(reference, case.program)]
         assert found == ([1, 0, 1] if backward else [0, 0, 0])
+
+
+def test_operands_lie_in_memory_as_they_did(recorded, reference):
+    """A transposed or sliced operand stays one, so that a fault of the layout shows alone; one without elements lies
+    nowhere.
+    """
+    case = recorded(lambda: [tensor(2, 3).t() * 2, tensor(4)[1:] * 2, tensor(2, 3)[:0].t() * 2])
+    lying = [(x.strides, x.offset) for _, program, _ in isolate(reference, case.program) for x in program.inputs]
+    assert lying == [(None, 0), ((1, 3), 0), (None, 0), (None, 1), (None, 0), (None, 0), (None, 0)]

@@ -209,3 +209,21 @@ def test_names_of_inputs_are_not_given_again():
     assert str(Program(inputs, calls, (X, T))) == (
         "def program(torch, t0, m0):\n    t1 = t0.clone()\n    m1 = torch.nn.ReLU()\n    return (t0, t1)"
     )
+
+
+def test_the_layout_of_an_input_is_told():
+    """What lies in memory otherwise than packed at its start is said in a comment; the text stays Python."""
+    inputs = [
+        Input(0, "", np.zeros((2, 3)), "float32", strides=(1, 2)),
+        Input(1, "", np.zeros((2, 3)), "float32"),
+        Input(2, "", np.zeros(4), "float32", offset=3),
+    ]
+    text = str(Program(inputs, [], Ref(0)))
+    assert text == (
+        "def program(torch, x, y, z):\n"
+        "    # x has strides (1, 2) for shape (2, 3)\n"
+        "    # z has storage offset 3\n"
+        "    return x"
+    )
+    assert compile(text, "<program>", "exec")
+    assert str(Program(inputs[2:], [])) == "def program(torch, x):\n    # x has storage offset 3\n    pass"

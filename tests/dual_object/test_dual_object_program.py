@@ -18,7 +18,7 @@ def sample():
     """Return a Program with something in every field."""
     x = Input(0, "x", np.arange(6, dtype=np.float32).reshape(2, 3), "bfloat16", True, (1, 2), "uniform", 1 << 40)
     return Program(
-        inputs=[x, Input(1, "", np.array(True), "bool")],
+        inputs=[x, Input(1, "", np.array(True), "bool"), Input(5, "", np.ones(2), "float64", offset=3)],
         calls=[
             Call("module", "nn.Linear", (3, 4), {"bias": False}, Ref(2), state={"weight": np.ones((4, 3))}),
             Call("call", "Linear", (Ref(2), Ref(0)), {"dtype": Name("float32")}, Ref(3)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
+from reports import read_run, summarize
 from reports.markdown import code, markdown_text
 
 HOSTILE = "<img src=x onerror=alert(1)> | `x` @someone **b** [a](http://e.vil) www.e.vil #1 &amp; \\| \\"
@@ -180,3 +181,9 @@ def test_size_is_bounded(summed, case, row, ended):
     assert small.startswith("### DIVERGENT: 2,000 divergences in 1 of 1 test, ")
     assert len(small.encode()) < 1000
     assert "| divergence |" not in small
+
+
+def test_the_kind_of_inputs_is_told(lay, header, case, ended):
+    """A reader sees how wild the tensors were."""
+    text = markdown_text(summarize(read_run(lay(header(inputs="edge"), *case(), ended()))))
+    assert "| tests | 1 | in 10.00 s, seed 7, edge inputs |" in text.splitlines()

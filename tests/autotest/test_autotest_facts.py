@@ -1,0 +1,159 @@
+"""What a divergence needs of its inputs, found by experiment on faults that need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from autotest.comparison import Rules, compare
+from autotest.divergence import Divergence
+from autotest.facts import Facts, properties
+from dual_object.adapters.torch import Adapter
+from dual_object.observation import Observation
+from dual_object.program import Call, Input, Program
+from dual_object.replay import Replay
+from dual_object.values import Ref
+
+NAN, INF = float("nan"), float("inf")
+EXP = torch.exp
+Fault = Callable[[Any], Any]
+
+
+class Faulty:
+    """PyTorch with another `exp`; counts what it is asked."""
+
+    def __init__(self, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.fault, self.patch, self.asked = fault, monkeypatch, 0
+
+    def eager(self, programs: Sequence[Program]) -> list[Any]:
+        """Replay under the fault."""
+        self.asked += 1
+        with self.patch.context() as patch:
+            patch.setattr(torch, "exp", self.fault)
+            return [Replay(Adapter(), program).run() for program in programs]
+
+    def graph(self, programs: Sequence[Program], gradients: Any) -> Any:
+        """None is asked for here."""
+        raise NotImplementedError
+
+
+def wrong_where(chosen: Callable[[Any], bool]) -> Fault:
+    """`exp` plus one, of the tensors that are chosen."""
+    return lambda x: EXP(x) + 1 if chosen(x) else EXP(x)
+
+
+def raising_where(chosen: Callable[[Any], bool]) -> Fault:
+    """`exp` that refuses the tensors that are chosen."""
+
+    def fault(x: Any) -> Any:
+        if chosen(x):
+            raise RuntimeError("planted")
+        return EXP(x)
+
+    return fault
+
+
+def exp_of(values: Any, strides: tuple[int, ...] | None = None, offset: int = 0, dtype: str = "float32") -> Program:
+    """`torch.exp(x)`."""
+    x = Input(0, "x", np.array(values, dtype), dtype, False, strides, offset=offset)
+    return Program([x], [Call("function", "exp", (Ref(0),), {}, Ref(1))], Ref(1))
+
+
+def facts(program: Program, target: Faulty) -> tuple[str, ...]:
+    """The facts of what `program` shows on the target."""
+    reference = Adapter()
+    expected: Observation = Replay(reference, program, side="reference").run()
+    [answer] = target.eager([program])
+    [difference] = compare(program, expected, answer, Rules())
+    finder = Facts(reference, target, Rules())
+    [told] = finder.told([Divergence(difference, program, 0)], graph=False)
+    assert told.fingerprint("t") == "/".join(
+        ["t", "eager_forward", difference.kind, "exp", ",".join(["float32", *told.facts])]
+    )
+    return told.facts
+
+
+ALWAYS = wrong_where(lambda x: True)
+ANY_NAN = wrong_where(lambda x: bool(x.isnan().any()))
+ANY_INF = wrong_where(lambda x: bool(x.isinf().any()))
+NOT_FINITE = wrong_where(lambda x: not bool(x.isfinite().all()))
+LAID = wrong_where(lambda x: not x.is_contiguous())
+OFFSET = wrong_where(lambda x: x.storage_offset() > 0)
+EMPTY = raising_where(lambda x: x.numel() == 0)
+SCALAR = wrong_where(lambda x: x.dim() == 0)
+ROWS = [[0.1, 0.2, 0.3], [0.4, 0.6, 0.7]]
+WILD = [[0.1, NAN, 0.3], [0.4, INF, 0.7]]
+
+
+@pytest.mark.parametrize(
+    ("program", "fault", "expected"),
+    [
+        (exp_of(ROWS), ALWAYS, ()),
+        (exp_of(WILD, (1, 2)), ALWAYS, ()),
+        (exp_of([], None), EMPTY, ("empty",)),
+        (exp_of(0.3), SCALAR, ("0-dim",)),
+        (exp_of(0.3), ALWAYS, ()),
+        (exp_of(ROWS, (1, 2)), LAID, ("transposed",)),
+        (exp_of(ROWS, (6, 2)), LAID, ("strided",)),
+        (exp_of([ROWS[0]] * 2, (0, 1)), LAID, ("expanded",)),
+        (exp_of(np.full((1, 2, 2, 2), 0.3), (8, 1, 4, 2)), LAID, ("channels_last",)),
+        (exp_of(ROWS, None, 3), OFFSET, ("offset",)),
+        (exp_of(ROWS, None, 3), ALWAYS, ()),
+        (exp_of([0.1, NAN, 0.3]), wrong_where(lambda x: bool(x.isnan().any())), ("nan",)),
+        (exp_of(WILD), NOT_FINITE, ("nan",)),
+        (exp_of([0.1, 0.0]), wrong_where(lambda x: bool((x == 0).any())), ("zero",)),
+        (exp_of([0.1, 0.5]), wrong_where(lambda x: bool((x == 0.5).any())), ("kink",)),
+        (exp_of([0.1, 0.1, 0.2]), wrong_where(lambda x: len(set(x.tolist())) < x.numel()), ("tie",)),
+        (exp_of([0.1, 1e-42]), wrong_where(lambda x: bool(((x != 0) & (x.abs() < 1e-40)).any())), ("subnormal",)),
+        (exp_of([0.1, -3e38]), wrong_where(lambda x: bool((x < -1e30).any())), ("huge",)),
+    ],
+)
+def test_facts(monkeypatch: pytest.MonkeyPatch, program: Program, fault: Fault, expected: tuple[str, ...]) -> None:
+    """Only what the fault needs is a fact; an infinity that has nothing to do with it is none."""
+    assert facts(program, Faulty(fault, monkeypatch)) == expected
+
+
+def test_an_infinity_in_a_transposed_tensor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What needs both is told with both, and what needs one is told with that one."""
+    both = wrong_where(lambda x: not x.is_contiguous() and bool(x.isinf().any()))
+    program = exp_of([[0.1, -INF, 0.3], [0.4, 0.6, NAN]], (1, 2))
+    assert facts(program, Faulty(both, monkeypatch)) == ("transposed", "inf")
+    assert facts(program, Faulty(ANY_INF, monkeypatch)) == ("inf",)
+    assert facts(program, Faulty(LAID, monkeypatch)) == ("transposed",)
+
+
+def test_one_fault_in_a_chain_of_classes_is_special(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no class alone is enough, they are told together."""
+    both = wrong_where(lambda x: bool(x.isnan().any()) and bool(x.isinf().any()))
+    assert facts(exp_of([0.1, NAN, -INF]), Faulty(both, monkeypatch)) == ("special",)
+
+
+def test_ordinary_inputs_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The target is asked once, for the divergence itself; with a property it is asked again, but once per kind."""
+    target = Faulty(ALWAYS, monkeypatch)
+    facts(exp_of(ROWS), target)
+    assert target.asked == 1
+    reference, program = Adapter(), exp_of([0.1, NAN, 0.3])
+    expected = Replay(reference, program, side="reference").run()
+    target = Faulty(ANY_NAN, monkeypatch)
+    [difference] = compare(program, expected, target.eager([program])[0], Rules())
+    finder = Facts(reference, target, Rules())
+    for _ in range(3):
+        [told] = finder.told([Divergence(difference, program, 0)], graph=False)
+        assert told.facts == ("nan",)
+    assert target.asked == 2
+
+
+def test_properties() -> None:
+    """Integers have huge values alone; an element is of one class."""
+    assert properties(exp_of([0, 1, 2, 2], dtype="int64")) == set()
+    assert properties(exp_of([2**24 + 1], dtype="int64")) == {"huge"}
+    assert properties(exp_of([True, True], dtype="bool")) == set()
+    assert properties(exp_of([0.0, -0.0])) == {"zero"}
+    assert properties(exp_of([NAN, INF, 3e38, 1e-42, 0.0, 0.5, 0.1, 0.1])) == {
+        *("nan", "inf", "huge", "subnormal", "zero", "kink", "tie")
+    }
