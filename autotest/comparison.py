@@ -387,13 +387,12 @@ def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tupl
     """Kind and words of two arrays of one shape that do not agree."""
     wrong = ~np.atleast_1d(agreeing(expected, actual, allowed))
     left, right = np.atleast_1d(_wide(expected)), np.atleast_1d(_wide(actual))
-    finite = np.isfinite(left) & np.isfinite(right)
     if (wrong & _nonfinite_apart(left, right)).any():
         kind = "nonfinite"
-    elif not finite[wrong].all():
+    elif (wrong & _infinities_apart(left, right)).any() or (allowed.signed and _zeros_apart(left, right)[wrong].all()):
         kind = "sign"
     else:
-        kind = "sign" if allowed.signed and _zeros_apart(left, right)[wrong].all() else "value"
+        kind = "value"
     [first] = worst_first(expected, actual, allowed, 1)
     at = f"[{', '.join(map(str, first))}]" if first else ""
     plural = "element" if left.size == 1 else "elements"
@@ -411,6 +410,14 @@ def _nonfinite_apart(left: Array, right: Array) -> Array:
     if left.dtype.kind == "c" or right.dtype.kind == "c":
         return _nonfinite_apart(left.real, right.real) | _nonfinite_apart(left.imag, right.imag)
     apart: Array = (np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right))
+    return apart
+
+
+def _infinities_apart(left: Array, right: Array) -> Array:
+    """Where both are infinite, of opposite signs; of complex numbers, in one of their parts."""
+    if left.dtype.kind == "c" or right.dtype.kind == "c":
+        return _infinities_apart(left.real, right.real) | _infinities_apart(left.imag, right.imag)
+    apart: Array = np.isinf(left) & np.isinf(right) & (left != right)
     return apart
 
 
