@@ -493,4 +493,8 @@ def _host_kind(op: str, expected: Tree, actual: Tree) -> str:
         return "device"
     if op in ("shape", "size", "dim", "ndim", "len", "numel", "nelement"):
         return "shape"
+    if op in ("stride", "is_contiguous", "storage_offset"):
+        return "layout"
+    if op in ("requires_grad", "is_leaf", "retains_grad"):
+        return "requires_grad"
     return "value" if type(expected) is type(actual) else "structure"
