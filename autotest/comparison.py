@@ -327,7 +327,7 @@ def _inputs(program: Program, expected: Observation, actual: Observation, rules:
 
 
 def _states(program: Program, expected: Observation, actual: Observation) -> Iterator[Difference]:
-    """What the modules' `state_dict`s hold otherwise, blamed on the modules' construction."""
+    """What the modules hold otherwise, blamed on the modules' construction."""
     constructions = ("module", "custom")
     made = {c.out.id: i for i, c in enumerate(program.calls) if type(c.out) is Ref and c.kind in constructions}
     for id_ in {**expected.states, **actual.states}:

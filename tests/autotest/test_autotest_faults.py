@@ -85,7 +85,7 @@ MESSAGES = {
     "test_list_for_a_tuple": "unbind: unbind returned a list of 3, but should return a tuple of 3",
     "test_tensor_for_a_number": "item: item returned a Tensor, but should return a float",
     "test_parameter_mutation": "linear: parameter m0.weight was changed, but should keep its values",
-    "test_state_dict": "LayerNorm: LayerNorm has the key extra in its state_dict, but should not",
+    "test_state_dict": "LayerNorm: LayerNorm has a parameter or buffer extra, but should not",
     "test_state_without_a_key": (
         "BatchNorm3d: nn.BatchNorm3d has no parameter or buffer num_batches_tracked, but should"
     ),

@@ -137,7 +137,7 @@ class AdapterConformance:
         assert shown == [(True, True), (True, False), (False, True)]
 
     def test_states(self, worker: Supervisor, recorded: Record) -> None:
-        """A module's `state_dict` has the reference's keys, dtypes, shapes and flags."""
+        """A module's parameters and buffers have the reference's names, dtypes, shapes and flags."""
 
         def body() -> Any:
             m = torch.nn.BatchNorm2d(2)
