@@ -369,7 +369,7 @@ def _inputs(program: Program, expected: Observation, actual: Observation, rules:
 
 
 def _states(program: Program, expected: Observation, actual: Observation) -> Iterator[Difference]:
-    """What the modules' `state_dict`s hold otherwise, blamed on the modules' construction."""
+    """What the modules hold otherwise, blamed on the modules' construction."""
     constructions = ("module", "custom")
     made = {c.out.id: i for i, c in enumerate(program.calls) if type(c.out) is Ref and c.kind in constructions}
     for id_ in {**expected.states, **actual.states}:
@@ -429,13 +429,12 @@ def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tupl
     """Kind and words of two arrays of one shape that do not agree."""
     wrong = ~np.atleast_1d(agreeing(expected, actual, allowed))
     left, right = np.atleast_1d(_wide(expected)), np.atleast_1d(_wide(actual))
-    finite = np.isfinite(left) & np.isfinite(right)
     if (wrong & _nonfinite_apart(left, right)).any():
         kind = "nonfinite"
-    elif not finite[wrong].all():
+    elif (wrong & _infinities_apart(left, right)).any() or (allowed.signed and _zeros_apart(left, right)[wrong].all()):
         kind = "sign"
     else:
-        kind = "sign" if allowed.signed and _zeros_apart(left, right)[wrong].all() else "value"
+        kind = "value"
     [first] = worst_first(expected, actual, allowed, 1)
     at = f"[{', '.join(map(str, first))}]" if first else ""
     plural = "element" if left.size == 1 else "elements"
@@ -453,6 +452,14 @@ def _nonfinite_apart(left: Array, right: Array) -> Array:
     if left.dtype.kind == "c" or right.dtype.kind == "c":
         return _nonfinite_apart(left.real, right.real) | _nonfinite_apart(left.imag, right.imag)
     apart: Array = (np.isnan(left) != np.isnan(right)) | (np.isfinite(left) != np.isfinite(right))
+    return apart
+
+
+def _infinities_apart(left: Array, right: Array) -> Array:
+    """Where both are infinite, of opposite signs; of complex numbers, in one of their parts."""
+    if left.dtype.kind == "c" or right.dtype.kind == "c":
+        return _infinities_apart(left.real, right.real) | _infinities_apart(left.imag, right.imag)
+    apart: Array = np.isinf(left) & np.isinf(right) & (left != right)
     return apart
 
 
@@ -528,4 +535,8 @@ def _host_kind(op: str, expected: Tree, actual: Tree) -> str:
         return "device"
     if op in ("shape", "size", "dim", "ndim", "len", "numel", "nelement"):
         return "shape"
+    if op in ("stride", "is_contiguous", "storage_offset"):
+        return "layout"
+    if op in ("requires_grad", "is_leaf", "retains_grad"):
+        return "requires_grad"
     return "value" if type(expected) is type(actual) else "structure"

@@ -20,6 +20,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,18 @@ class Entry:
     def kind(self) -> str:
         """The kind of divergence, as in the fingerprint."""
         return self.fingerprint.split("/")[2]
+
+    @property
+    def general(self) -> bool:
+        """Whether it is about every op, or all facts, that its pattern matches."""
+        return "*" in self.fingerprint
+
+    def covers(self, fingerprint: str) -> bool:
+        """Whether a divergence is the one that the entry is about."""
+        if not self.general:
+            return fingerprint == self.fingerprint
+        parts, patterns = fingerprint.split("/"), self.fingerprint.split("/")
+        return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
 
     @property
     def graph(self) -> bool:
@@ -139,6 +152,15 @@ class Ledger:
     entries: Mapping[str, Entry] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
+    @cached_property
+    def _general(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries.values() if entry.general)
+
+    def find(self, fingerprint: str) -> Entry | None:
+        """The entry about a divergence: its own, else the first general one that covers it."""
+        own = self.entries.get(fingerprint)
+        return own or next((entry for entry in self._general if entry.covers(fingerprint)), None)
+
     def about(self, test: str) -> Iterator[Entry]:
         """The entries that a test is to prove."""
         return (entry for entry in self.entries.values() if test in entry.tests)
@@ -192,6 +214,10 @@ def _entry(path: Path, target: str, table: Any, where: str) -> Entry:
         raise LedgerError(
             f"{where} has fingerprint={table['fingerprint']!r}, "
             f"but should have {target}/phase/kind/op/facts as a report shows it"
+        )
+    if any("*" in part for part in parts[:3]):
+        raise LedgerError(
+            f"{where} has fingerprint={table['fingerprint']!r}, but should have * in its op and its facts alone"
         )
     if table.get("strict", "proof") not in _STRICT:
         raise LedgerError(f"{where} has strict={table['strict']!r}, but should have one of {', '.join(_STRICT)}")

@@ -36,14 +36,14 @@ def stale_entries(
     shown = set(seen)
     sentences: list[str] = []
     for entry in entries:
-        if entry.strict != "proof" or entry.fingerprint in shown or not entry.applies(info()):
+        if entry.strict != "proof" or any(map(entry.covers, shown)) or not entry.applies(info()):
             continue
         if entry.kind == "batch_only" or (entry.kind in DEADLY and not deadly):
             continue
         program, rules = entry.proof
         found = trial(reference, target, program, rules, graph=entry.graph)
         fingerprints = {divergence.fingerprint(info().name) for divergence in found}
-        if entry.fingerprint not in fingerprints:
+        if not any(map(entry.covers, fingerprints)):
             sentences.append(
                 f"{entry.fingerprint} is known to diverge, but no longer does: remove its entry from {entry.path}"
                 + (f" (its Program now shows {', '.join(sorted(fingerprints))})" if fingerprints else "")

@@ -76,13 +76,13 @@ def _partners(seen: Observation) -> dict[int, frozenset[int]]:
 
 
 def entries(op: str, expected: State, actual: State) -> Iterator[tuple[str, str, str]]:
-    """Key, kind and sentence of each way in which the `state_dict` of a module of class `op` is another one."""
+    """Key, kind and sentence of each way in which a module of class `op` holds something else."""
     for key in expected:
         if key not in actual:
-            yield key, "structure", f"{op} has no key {key} in its state_dict, but should"
+            yield key, "structure", f"{op} has no parameter or buffer {key}, but should"
     for key in actual:
         if key not in expected:
-            yield key, "structure", f"{op} has the key {key} in its state_dict, but should not"
+            yield key, "structure", f"{op} has a parameter or buffer {key}, but should not"
     for key in expected:
         for kind, left, right in zip(_ENTRY, expected[key], actual.get(key, expected[key]), strict=True):
             if left != right:

@@ -91,7 +91,7 @@ class Verdicts:
         """
         if row["kind"] == "missing" and self._options.missing == "count":
             return {**row, "level": "counted"}
-        entry = self._ledger.entries.get(row["fingerprint"])
+        entry = self._ledger.find(row["fingerprint"])
         if entry is None or not entry.applies(self._session.target_info()):
             return {**row, "level": "stricter"} if stricter and not self._session.options.strict else row
         return {**row, "level": "known", "reason": entry.reason}

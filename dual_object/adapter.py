@@ -139,9 +139,6 @@ class Adapter(Protocol):
     def buffers(self, module: Any) -> dict[str, Any]:
         """Buffers by name, those of submodules included."""
 
-    def state(self, module: Any) -> dict[str, Any]:
-        """The tensors of a module's `state_dict`, by key, each with its own `requires_grad`."""
-
     def synchronize(self) -> None:
         """Wait until everything asked for has run, so that an asynchronous failure is blamed on its own case."""
 

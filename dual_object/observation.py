@@ -14,7 +14,7 @@ from dual_object.second import differentiate
 from dual_object.strides import laid
 from dual_object.values import Array, Ref, Tree, refs
 
-#: The entries of a `state_dict`: dtype, shape and requires_grad, by key.
+#: A module's parameters and buffers: dtype, shape and requires_grad, by name.
 State: TypeAlias = "dict[str, tuple[str, tuple[int, ...], bool]]"
 FailureKind = Literal["exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"]
 
@@ -66,7 +66,7 @@ class Observation:
     (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `second`: so,
     second derivatives of the leaves that have a gradient. `buffers`: by
     `"5.running_mean"`. `parameters`: likewise, those whose values are no longer those that the module started with.
-    `states`: by module number, the entries of its `state_dict` as dtype, shape and requires_grad. `structures`: by call
+    `states`: by module number, its parameters and buffers as dtype, shape and requires_grad. `structures`: by call
     index, how what a call returned is built otherwise than on the reference, `{3}` standing for value number 3.
     `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which that is unknown.
     `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
@@ -183,10 +183,11 @@ def module_parameters(adapter: Adapter, program: Program, values: Values) -> dic
 
 
 def module_states(adapter: Adapter, values: Values) -> dict[int, State]:
-    """What the modules' `state_dict`s hold, by number."""
+    """What the modules hold, by number."""
     found: dict[int, State] = {}
     for id_, module in values.modules.items():
-        described = {key: adapter.describe(tensor) for key, tensor in adapter.state(module).items()}
+        held = {**adapter.parameters(module), **adapter.buffers(module)}
+        described = {key: adapter.describe(tensor) for key, tensor in held.items()}
         if described:
             found[id_] = {key: (dtype, shape, grad) for key, (dtype, shape, _, grad) in described.items()}
     return found
@@ -293,7 +294,12 @@ class Finished:
             return seen
         adapter, program, values = self._adapter, self._program, self._values
         seen.outputs = {id_: next(shown) for id_ in self._ids}
-        seen.gradients = {key: None if gradient is None else next(shown) for key, gradient in self._gradients.items()}
+        for id_, output in seen.outputs.items():
+            output.strides, output.offset, output.leaf = adapter.place(values.by_id[id_])
+        for key, gradient in self._gradients.items():
+            shown_gradient = seen.gradients[key] = None if gradient is None else next(shown)
+            if shown_gradient is not None:
+                shown_gradient.strides = adapter.place(gradient)[0]
         seen.second = {key: None if gradient is None else next(shown) for key, gradient in self._second.items()}
         seen.buffers = {key: next(shown) for key in self._buffers}
         for key, (_, start) in self._parameters.items():
@@ -311,8 +317,7 @@ class Finished:
 
 def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]:
     """Read everything that the runs show, at once, and wait until whatever they asked for has run."""
-    tensors = [tensor for run in finished for tensor in run.tensors]
-    shown = iter(placed(adapter, tensors, see(adapter, tensors)))
+    shown = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
     adapter.synchronize()  # after reading, which waits too: waiting twice costs twice where waiting is busy
     return [run.fill(shown) for run in finished]
 
@@ -320,13 +325,6 @@ def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]
 def see(adapter: Adapter, tensors: list[Any]) -> list[Seen]:
     """Describe and read `tensors`."""
     return [Seen(*adapter.describe(tensor), data) for tensor, data in zip(tensors, adapter.read(tensors), strict=True)]
-
-
-def placed(adapter: Adapter, tensors: list[Any], shown: list[Seen]) -> list[Seen]:
-    """Say of each tensor that was seen how it lies in memory, and whether it is a leaf."""
-    for tensor, seen in zip(tensors, shown, strict=True):
-        seen.strides, seen.offset, seen.leaf = adapter.place(tensor)
-    return shown
 
 
 def mutated(adapter: Adapter, program: Program, values: Values) -> dict[int, Array]:
@@ -461,7 +459,6 @@ __all__ = [
     "module_states",
     "mutated",
     "observe",
-    "placed",
     "see",
     "to_json",
 ]

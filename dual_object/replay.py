@@ -315,6 +315,8 @@ class Replay:
         if isinstance(result, (self.adapter.tensor_type, self.adapter.module_type)):
             raise StructureError(f"returned {_structure(result)}, but should return {_structure(out)}")
         actual = self.adapter.encode(result)
+        if type(actual) not in PLAIN and not isinstance(actual, _NEUTRAL):  # a `grad_fn` for None
+            raise StructureError(f"returned {_structure(result)}, but should return {_structure(out)}")
         return _SAME if same_host(out, actual) else actual
 
 
@@ -329,6 +331,8 @@ class QuietReplay(Replay):
 
 
 _SAME: Any = object()
+#: What a framework's plain object may be besides.
+_NEUTRAL = (complex, tuple, list, dict, np.ndarray, np.generic, Placement, Sbp)
 
 
 def same_host(expected: Tree, actual: Tree) -> bool:

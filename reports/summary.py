@@ -25,6 +25,7 @@ KINDS = (
     "grad_extra",
     "mutation",
     "alias",
+    "requires_grad",
     "exception",
     "accepts_invalid",
     "exception_class",

@@ -253,12 +253,6 @@ class Adapter:
         """Buffers by name."""
         return dict(module.named_buffers())
 
-    def state(self, module: Any) -> dict[str, Any]:
-        """The tensors of `state_dict`. With `keep_vars` 0.9.0 detaches them, without it does not: here both flags are
-        the wrong way round.
-        """
-        return dict(module.state_dict())
-
     def synchronize(self) -> None:
         """Wait for OneFlow's virtual machine."""
         self._sync()

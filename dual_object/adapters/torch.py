@@ -208,10 +208,6 @@ class Adapter:
         """Buffers by name."""
         return dict(module.named_buffers())
 
-    def state(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
-        """The tensors of `state_dict`."""
-        return {key: item for key, item in module.state_dict(keep_vars=True).items() if isinstance(item, torch.Tensor)}
-
     def synchronize(self) -> None:
         """Wait for the GPU; the CPU is synchronous."""
         if self._cuda:

@@ -140,9 +140,9 @@ def _standing() -> None:
 
         return planted
 
-    _replace(torch, "positive", _after(lambda result: result.clone(memory_format=torch.contiguous_format)))
+    _replace(torch, "ceil", _after(lambda result: result.clone(memory_format=torch.contiguous_format)))
     _replace(torch, "abs", _after(lambda result: result.detach().requires_grad_()))
-    _replace(torch, "frac", _after(lambda result: result + 0.0))  # of negative zeros it leaves none
+    _replace(torch, "round", _after(lambda result: result + 0.0))  # of negative zeros it leaves none
     _replace(torch, "movedim", _after(lambda result: result.clone(memory_format=torch.preserve_format)))
     _replace(torch, "clone", lambda op: lambda x: x.view(x.shape))
     _replace(torch.Tensor, "sub_", _after(lambda result: result.view(result.shape)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -240,6 +241,143 @@ def test_shapes_are_never_broadcast() -> None:
     ]
 
 
+STRIDED = replace(ONE, strides=(2,))
+LOOSE = replace(ONE, requires_grad=True, leaf=False)
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "kind", "message"),
+    [
+        (ONE, STRIDED, "layout", "t0 has strides (2,), but should have (1,)"),
+        (STRIDED, ONE, "layout", "t0 has strides (1,), but should have (2,)"),
+        (LOOSE, ONE, "requires_grad", "t0 has requires_grad False, but should have True"),
+        (LOOSE, replace(LOOSE, leaf=True), "requires_grad", "t0 is a leaf, but should not be"),
+        (replace(LOOSE, leaf=True), LOOSE, "requires_grad", "t0 is no leaf, but should be"),
+    ],
+)
+def test_standing_of_outputs(expected: Seen, actual: Seen, kind: str, message: str) -> None:
+    """Strides, requires_grad and leafness are compared where the values agree, and not in a graph."""
+    before, after = Observation(outputs={1: expected}), Observation(outputs={1: actual})
+    assert sentences(before, after) == [("eager_forward", kind, message)]
+    assert sentences(before, after, graph=True) == []
+
+
+def test_layout_can_be_switched_off() -> None:
+    """With `check_layout=False` strides are nobody's business, of outputs and of gradients."""
+    expected = Observation(outputs={1: STRIDED}, gradients={"0": STRIDED})
+    actual = Observation(outputs={1: ONE}, gradients={"0": ONE})
+    assert compare(program(), expected, actual, Rules(check_layout=False)) == []
+    assert [found.kind for found in compare(program(), expected, actual, Rules())] == ["layout", "layout"]
+
+
+def test_layout_of_gradients() -> None:
+    """A leaf's gradient should lie as PyTorch promises; that of a tensor which only retains its own may lie anyhow."""
+    expected, actual = Observation(gradients={"0": STRIDED}), Observation(gradients={"0": ONE})
+    message = "gradient of x has strides (1,), but should have (2,)"
+    assert sentences(expected, actual) == [("eager_backward", "layout", message)]
+    retaining = program()
+    retaining.leaves = [0]
+    assert compare(retaining, expected, actual, Rules()) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "kind", "message"),
+    [
+        ([(0, 1)], [], "alias", "t0 shares no memory with x, but should"),
+        ([], [(0, 1)], "alias", "t0 shares memory with x, but should not"),
+    ],
+)
+def test_aliasing(expected: list[Any], actual: list[Any], kind: str, message: str) -> None:
+    """An output that shares memory with an input on one side only is a difference, but not in a graph."""
+    before = Observation(outputs={1: ONE}, shared=expected)
+    after = Observation(outputs={1: ONE}, shared=actual)
+    assert sentences(before, after) == [("eager_forward", kind, message)]
+    assert sentences(before, after, graph=True) == []
+    for unknown in (replace(before, unplaced=(0,)), replace(before, unplaced=(1,))):
+        assert sentences(unknown, after) == []
+
+
+def test_views_start_where_they_should() -> None:
+    """A view of an input that starts elsewhere in it has another layout, though its values may agree."""
+    before = Observation(outputs={1: replace(ONE, offset=2)}, shared=[(0, 1)])
+    after = Observation(outputs={1: replace(ONE, offset=1)}, shared=[(0, 1)])
+    message = "t0 starts at element 1 of its memory, but should at element 2"
+    assert sentences(before, after) == [("eager_forward", "layout", message)]
+    assert sentences(replace(before, shared=[]), replace(after, shared=[])) == []
+
+
+def test_sign_of_zero() -> None:
+    """A zero of the other sign is a difference of an output, forward and in a graph, and none of a gradient."""
+    zero, other = seen(0.0, 1.0), seen(-0.0, 1.0)
+    message = "t0 differs in 1 of 2 elements: [0] is -0.0, but should be 0.0"
+    before, after = Observation(outputs={1: zero}), Observation(outputs={1: other})
+    assert sentences(before, after) == [("eager_forward", "sign", message)]
+    assert sentences(before, after, graph=True) == [("graph_forward", "sign", message)]
+    assert sentences(Observation(gradients={"0": zero}), Observation(gradients={"0": other})) == []
+    assert compare(program(), before, after, Rules(check_allclose=False)) == []
+
+
+def test_wrong_value_is_worse_than_a_zero() -> None:
+    """Where one element is wrong and another a zero of the other sign, the kind is that of the wrong one."""
+    [found] = compare(
+        program(), Observation(outputs={1: seen(0.0, 1.0)}), Observation(outputs={1: seen(-0.0, 2.0)}), Rules()
+    )
+    assert found.kind == "value"
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "kind"),
+    [
+        (complex(INF, 1), complex(1, INF), "nonfinite"),
+        (complex(NAN, 1), complex(NAN, 2), "value"),
+        (complex(NAN, 1), complex(1, NAN), "nonfinite"),
+        (complex(INF, 1), complex(-INF, 1), "sign"),
+    ],
+)
+def test_complex_parts(expected: complex, actual: complex, kind: str) -> None:
+    """Complex numbers that are not finite agree in both parts or not at all."""
+    left, right = array(expected, dtype="complex64"), array(actual, dtype="complex64")
+    assert not close(left, right, NEAR)
+    assert close(left, left.astype("complex128"), NEAR)
+    assert value_difference(left, right, NEAR)[0] == kind
+
+
+def test_structures_are_worded_with_names() -> None:
+    """What a call returned otherwise is told with the names of the values it is about."""
+    actual = Observation(structures={0: "returned another tensor than {0}, but should return {0} itself"})
+    message = "relu returned another tensor than x, but should return x itself"
+    assert sentences(Observation(), actual) == [("eager_forward", "structure", message)]
+    assert sentences(Observation(), actual, graph=True) == []
+
+
+def test_state_dict_is_compared() -> None:
+    """Keys on one side only, and entries of another dtype, shape or requires_grad, are blamed on the construction."""
+    module = Call("module", "nn.BatchNorm1d", (2,), {}, out=Ref(1))
+    entry = ("float32", (2,), True)
+    expected = Observation(states={1: {"weight": entry, "mean": entry, "var": entry}})
+    actual = Observation(states={1: {"weight": ("float64", (2,), False), "mean": entry, "extra": entry}})
+    found = compare(program(module), expected, actual, Rules())
+    assert [(d.kind, d.call, d.message) for d in found] == [
+        ("structure", 0, "BatchNorm1d has no parameter or buffer var, but should"),
+        ("structure", 0, "BatchNorm1d has a parameter or buffer extra, but should not"),
+        ("dtype", 0, "weight of BatchNorm1d has dtype float64, but should have float32"),
+        ("requires_grad", 0, "weight of BatchNorm1d has requires_grad False, but should have True"),
+    ]
+
+
+def test_parameters_after_the_body() -> None:
+    """A parameter that only one side changed is a mutation; one that both changed otherwise has another value."""
+    module = Call("module", "nn.Linear", (2,), {}, out=Ref(1))
+    one, other = Observation(parameters={"1.weight": ONE}), Observation(parameters={"1.weight": OTHER})
+    for expected, actual, kind, message in (
+        (Observation(), one, "mutation", "parameter m0.weight was changed, but should keep its values"),
+        (one, Observation(), "mutation", "parameter m0.weight kept its values, but should be changed"),
+        (one, other, "value", f"parameter m0.weight after the body {VALUE}"),
+    ):
+        assert sentences(expected, actual, None, False, module) == [("eager_forward", kind, message)]
+    assert sentences(one, one, None, False, module) == []
+
+
 def test_missing_output_is_a_structure() -> None:
     """An output that is no tensor on the target is told with the dtype it should have."""
     assert sentences(Observation(outputs={1: ONE}), Observation()) == [
@@ -346,6 +484,11 @@ def test_refused_calls_do_not_end_the_comparison() -> None:
         ("item", 1.0, 1, "structure", "item gives 1, but should give 1.0"),
         ("bool", True, False, "value", "bool gives False, but should give True"),
         ("shape", (2,), (3,), "shape", "shape gives (3,), but should give (2,)"),
+        ("stride", (2, 1), (1, 2), "layout", "stride gives (1, 2), but should give (2, 1)"),
+        ("is_contiguous", True, False, "layout", "is_contiguous gives False, but should give True"),
+        ("storage_offset", 1, 0, "layout", "storage_offset gives 0, but should give 1"),
+        ("requires_grad", True, False, "requires_grad", "requires_grad gives False, but should give True"),
+        ("is_leaf", True, False, "requires_grad", "is_leaf gives False, but should give True"),
         ("dtype", Name("float32"), Name("float64"), "dtype", None),
         ("device", Device("cpu"), Device("cuda"), "device", None),
         ("tolist", [1.0, [2.0]], [1.0, [3.0]], "value", "tolist gives [1.0, [3.0]], but should give [1.0, [2.0]]"),

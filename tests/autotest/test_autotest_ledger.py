@@ -113,6 +113,11 @@ def test_stored_values_are_exact(dtype, tmp_path):
             "but should have torch/phase/kind/op/facts as a report shows it",
         ),
         (
+            {"fingerprint": "torch/*/value/relu/float32"},
+            "LEDGER: entry 1 of torch has fingerprint='torch/*/value/relu/float32', "
+            "but should have * in its op and its facts alone",
+        ),
+        (
             {"strict": "never"},
             "LEDGER: entry 1 of torch has strict='never', but should have one of proof, seen",
         ),
@@ -291,3 +296,22 @@ def test_accept_refuses(ids, where, reason, sentence, accepted):
     run = max((folder / "autotest-report" / "runs").iterdir(), key=lambda path: path.name)
     assert str(caught.value).replace(str(run), "RUN") == sentence
     assert (folder / "known_divergences.toml").read_text() == before
+
+
+def test_general_entry(tmp_path):
+    """A star stands for any op or facts, of the same phase and kind; an entry of the divergence's own goes before."""
+    general, own = "torch/eager_forward/layout/*/*,strided", "torch/eager_forward/layout/relu/float32,strided"
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(fingerprint=general, reason="everywhere") + entry(fingerprint=own, reason="here"))
+    ledger = read(path, "torch")
+    assert ledger.problems == ()
+
+    def reason(fingerprint):
+        found = ledger.find(fingerprint)
+        return None if found is None else found.reason
+
+    assert reason(own) == "here"
+    assert reason("torch/eager_forward/layout/exp/float64,strided") == "everywhere"
+    for other in ("layout/exp/float64", "value/exp/float64,strided", "layout/exp/a/float64,strided"):
+        assert reason(f"torch/eager_forward/{other}") is None
+    assert reason("torch/eager_backward/layout/exp/float64,strided") is None

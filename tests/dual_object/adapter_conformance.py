@@ -112,6 +112,43 @@ class AdapterConformance:
             assert isinstance(seen, Observation), seen
             assert_graph(good, seen, [], self.rtol or 1e-6, self.atol or 1e-6)
 
+    def test_memory(self, worker: Supervisor, recorded: Record) -> None:
+        """Views share memory with their base, copies do not; strides and offsets are those of the view."""
+
+        def body() -> Any:
+            x = tensor(4, 3, grad=False)
+            y = x * 2
+            return x[1:], x.transpose(0, 1), x + 1, y, y[2:]
+
+        case = recorded(body)
+        [seen] = self.eager(worker, case.program)
+        first, turned, copied, y, last = seen.outputs
+        assert seen.shared == case.seen.shared == [(0, first, turned), (y, last)]
+        assert seen.unplaced == ()
+        shown = [(found.strides, found.offset) for found in seen.outputs.values()]
+        assert shown == [(None, 3), ((1, 3), 0), (None, 0), (None, 0), (None, 6)]
+        assert copied not in {id_ for group in seen.shared for id_ in group}
+
+    def test_leaves(self, worker: Supervisor, recorded: Record) -> None:
+        """What is computed from a tensor that wants a gradient wants one too and is no leaf."""
+        case = recorded(lambda: ((x := tensor(2)), x * 2, x.detach() * 2))
+        [seen] = self.eager(worker, case.program)
+        shown = [(found.requires_grad, found.leaf) for found in seen.outputs.values()]
+        assert shown == [(True, True), (True, False), (False, True)]
+
+    def test_states(self, worker: Supervisor, recorded: Record) -> None:
+        """A module's parameters and buffers have the reference's names, dtypes, shapes and flags."""
+
+        def body() -> Any:
+            m = torch.nn.BatchNorm2d(2)
+            m.weight.requires_grad_(False)
+            return m(tensor(2, 2, 3, 3))
+
+        case = recorded(body)
+        [seen] = self.eager(worker, case.program)
+        assert seen.states == case.seen.states
+        assert seen.states[0]["weight"] == ("float32", (2,), False)
+
     def test_missing_op(self, worker: Supervisor, recorded: Record) -> None:
         """An op that the target lacks is `missing`, as a function and as a method."""
         for call in (lambda: torch.relu(tensor(2)), lambda: tensor(2).relu()):

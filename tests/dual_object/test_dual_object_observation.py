@@ -42,13 +42,18 @@ def test_round_trip_of_a_body(name, recorded):
 
 def test_round_trip_of_every_field():
     """Every field arrives, with its types and order."""
-    tensor_seen = Seen("bfloat16", (2,), "cuda:1", True, np.ones(2, np.float32))
+    tensor_seen = Seen("bfloat16", (2,), "cuda:1", True, np.ones(2, np.float32), (3,), 1, False)
     seen = Observation(
         outputs={3: tensor_seen, 1: tensor_seen},
         hosts={4: (1, [None, float("inf")]), 5: np.ones(1)},
         inputs={0: np.zeros(2)},
         gradients={"0": None, "2.weight": tensor_seen},
         buffers={"2.mean": tensor_seen},
+        parameters={"2.weight": tensor_seen},
+        states={2: {"mean": ("float32", (2,), False)}},
+        structures={4: "returned {3} itself"},
+        shared=[(0, 3)],
+        unplaced=(1,),
         failures=[Failure(1, "accepts_invalid", (), "a"), Failure(None, "exception", ("X", "Y"), "b")],
         ended=True,
         backward_failure=Failure(None, "unsupported", ("Z",), "c"),
@@ -59,9 +64,12 @@ def test_round_trip_of_every_field():
     assert back.hosts[5].tolist() == [1]
     assert back.inputs[0].tolist() == [0, 0]
     assert back.gradients["0"] is None
-    for found in (back.outputs[3], back.gradients["2.weight"], back.buffers["2.mean"]):
+    for found in (back.outputs[3], back.gradients["2.weight"], back.buffers["2.mean"], back.parameters["2.weight"]):
         assert (found.dtype, found.shape, found.device, found.requires_grad) == ("bfloat16", (2,), "cuda:1", True)
         assert found.data.tolist() == [1, 1]
+        assert (found.strides, found.offset, found.leaf) == ((3,), 1, False)
+    assert (back.states, back.structures) == (seen.states, seen.structures)
+    assert (back.shared, back.unplaced) == ([(0, 3)], (1,))
     assert (back.failures, back.ended, back.backward_failure) == (seen.failures, True, seen.backward_failure)
 
 
@@ -117,6 +125,34 @@ def test_mutation_without_shared_memory(recorded):
         return y
 
     assert list(recorded(body).seen.inputs) == [0]
+
+
+def test_shared_memory(recorded):
+    """Outputs that lie in one memory with an input or with one another are grouped; an empty one is nowhere."""
+
+    def body():
+        x, y = tensor(4, 3, grad=False), tensor(2, grad=False)
+        twice = y * 2
+        return x[1:], x.t(), x + 1, twice, twice.view(1, 2), x[:0], x
+
+    seen = recorded(body).seen
+    names = dict(enumerate(seen.outputs))
+    assert [group for group in seen.shared if 0 in group] == [tuple(sorted((0, names[0], names[1], names[5])))]
+    assert [group for group in seen.shared if 0 not in group] == [(names[3], names[4])]
+
+
+def test_changed_parameters(recorded):
+    """A parameter that the body wrote to is shown as it is now; others are not."""
+
+    def body():
+        m = torch.nn.Linear(2, 2)
+        with torch.no_grad():
+            m.bias.add_(1)
+        return m(tensor(1, 2))
+
+    seen = recorded(body).seen
+    assert list(seen.parameters) == ["0.bias"]
+    assert seen.states == {0: {"weight": ("float32", (2, 2), True), "bias": ("float32", (2,), True)}}
 
 
 def test_buffers(recorded):

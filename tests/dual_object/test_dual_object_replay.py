@@ -11,7 +11,7 @@ from dual_object import Call, Program, Replay
 from dual_object.observation import Failure, mutated
 from dual_object.program import Input
 from dual_object.replay import import_function, materialise, same_host
-from dual_object.values import Ref
+from dual_object.values import Named, Ref
 
 
 def failures(case, reference):
@@ -94,6 +94,72 @@ def test_failure_ends_the_run(change, failure, recorded, reference):
     for name, value in change.items():
         setattr(case.program.calls[0], name, value)
     assert failures(case, reference) == ([failure], True)
+
+
+@pytest.mark.parametrize(
+    ("op", "instead", "words"),
+    [
+        ("mul_", "mul", "returned another tensor than {0}, but should return {0} itself"),
+        ("mul", "mul_", "returned {0} itself, but should return another tensor"),
+        ("mul_", "mul_", None),
+        ("mul", "mul", None),
+    ],
+)
+def test_identity(op, instead, words, recorded, reference):
+    """Whether a call gives back its own operand is seen in both directions, and ends nothing."""
+    case = recorded(lambda: getattr(tensor(2, grad=False), op)(2))
+    case.program.calls[0].op = instead
+    seen = Replay(reference, case.program).run()
+    assert seen.structures == ({} if words is None else {0: words})
+    assert not seen.ended
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        ([Ref(1), Ref(2)], "returned a tuple of 2, but should return a list of 2"),
+        (
+            Named(("values", "indices"), (Ref(1), Ref(2))),
+            "returned a tuple of 2 without values, indices, but should return a named tuple of values, indices",
+        ),
+        ((Ref(1), Ref(2)), None),
+    ],
+    ids=str,
+)
+def test_containers(out, words, recorded, reference):
+    """Another container with the right tensors in it is seen, and the tensors are still compared."""
+    case = recorded(lambda: torch.split(tensor(2, 3), 1))
+    case.program.calls[0].out = out
+    seen = Replay(reference, case.program).run()
+    assert seen.structures == ({} if words is None else {0: words})
+    assert list(seen.outputs) == [1, 2]
+
+
+def test_named_result_keeps_its_fields(recorded, reference):
+    """A framework's own named tuple has the fields that the reference's has."""
+    case = recorded(lambda: torch.max(tensor(2, 3), dim=1).values)
+    assert Replay(reference, case.program).run().structures == {}
+
+
+def test_tensor_for_a_number(recorded, reference):
+    """A tensor where the reference gives a plain value is seen, and ends nothing."""
+    case = recorded(lambda: tensor(2, 3) * tensor(2, 3).dim())
+    call = case.program.calls[0]
+    assert call.op == "dim"
+    call.op, call.kind = "detach", "method"
+    seen = Replay(reference, case.program).run()
+    assert seen.structures == {0: "returned a Tensor, but should return a int"}
+    assert not seen.ended
+
+
+def test_object_for_none(recorded, reference):
+    """A `grad_fn` where the reference has none is seen, and arrives."""
+    case = recorded(lambda: (tensor(2).detach().grad_fn, tensor(2))[1])
+    case.program.calls[0].op = "abs"
+    assert failures(case, reference) == (
+        [(1, "structure", ("StructureError", "TypeError"), "returned a AbsBackward0, but should return None")],
+        True,
+    )
 
 
 @pytest.mark.parametrize(
