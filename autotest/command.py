@@ -52,6 +52,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         shard=None if shard is None else parse_shard(shard),
         drop_in=bool(option("--autotest-drop-in")),
         strict=bool(option("--autotest-strict")),
+        survey=bool(option("--autotest-survey")),
     )
 
 

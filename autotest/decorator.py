@@ -28,6 +28,7 @@ def autotest(
     check_grad_use_random_data: bool = True,
     graph_backward: GraphBackward = "share",
     missing: Missing = "fail",
+    because: str | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -43,6 +44,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             and `check_dtype` switch comparisons off; `check_graph` runs every case again in the target's static
             graph, backward for
             `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
+            `because` names the case that needs an rtol and atol wider than the dtype's own;
             `missing="count"` counts an op
             that the target lacks instead of failing the test.
 

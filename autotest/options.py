@@ -32,6 +32,7 @@ class TestOptions:
     check_grad_use_random_data: bool = True
     graph_backward: GraphBackward = "share"
     missing: Missing = "fail"
+    because: str | None = None
 
     def __post_init__(self) -> None:
         """Check every argument."""
@@ -53,6 +54,11 @@ class TestOptions:
                 known = ", ".join(map(repr, choices))
                 raise UsageError(f"{name}={getattr(self, name)!r}, but should be one of {known} [{where}]")
         check_pair(self.rtol, self.atol, where)
+        if self.because is not None and (not isinstance(self.because, str) or not self.because or self.rtol is None):
+            raise UsageError(
+                f"because={self.because!r}, but should say which case needs the test's own rtol and atol: "
+                f"pass all three, with a case of `autotest tolerances` [{where}]"
+            )
 
     @property
     def drop_in(self) -> bool:
@@ -73,6 +79,7 @@ class RunOptions:
     folder in `report`; `root` is where the search for ledgers ends. `command` is what started the run and `commit` the
     checkout's, both for people. `shard` is the share of the tests that is run, None all of them. `drop_in`: test files
     that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too.
+    `survey`: every test's errors are recorded.
     """
 
     target: str = "oneflow"
@@ -89,6 +96,7 @@ class RunOptions:
     shard: Shard | None = None
     drop_in: bool = False
     strict: bool = False
+    survey: bool = False
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""
