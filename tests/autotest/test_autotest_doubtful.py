@@ -57,6 +57,6 @@ def test_loose_tolerance_is_warned_of(lawful: Outcome) -> None:
     assert lawful.outcomes()["test_loose"] == "passed"
     assert lawful.summary["loose"] == [
         "test_lawful.py::test_loose: rtol=0.5, atol=0.5, but rtol=0.0001, atol=1e-05 would do "
-        "[largest error: test_lawful.py::test_loose#2]"
+        "[largest error: test_lawful.py::test_loose#0]"
     ]
     assert "Loose tolerances" in lawful.out
