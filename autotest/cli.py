@@ -108,6 +108,28 @@ def run(
 
 
 @main.command()
+@click.argument("paths", nargs=-1, type=click.UNPROCESSED, metavar="[PATHS] [-- PYTEST_ARGS]")
+@click.option("--target", default="oneflow", show_default=True, help=_TARGET)
+@click.option("-n", "workers", default="auto", show_default=True, metavar="N|auto", help="Processes.")
+@click.option("--cases", type=click.IntRange(min=1), help="Cases per test, instead of each test's own n.")
+@click.option("--seed", default="0", show_default=True, metavar="S|random", help="Seed of all draws; random explores.")
+@click.option("--report", default="autotest-report", show_default=True, metavar="DIR", help="Folder for the records.")
+def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | None, seed: str, report: str) -> None:
+    """Run tests under PATHS and survey the errors they accept: what each op, dtype and device needs.
+
+    Prints a table and writes it as tolerances.json into the run's folder: the largest error in ULP and as a share of
+    the tolerance table, the rtol and atol that would do, how far PyTorch and the target are off a float64 run, and the
+    case that shows it. Exit status: that of `autotest run`.
+    """
+    from autotest.surveying import survey
+
+    options = {"target": target, "seed": seed, "report": report, **({"cases": str(cases)} if cases else {})}
+    status, text = survey(paths, workers, options, Path(report), shutil.get_terminal_size().columns)
+    click.echo(text, nl=False)
+    sys.exit(status)
+
+
+@main.command()
 @click.argument("id_", metavar="ID")
 @click.option(
     "--report",

@@ -56,6 +56,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         drop_in=bool(option("--autotest-drop-in")),
         strict=bool(option("--autotest-strict")),
         inputs=inputs,
+        survey=bool(option("--autotest-survey")),
     )
 
 

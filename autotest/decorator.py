@@ -31,6 +31,7 @@ def autotest(
     missing: Missing = "fail",
     inputs: Inputs | None = None,
     grad_order: GradOrder = 1,
+    because: str | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -46,6 +47,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             and `check_layout` (strides) switch comparisons off; `check_graph` runs every case again in the target's
             static graph, backward for
             `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
+            `because` names the case that needs an rtol and atol wider than the dtype's own;
             `missing="count"` counts an op
             that the target lacks instead of failing the test; `inputs` is `"plain"`, `"standard"` or `"edge"`, by
             default what the run is asked for; `grad_order=2` differentiates the gradients again, eagerly, each from a

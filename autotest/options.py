@@ -37,6 +37,7 @@ class TestOptions:
     missing: Missing = "fail"
     inputs: Inputs | None = None
     grad_order: GradOrder = 1
+    because: str | None = None
 
     def __post_init__(self) -> None:
         """Check every argument."""
@@ -68,6 +69,11 @@ class TestOptions:
                 f"grad_order=2, but should be 1 with auto_backward=False, which takes no derivative at all [{where}]"
             )
         check_pair(self.rtol, self.atol, where)
+        if self.because is not None and (not isinstance(self.because, str) or not self.because or self.rtol is None):
+            raise UsageError(
+                f"because={self.because!r}, but should say which case needs the test's own rtol and atol: "
+                f"pass all three, with a case of `autotest tolerances` [{where}]"
+            )
 
     @property
     def drop_in(self) -> bool:
@@ -88,7 +94,8 @@ class RunOptions:
     folder in `report`; `root` is where the search for ledgers ends. `command` is what started the run and `commit` the
     checkout's, both for people. `shard` is the share of the tests that is run, None all of them. `drop_in`: test files
     that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too.
-    `inputs`: how wild tensors are that a test draws, where it does not say so itself.
+    `inputs`: how wild tensors are that a test draws, where it does not say so itself. `survey`: every test's errors are
+    recorded.
     """
 
     target: str = "oneflow"
@@ -106,6 +113,7 @@ class RunOptions:
     drop_in: bool = False
     strict: bool = False
     inputs: Inputs = "standard"
+    survey: bool = False
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""

@@ -78,6 +78,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="with --autotest-drop-in: what OneFlow's own harness would not have failed is red, too",
     )
+    group.addoption(
+        "--autotest-survey",
+        action="store_true",
+        help="record the largest errors by op, dtype, device and phase, for `autotest tolerances`",
+    )
 
 
 class _State:

@@ -63,6 +63,11 @@ class Reruns:
         return QuietReplay(self._reference, self.program, side="reference").run()
 
     @cached_property
+    def once_more(self) -> Observation:
+        """The same a second time."""
+        return QuietReplay(self._reference, self.program, side="reference").run()
+
+    @cached_property
     def exact(self) -> Observation | None:
         """In float64."""
         return self._wide(None)

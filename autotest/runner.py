@@ -26,6 +26,7 @@ from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
 from autotest.proving import StaleEntryError, stale_entries
 from autotest.session import Session, session_for
+from autotest.survey import Survey
 from autotest.undecidable import Doubt, reason_of, undecided
 from autotest.verdicts import Verdict, Verdicts
 from autotest.worker import Death, GraphFailure
@@ -92,6 +93,9 @@ class TestRun:
         self.drawer = Drawer(session.reference, key, run.seed, run.target, options, body, inputs=run.inputs)
         self.ledger = session.ledger()
         self.verdicts = Verdicts(session, nodeid, options, self.ledger)
+        self._survey: Survey | None = None
+        if session.options.survey or (options.rtol is not None and not options.drop_in):
+            self._survey = Survey(session.reference, options, exact=session.options.survey)
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         self._accepted = 0
         self._rejections: list[Rejection] = []
@@ -118,7 +122,10 @@ class TestRun:
         self._conclude()
 
     def _conclude(self) -> None:
-        """Prove what the ledger knows of this test, and raise what is new."""
+        """Record the survey, prove what the ledger knows of this test, and raise what is new."""
+        if self._survey is not None and self.session.writer is not None:
+            for row in self._survey.rows():
+                self.session.writer.tolerance(self.nodeid, row)
         stale: list[str] = []
         # Another call of the same test may show the rest; and what several ranks showed, one worker cannot.
         if self.ledger.entries and not self.session.nested and self.verdicts.peers is None:
@@ -214,6 +221,8 @@ class TestRun:
         judgement.sides.eager = answer
         if self.options.grad_order == 2:
             judgement.graph["second"] = _second_reached(case.program, answer)
+        if self._survey is not None:
+            self._survey.take(case, answer)
         differences = self._agreed(
             f"{case.key} eager", compare(case.program, case.reference, answer, self.options.rules)
         )
@@ -285,6 +294,8 @@ class TestRun:
             self._graph_refused(judgement, result, run.batched, target)
             return
         judgement.sides.graph = result
+        if self._survey is not None:
+            self._survey.take(case, result, graph=True)
         if case.reference.buffers:
             judgement.graph["state"] = "verified"
         differences = self._agreed(f"{case.key} graph", self._graph_differences(judgement, result))

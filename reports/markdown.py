@@ -94,6 +94,8 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
     for doubts in summary.doubts:
         if doubts.excessive:
             yield f"| | | {code(doubts.op)}{str(doubts).removeprefix(doubts.op)} |"
+    for sentence in summary.loose:
+        yield f"| loose tolerance | | {code(sentence)} |"
     graph = summary.graph
     if graph.asked:
         facts = f"{graph.verified:,} of {counted(graph.asked, 'case')}"

@@ -127,6 +127,10 @@ class RecordWriter:
         """Record that a test ended: `outcome` is passed, failed or skipped, `line` its first one, from 1."""
         self.write({"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": line})
 
+    def tolerance(self, test: str, row: Mapping[str, object]) -> None:
+        """Record the largest error that a test accepted at one place: its op, dtype, device and phase."""
+        self.write({"type": "tolerance", "test": test, **row})
+
     def fault(self, test: str | None, message: str) -> None:
         """Record a fault of the harness itself, in a test or outside all of them."""
         self.write({"type": "fault", "test": test, "message": message})

@@ -151,6 +151,16 @@ def _is_level(value: Any) -> bool:
     return isinstance(value, str) and value in LEVELS
 
 
+def _is_error(value: Any) -> bool:
+    # Up to the numbers of float64: their distance in ULP.
+    return type(value) in (int, float) and 0 <= value < 1e20
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(_is_number(part) for part in value)
+
+
+_ERROR = (_is_error, "a number of at least 0")
 _TEXT = (_is_text, "a string")
 _TEXT_OR_NONE = (_is_text_or_none, "a string or null")
 _WHOLE = (_is_whole, "an integer")
@@ -193,6 +203,15 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "seconds": _NUMBER,
         "outcome": (lambda value: value in ("passed", "failed", "skipped"), "one of passed, failed, skipped"),
         "line": (_is_whole_or_none, "an integer or null"),
+        "time": _TIME_OR_NONE,
+    },
+    "tolerance": {
+        **dict.fromkeys(("test", "op", "dtype", "device", "phase", "key"), _TEXT),
+        **dict.fromkeys(("share", "ulp"), _ERROR),
+        **dict.fromkeys(("reference", "target"), (lambda value: value is None or _is_error(value), "a number or null")),
+        "table": (_is_pair, "a pair of numbers"),
+        "own": (lambda value: value is None or _is_pair(value), "a pair of numbers or null"),
+        "because": _TEXT_OR_NONE,
         "time": _TIME_OR_NONE,
     },
     "fault": {"test": _TEXT_OR_NONE, "message": _TEXT, "time": _TIME_OR_NONE},

@@ -10,6 +10,7 @@ from reports.coverage import Coverage
 from reports.doubts import OpDoubts
 from reports.matrix import Matrix
 from reports.shape import Record
+from reports.tolerances import Needed
 
 # Worst first; an unknown kind stands before `missing`, since it may be anything.
 KINDS = (
@@ -153,7 +154,8 @@ class Summary:
     `cases` is aligned + divergent + undecidable + skipped + crashed + timed_out: rejected draws and running cases are
     not cases. `complete` is false where a case or test never ended or a line was damaged. `divergences` are what makes
     the run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only
-    count, `stricter` what the framework's own harness would not have seen. `doubts` are the ops with undecidable cases.
+    count, `stricter` what the framework's own harness would not have seen. `doubts` are the ops with undecidable cases,
+    `tolerances` what a survey found that ops need, `loose` sentences about tests that allow far more than that.
     `unexpected` counts the divergent, crashed and timed-out cases with a divergence that is red, `unexpected_tests` the
     tests holding them, and `failed` names the failed tests without one. By test: `outcomes` (passed, failed, skipped),
     `seconds_by_test`, `lines`.
@@ -201,6 +203,8 @@ class Summary:
     matrix: Matrix
     coverage: Coverage
     doubts: tuple[OpDoubts, ...]
+    tolerances: tuple[Needed, ...]
+    loose: tuple[str, ...]
 
     @property
     def cases(self) -> int:
@@ -256,5 +260,6 @@ class Summary:
             "rejected_reasons": dict(self.rejected_reasons),
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
             "doubts": [row.to_json() for row in self.doubts],
+            "loose": list(self.loose),
             "matrix": self.matrix.to_json(),
         }

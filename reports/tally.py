@@ -15,6 +15,7 @@ from reports.matrix import MatrixTally
 from reports.records import Damage, Run
 from reports.shape import LEVELS, RED_LEVELS, ROW_TEXTS, Record
 from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary, severity
+from reports.tolerances import ToleranceTally
 
 # Reasons and faults may hold a case's own numbers: past these, memory would grow with the cases.
 MOST_REASONS = 500
@@ -111,6 +112,7 @@ class _Tally:
         self._matrix = MatrixTally()
         self._coverage = CoverageTally()
         self._doubts = DoubtTally()
+        self._tolerances = ToleranceTally()
 
     def take(self, path: Path, record: Record) -> None:
         """Count one record."""
@@ -142,6 +144,8 @@ class _Tally:
         elif kind == "fault":
             where = "" if record["test"] is None else f"{record['test']}: "
             self._faults.add(where + record["message"])
+        elif kind == "tolerance":
+            self._tolerances.take(record)
         elif kind == "surface":
             self._coverage.surface(record)
         else:
@@ -262,4 +266,6 @@ class _Tally:
             matrix=self._matrix.matrix(),
             coverage=self._coverage.coverage(),
             doubts=self._doubts.doubts(),
+            tolerances=self._tolerances.needed(),
+            loose=self._tolerances.warnings(),
         )

@@ -50,3 +50,13 @@ def test_summary_counts_doubts(lawful: Outcome) -> None:
     assert lawful.summary["undecidable"] == 12
     assert [row["op"] for row in lawful.summary["doubts"]] == ["argmax", "relu", "sort", "sum"]
     assert "argmax: 3 of 3 cases undecidable (tie)" in lawful.out
+
+
+def test_loose_tolerance_is_warned_of(lawful: Outcome) -> None:
+    """A test that allows far more than its cases need stays green and is named."""
+    assert lawful.outcomes()["test_loose"] == "passed"
+    assert lawful.summary["loose"] == [
+        "test_lawful.py::test_loose: rtol=0.5, atol=0.5, but rtol=0.0001, atol=1e-05 would do "
+        "[largest error: test_lawful.py::test_loose#0]"
+    ]
+    assert "Loose tolerances" in lawful.out

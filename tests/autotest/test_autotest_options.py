@@ -37,9 +37,15 @@ from autotest.options import RunOptions, TestOptions
             "pass both, or neither for the dtype's own [@autotest(...)]",
         ),
         (
+            {"because": "test_x#3"},
+            "because='test_x#3', but should say which case needs the test's own rtol and atol: "
+            "pass all three, with a case of `autotest tolerances` [@autotest(...)]",
+        ),
+        (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_layout, check_grad_use_random_data, graph_backward, missing, inputs, grad_order [@autotest(...)]",
+            "check_layout, check_grad_use_random_data, graph_backward, missing, inputs, grad_order, because "
+            "[@autotest(...)]",
         ),
         ({"grad_order": 3}, "grad_order=3, but should be 1 or 2 [@autotest(...)]"),
         ({"grad_order": True}, "grad_order=True, but should be 1 or 2 [@autotest(...)]"),

@@ -21,6 +21,7 @@ def test_all_is_sorted_and_real():
         (errors.ArgumentError, TypeError),
         (errors.SignatureError, TypeError),
         (errors.ProgramError, ValueError),
+        (errors.CannotWiden, ValueError),
         (errors.TargetError, RuntimeError),
         (errors.MissingOp, AttributeError),
     ],

@@ -45,3 +45,8 @@ def test_in_a_chain():
     """The tie is one of values that the chain made; the sound calls around it are aligned."""
     values, indices = torch.sort(given(1.0, 2.0, 2.0) * 3.0)
     return values + 1.0, indices + 1
+
+
+@autotest(n=3, rtol=0.5, atol=0.5)
+def test_loose():
+    return torch.exp(given(1.0, 2.0))

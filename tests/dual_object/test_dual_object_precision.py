@@ -1,0 +1,84 @@
+"""A widened Program computes the same in float64; its values are changed where that is asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from dual_bodies import double, tensor, torch
+
+from dual_object import Replay
+from dual_object.errors import CannotWiden
+from dual_object.precision import widened
+
+
+def wide(case, reference, **options):
+    """What the reference shows of a case's widened Program."""
+    with reference.default_dtype("float64"):
+        seen = Replay(reference, widened(case.program, **options), side="reference").run()
+    assert not seen.failures, seen.failures
+    return seen
+
+
+BODIES = {
+    "function": lambda: torch.exp(tensor(2, 3)),
+    "conversion": lambda: (tensor(2, 3).half() * 2).float(),
+    "dtype argument": lambda: torch.sum(tensor(2, 3), dtype=torch.float32),
+    "construction": lambda: tensor(3) + torch.ones(3, dtype=torch.float32),
+    "default dtype": lambda: tensor(3) + torch.full((3,), 0.1),
+    "module": lambda: torch.nn.Linear(3, 2)(tensor(4, 3)),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_everything_is_float64(name, recorded, reference):
+    """Outputs and gradients are float64, within float16's or float32's rounding of what they were."""
+    case = recorded(BODIES[name])
+    seen = wide(case, reference)
+    for shown, was in zip(seen.outputs.values(), case.seen.outputs.values(), strict=True):
+        assert shown.dtype == "float64"
+        np.testing.assert_allclose(shown.data, was.data, rtol=2e-3)
+    assert {shown.dtype for shown in seen.gradients.values() if shown is not None} <= {"float64"}
+    assert seen.gradients.keys() == case.seen.gradients.keys()
+
+
+def test_default_dtype_is_restored(reference):
+    """Afterwards tensors are made as before, even where the run raises."""
+    before = reference.resolve("get_default_dtype")()
+    with reference.default_dtype("float64"):
+        assert reference.resolve("get_default_dtype")() != before
+    with pytest.raises(TypeError), reference.default_dtype("float64"):
+        reference.resolve("exp")("no tensor")
+    assert reference.resolve("get_default_dtype")() == before
+
+
+def test_change_is_given_every_floating_value(recorded, reference):
+    """Inputs, parameters and cotangents are handed over with their own dtype; the original keeps its own."""
+    met = []
+
+    def change(values, dtype):
+        met.append((values.dtype.name, dtype))
+        return values * 2
+
+    case = recorded(lambda: torch.nn.Linear(3, 2)(tensor(4, 3)))
+    before = case.program.inputs[0].data.copy()
+    changed = widened(case.program, change)
+    assert set(met) == {("float64", "float32")}
+    assert len(met) >= 3
+    np.testing.assert_array_equal(changed.inputs[0].data, before.astype(np.float64) * 2)
+    np.testing.assert_array_equal(case.program.inputs[0].data, before)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            lambda: tensor(4).view(torch.int32),
+            "view\\(dtype\\) reads the bits of one dtype as another's",
+        ),
+        (lambda: double(tensor(4)), "is a custom op, which may know its dtype"),
+    ],
+)
+def test_what_cannot_be_widened(body, reason, recorded):
+    """What knows its own dtype is refused, with the reason."""
+    with pytest.raises(CannotWiden, match=reason):
+        widened(recorded(body).program)
