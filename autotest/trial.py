@@ -9,6 +9,7 @@ from autotest.comparison import Rules, compare
 from autotest.divergence import Divergence
 from autotest.errors import AutotestError
 from autotest.evidence import Sides
+from autotest.sampling import random_calls, sample_differences
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter
 from dual_object.observation import Observation
@@ -33,6 +34,13 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
     [eager] = target.eager([program])
     if isinstance(eager, Death):
         return [of_death(program, eager, "eager_forward")]
+    sampled = [
+        divergence
+        for index, _, alone in random_calls(reference, program)
+        for divergence in sample_differences(reference, target, program, index, alone, graph=graph)
+    ]
+    if sampled:
+        return sampled
     if not graph:
         found = compare(program, expected, eager, rules)
         return blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)
