@@ -17,6 +17,7 @@ KINDS = (
     "value",
     "nonfinite",
     "sign",
+    "random",
     "shape",
     "dtype",
     "structure",
@@ -195,6 +196,8 @@ class Summary:
     lines: Mapping[str, int]
     matrix: Matrix
     coverage: Coverage
+    #: Cases that were compared without the values that depend on random numbers.
+    random: int = 0
 
     @property
     def cases(self) -> int:
@@ -224,6 +227,7 @@ class Summary:
             "tests": self.tests,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
+            "random": self.random,
             "graph": {
                 "verified": self.graph.verified,
                 "backward_verified": self.graph.backward_verified,

@@ -94,6 +94,7 @@ class _Tally:
         self._verified = 0
         self._backward_verified = 0
         self._graph_off = 0
+        self._random = 0
         self._graph_skipped = _Reasons()
         self._skipped = _Reasons()
         self._rejected = _Reasons()
@@ -183,6 +184,7 @@ class _Tally:
         else:
             self._graph_skipped.add(forward)
         self._backward_verified += graph["backward"] == "verified"
+        self._random += "random" in graph
 
     def _row(self, row: Record) -> None:
         fingerprint, test, red = row["fingerprint"], row["test"], row["level"] in RED_LEVELS
@@ -254,4 +256,5 @@ class _Tally:
             lines=dict(sorted(self._lines.items())),
             matrix=self._matrix.matrix(),
             coverage=self._coverage.coverage(),
+            random=self._random,
         )
