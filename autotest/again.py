@@ -63,7 +63,8 @@ def judge(
     sides = Sides(second.reference, eager if isinstance(eager, Observation) else None, shown)
     call = only_call(program)
     if call is None:
-        alone = _alone(reference, target, program, rules)
+        backward = any(difference.phase == "graph_backward" for difference in found)
+        alone = _alone(reference, target, program, rules, backward)
         if alone:
             return alone
     first: dict[tuple[str, str], Difference] = {}
@@ -72,7 +73,7 @@ def judge(
     return [Divergence(difference, program, call, sides=sides) for difference in first.values()]
 
 
-def _alone(reference: Adapter, target: Target, program: Program, rules: Rules) -> list[Divergence]:
+def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, backward: bool) -> list[Divergence]:
     """The calls whose graph of their own differs at its second call, once per phase and kind."""
     found: dict[tuple[str, str, int], Divergence] = {}
     for index, alone, first in isolate(reference, program):
@@ -80,7 +81,7 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules) -
         if isinstance(second, str):
             continue
         keys = [key for key, gradient in first.gradients.items() if gradient is not None]
-        answer = target.graph([alone], [keys] if keys and alone.cotangents else None, [second.arrays])
+        answer = target.graph([alone], [keys] if keys and backward else None, [second.arrays])
         seen = answer[0] if isinstance(answer, list) else None
         if not isinstance(seen, Observation) or seen.again is None or compare(alone, first, seen, rules, graph=True):
             continue

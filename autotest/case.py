@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -104,6 +105,7 @@ class Drawer:
                 target="oneflow" if self.options.drop_in else self.target,
                 stepper=stepper,
                 refusal=refused if self.options.drop_in else None,
+                seed=crc32(key.encode()),
             )
             token = current_recording.set(recording)
             try:

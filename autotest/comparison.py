@@ -107,6 +107,8 @@ def compare(
     """All differences of `actual` from `expected`, in the order in which a reader wants them: forward, backward,
     state.
     """
+    if program.random is not None:
+        expected, actual = program.random.blinded(expected), program.random.blinded(actual)
     found = _compare(program, expected, actual, rules, graph, names)
     for difference in found:
         difference.phase = in_world(program, difference.phase)

@@ -25,6 +25,7 @@ from autotest.facts import Facts, properties
 from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
 from autotest.proving import StaleEntryError, stale_entries
+from autotest.sampling import random_calls, sample_differences
 from autotest.session import Session, session_for
 from autotest.survey import Survey
 from autotest.undecidable import Doubt, reason_of, undecided
@@ -68,6 +69,8 @@ class Judgement:
         self.graph = {"forward": "off", "backward": backward}
         if distributed(self.case.program):
             self.graph["eager"] = "global"
+        if self.case.program.random is not None:
+            self.graph["random"] = "tainted"
 
     @property
     def verdict(self) -> Verdict:
@@ -101,6 +104,7 @@ class TestRun:
         self._rejections: list[Rejection] = []
         self._phase: GraphPhase | None = None
         self._facts: Facts | None = None
+        self._sampled: set[str] = set()
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
@@ -211,7 +215,23 @@ class TestRun:
         if self.options.check_graph:
             self._judge_graphs(chunk, target)
         for judgement in chunk:
+            if judgement.case.program.random is not None:
+                self._judge_samples(judgement, target)
             self._end(judgement)
+
+    def _judge_samples(self, judgement: Judgement, target: Target) -> None:
+        """Judge many repetitions of each random op, once per test: of one case nothing random can be compared."""
+        program, eager = judgement.case.program, judgement.sides.eager
+        if judgement.divergences or eager is None or eager.ended or self.verdicts.peers is not None:
+            return
+        reference = self.session.reference
+        for index, op, alone in random_calls(reference, program):
+            if op in self._sampled:
+                continue
+            self._sampled.add(op)
+            for graph in (False, True) if judgement.graph["forward"] == "verified" else (False,):
+                found = sample_differences(reference, target, program, index, alone, graph=graph)
+                self._found(judgement, [divergence.difference for divergence in found], found)
 
     def _judge_eager(self, judgement: Judgement, answer: Observation | Death, target: Target) -> None:
         case = judgement.case
@@ -427,6 +447,8 @@ class TestRun:
             self._judge_eager(judgement, inline.finish(stepper), inline)
             if self.options.check_graph:
                 self._judge_graphs([judgement], inline)
+            if drawn.program.random is not None:
+                self._judge_samples(judgement, inline)
             self._end(judgement)
 
     def _end(self, judgement: Judgement) -> None:

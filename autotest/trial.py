@@ -10,6 +10,7 @@ from autotest.divergence import Divergence
 from autotest.errors import AutotestError
 from autotest.evidence import Sides
 from autotest.facts import Facts
+from autotest.sampling import random_calls, sample_differences
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter
 from dual_object.observation import Observation
@@ -35,6 +36,13 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
     [eager] = target.eager([program])
     if isinstance(eager, Death):
         return told([of_death(program, eager, "eager_forward")], graph=False)
+    sampled = [
+        divergence
+        for index, _, alone in random_calls(reference, program)
+        for divergence in sample_differences(reference, target, program, index, alone, graph=graph)
+    ]
+    if sampled:
+        return sampled
     if not graph:
         found = compare(program, expected, eager, rules)
         blamed = blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)

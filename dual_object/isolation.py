@@ -6,7 +6,7 @@ A divergence is blamed on the calls that diverge alone; what only echoes an earl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,10 +15,14 @@ from dual_object.globals import BROADCAST, Layout, layouts
 from dual_object.observation import Observation, leaf_tensors
 from dual_object.printing import names
 from dual_object.program import Call, Input, Program
+from dual_object.randomness import randomness
 from dual_object.replay import Replay
 from dual_object.second import differentiable_again, draw_second
 from dual_object.strides import reversed_strides
 from dual_object.values import Array, Placement, Ref, Sbp, Tree, map_leaves, refs
+
+if TYPE_CHECKING:
+    from dual_object.adapters.torch import Adapter as Reference
 
 _ISOLATED = ("function", "method", "operator", "call", "custom")
 
@@ -34,6 +38,8 @@ def isolate(reference: Adapter, program: Program) -> Iterator[tuple[int, Program
         alone = _alone(replay, call, spelled, bool(program.cotangents), lying)
         replay.step(index, call)
         if alone is not None:
+            if program.random is not None:
+                alone.random = randomness(cast("Reference", reference), alone)  # PyTorch, as it found the whole's
             if program.second_cotangents and alone.cotangents:
                 alone.second_cotangents = _second_cotangents(reference, alone)
             seen = Replay(reference, alone, side="reference").run()

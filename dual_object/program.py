@@ -11,13 +11,16 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from zipfile import BadZipFile
 
 import numpy as np
 
 from dual_object.errors import ProgramError
 from dual_object.values import Array, Placement, Ref, Sbp, Tree, from_json, refs, to_json
+
+if TYPE_CHECKING:
+    from dual_object.randomness import Randomness
 
 VERSION = 1
 
@@ -87,7 +90,7 @@ class Program:
     differentiated again; empty means no second derivatives. `leaves` numbers the leaf tensors, inputs apart, that the
     body made. `watched` numbers further tensors that an eager run shows at its end. `inline` says why only an
     inline replay can
-    run this Program, if so.
+    run this Program, if so. `random` says what of it depends on random numbers, None where nothing does.
     """
 
     inputs: list[Input] = field(default_factory=list)
@@ -99,6 +102,7 @@ class Program:
     leaves: list[int] = field(default_factory=list)
     watched: list[int] = field(default_factory=list)
     inline: str | None = None
+    random: Randomness | None = None
 
     def modules(self) -> Iterator[Call]:
         """The calls that construct a module, those of a custom dual with state included."""
@@ -147,6 +151,7 @@ class Program:
             "leaves": self.leaves,
             **({"watched": self.watched} if self.watched else {}),
             **({"second": _stored(self.second_cotangents, arrays)} if self.second_cotangents else {}),
+            **({} if self.random is None else {"random": self.random.to_json()}),
         }
 
     @classmethod
@@ -187,6 +192,7 @@ class Program:
                 leaves=data["leaves"],
                 watched=data.get("watched", []),
                 second_cotangents={key: from_json(value, arrays) for key, value in data.get("second", ())},
+                random=None if data.get("random") is None else _randomness(data["random"]),
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProgramError(f"the stored Program is damaged: {error!r}") from error
@@ -217,6 +223,12 @@ class Program:
 
 def _stored(cotangents: dict[str, Array], arrays: list[Array]) -> list[Any]:
     return [[key, to_json(value, arrays)] for key, value in cotangents.items()]
+
+
+def _randomness(data: list[list[Any]]) -> Randomness:
+    from dual_object.randomness import Randomness
+
+    return Randomness.from_json(data)
 
 
 def op_name(call: Call) -> str:

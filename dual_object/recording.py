@@ -16,6 +16,7 @@ from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
 from dual_object.globals import KEYWORDS, MOVES, in_global_scope, scope_layout
 from dual_object.observation import Finished, Observation, Values, class_names, leaf_tensors, observe
 from dual_object.program import Call, CallKind, Input, Program
+from dual_object.randomness import randomness
 from dual_object.replay import Replay, lay
 from dual_object.second import SecondDraw, differentiable_again, draw_second
 from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves
@@ -68,8 +69,8 @@ class Recording:
     instances, drawn by a
     generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each call at once on the
     raw target.
-    `target` names the target, for `x.oneflow`. `refusal` gives what a body is shown instead of the reference's own
-    exception.
+    `seed` is where the reference's random numbers start. `target` names the target, for `x.oneflow`. `refusal` gives
+    what a body is shown instead of the reference's own exception.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Recording:
         target: str = "target",
         stepper: Replay | None = None,
         refusal: Callable[[Exception], Exception] | None = None,
+        seed: int = 0,
     ) -> None:
         from dual_object.dual import DualObject
 
@@ -97,6 +99,9 @@ class Recording:
         self._known: dict[int, DualObject] = {}
         self._groups: list[Any] = []
         self._next = 0
+        self._drew = False
+        self._seed = seed
+        self._start_randomness()
 
     def input(
         self,
@@ -188,6 +193,8 @@ class Recording:
             if key not in KEYWORDS or kind == "custom":  # the reference's tensors are all local
                 raw_kwargs[key] = raw
         record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
+        if kind == "module":
+            self._note_randomness()
         try:
             result = function(*raw_args, **raw_kwargs)
         except Warning:  # an error only by the user's own warning filters: no refusal
@@ -202,12 +209,21 @@ class Recording:
         if isinstance(result, Iterator) and kind != "function":
             result = list(result)
         returned, record.out = self._result(result, record)
+        if kind == "module":  # what a new module draws for itself is replaced
+            self._start_randomness()
         if isinstance(returned, (tuple, list)):
             self._groups.append(returned)
         self._append(record)
         if record.state and in_global_scope() and not record.operands():
             self._make_global(returned)
         return returned
+
+    def _start_randomness(self) -> None:
+        self.reference.seed(self._seed)
+        self._random_state = self.reference.random_state()
+
+    def _note_randomness(self) -> None:
+        self._drew = self._drew or self.reference.random_state() != self._random_state
 
     def _make_global(self, module: DualObject) -> None:
         """Move a new module to where the inputs of a `global_scope` lie."""
@@ -416,7 +432,12 @@ class Recording:
             and (value.is_leaf or value.retains_grad)
             and value.requires_grad
         ]
-        if second is not None and self.program.cotangents:
+        self._note_randomness()
+        if self._drew:
+            found = self.program.random = randomness(self.reference, self.program)
+            for id_ in found.sizes if found is not None else ():  # no array is the cotangent of both sides
+                self.program.cotangents.pop(id_, None)
+        if second is not None and self.program.cotangents and self.program.random is None:
             leaves = leaf_tensors(self.reference, self.program, self.values)
             self.program.second_cotangents = draw_second(self.reference, leaves, second)
         [seen] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)

@@ -19,6 +19,7 @@ KINDS = (
     "value",
     "nonfinite",
     "sign",
+    "random",
     "shape",
     "dtype",
     "structure",
@@ -205,6 +206,8 @@ class Summary:
     doubts: tuple[OpDoubts, ...]
     tolerances: tuple[Needed, ...]
     loose: tuple[str, ...]
+    #: Cases that were compared without the values that depend on random numbers.
+    random: int = 0
 
     @property
     def cases(self) -> int:
@@ -236,6 +239,7 @@ class Summary:
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
             "inputs": self.inputs,
+            "random": self.random,
             "graph": {
                 "verified": self.graph.verified,
                 "backward_verified": self.graph.backward_verified,

@@ -97,6 +97,7 @@ class _Tally:
         self._verified = 0
         self._backward_verified = 0
         self._graph_off = 0
+        self._random = 0
         self._graph_skipped = _Reasons()
         self._skipped = _Reasons()
         self._rejected = _Reasons()
@@ -192,6 +193,7 @@ class _Tally:
         else:
             self._graph_skipped.add(forward)
         self._backward_verified += graph["backward"] == "verified"
+        self._random += "random" in graph
 
     def _row(self, row: Record) -> None:
         fingerprint, test, red = row["fingerprint"], row["test"], row["level"] in RED_LEVELS
@@ -268,4 +270,5 @@ class _Tally:
             doubts=self._doubts.doubts(),
             tolerances=self._tolerances.needed(),
             loose=self._tolerances.warnings(),
+            random=self._random,
         )

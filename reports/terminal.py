@@ -119,6 +119,8 @@ class _Page:
             )
         elif graph.off:
             table.add_row("graph verified", "off", "")
+        if summary.random:
+            table.add_row("random", f"{summary.random:,}", "cases, compared without random values")
         if summary.stricter:
             cases = counted(sum(row.count for row in summary.stricter), "case")
             table.add_row("stricter", f"{len(summary.stricter):,}", f"seen by these checks only, not red, in {cases}")

@@ -16,7 +16,8 @@ def test_keys(summed, case, ended, row, evidence):
     told = summed(target, *end, ended(outcome="failed")).to_json()
     assert set(told) == {
         *("cases", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out", "tests", "seconds"),
-        *("seed", "inputs", "graph", "target", "devices", "environment", "command", "commit", "path", "started"),
+        *("seed", "inputs", "random", "graph", "target", "devices", "environment", "command", "commit", "path"),
+        "started",
         *("divergences", "known", "counted", "stricter", "outcomes", "complete", "running", "faults"),
         *("skipped_reasons", "rejected_reasons", "slowest", "matrix", "undecidable", "doubts", "loose"),
     }

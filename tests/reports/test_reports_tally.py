@@ -60,6 +60,12 @@ def test_graph_counts(summed, case, ended):
     assert graph.skipped == {"no kernel": 1}
 
 
+def test_random_cases_are_counted(summed, case, ended):
+    """Cases with values that depend on random numbers are counted."""
+    graphs = [{"forward": "off", "backward": "off", "random": "tainted"}, {"forward": "off", "backward": "off"}, None]
+    assert summed(*(r for i, g in enumerate(graphs) for r in case(index=i, graph=g)), ended()).random == 1
+
+
 def test_rows_by_fingerprint_and_test(summed, case, row, evidence):
     """One row per fingerprint and test, with the first case's words and their count."""
     records = []

@@ -200,6 +200,13 @@ def test_graph_off_and_known(summed, case, row, ended):
     assert "known             1  known divergence, in 1 case\n" in page
 
 
+def test_random_cases_are_told(summed, case, ended):
+    """Cases that were compared without their random values are told."""
+    off = {"forward": "off", "backward": "off", "random": "tainted"}
+    page = render(summed(*case(graph=off), ended()), 80)
+    assert "  cases, compared without random values\n" in page
+
+
 def test_long_message_is_cut(summed, case, row, ended):
     """A message of many lines ends with their count."""
     message = "\n".join(f"word {i}" for i in range(20))

@@ -1,0 +1,248 @@
+"""Samples of a random call: many repetitions on both sides, held against each other as distributions.
+
+Every statistic is worked out per repetition, so that elements which depend on one another (whole channels that are
+dropped together) do not count as many. A sound target exceeds `LIMIT` at one statistic in 500 million; there are
+about 100 per call, so that one call in five million is a false alarm.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+import numpy as np
+
+from autotest.blame import Target
+from autotest.comparison import Difference, Phase
+from autotest.divergence import Divergence
+from autotest.evidence import Sides
+from autotest.graphs import RECURRENT_OPS, weight
+from dual_object.adapter import Adapter
+from dual_object.isolation import isolate
+from dual_object.observation import Observation
+from dual_object.program import Call, Program, op_name
+from dual_object.replay import QuietReplay
+from dual_object.values import Array, Ref, Tree, map_leaves, refs
+
+#: Elements of a sample, and the bounds of the repetitions that they are drawn in.
+ELEMENTS = 20_000
+FEWEST, MOST = 200, 1500
+#: Standard errors at which a statistic differs: p = 2e-9.
+LIMIT = 6.0
+#: Elements of one repetition that are looked at one by one.
+POSITIONS = 64
+#: Ops that scale each element by a random factor.
+_RATIOS = frozenset(
+    (
+        "dropout",
+        "dropout1d",
+        "dropout2d",
+        "dropout3d",
+        "rrelu",
+        "Dropout",
+        "Dropout1d",
+        "Dropout2d",
+        "Dropout3d",
+        "RReLU",
+    )
+)
+#: Repetitions in a graph, which is called twice.
+IN_GRAPH = 16
+
+
+def random_calls(reference: Adapter, program: Program) -> Iterator[tuple[int, str, Program]]:
+    """The random calls of a Program: index, op, and the call as a Program of its own."""
+    if program.random is None or program.inline is not None:
+        return
+    for index, alone, _ in isolate(reference, program):
+        if index in program.random.calls and alone.random is not None:
+            yield index, op_name(program.calls[index]), alone
+
+
+def sample_differences(
+    reference: Adapter, target: Target, program: Program, index: int, alone: Program, *, graph: bool
+) -> list[Divergence]:
+    """How a target's samples of the random call `alone`, which is the call `index` of `program`, differ."""
+    op = op_name(program.calls[index])
+    once = _shown(QuietReplay(reference, _repeated(alone, 1), side="reference").run(), 1)
+    if not once or not once[0].size:
+        return []
+    recurrent = weight(alone) >= RECURRENT_OPS
+    most = FEWEST if recurrent else MOST
+    repetitions = int(np.clip(ELEMENTS // max(array.size for array in once), FEWEST, most))
+    broken = _gradient(target, program, index, alone, graph=graph) if op in _RATIOS else []
+    if broken:
+        return broken
+    if not graph:
+        repeated = _repeated(alone, repetitions)
+        expected = QuietReplay(reference, repeated, side="reference").run()
+        [answer] = target.eager([repeated])
+        if not isinstance(answer, Observation) or answer.ended or expected.ended:
+            return []  # how it fails, the case itself has shown
+        words = compare_samples(_shown(expected, repetitions), _shown(answer, repetitions))
+        return _told(words, "eager_forward", op, program, index, alone)
+    in_graph = 4 if recurrent else IN_GRAPH
+    repeated = _repeated(alone, in_graph)
+    if _certain(_shown(QuietReplay(reference, repeated, side="reference").run(), in_graph)):
+        return []
+    values = [x.data for x in repeated.inputs]
+    answered = target.graph([repeated], None, [values])
+    seen = answered[0] if isinstance(answered, list) else None
+    if not isinstance(seen, Observation) or seen.again is None:
+        return []
+    first, second = _shown(seen, in_graph), _shown(seen.again, in_graph)
+    same = all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
+    words = "gives the same numbers at every call of the same graph, but should draw anew" if same else None
+    return _told(words, "graph_forward", op, program, index, alone)
+
+
+def _gradient(target: Target, program: Program, index: int, alone: Program, *, graph: bool) -> list[Divergence]:
+    """Where the call scales each element by a random factor, its gradient has the same factor."""
+    [x, *_] = alone.inputs
+    key = str(x.id)
+    if not (x.requires_grad and len(alone.cotangents) == 1):
+        return []
+    answer = target.graph([alone], [[key]]) if graph else target.eager([alone])
+    seen = answer[0] if isinstance(answer, list) else None
+    [(id_, cotangent)] = alone.cotangents.items()
+    if not isinstance(seen, Observation) or seen.ended or id_ not in seen.outputs:
+        return []
+    out, gradient = seen.outputs[id_].data, seen.gradients.get(key)
+    if gradient is None or gradient.data.shape != x.data.shape or out.shape != x.data.shape:
+        return []  # the case itself has shown it
+    scaled, should = (side.astype(np.float64) for side in (gradient.data * x.data, cotangent * out))
+    wrong = ~np.isclose(scaled, should, rtol=1e-3, atol=1e-6, equal_nan=True)
+    words = f"has a gradient that does not follow its output in {int(wrong.sum())} of {wrong.size} elements"
+    phase: Phase = "graph_backward" if graph else "eager_backward"
+    return _told(words if wrong.any() else None, phase, op_name(program.calls[index]), program, index, alone)
+
+
+def _told(words: str | None, phase: Phase, op: str, program: Program, index: int, alone: Program) -> list[Divergence]:
+    if words is None:
+        return []
+    difference = Difference(phase, "random", op, f"{op} {words}", call=index)
+    return [Divergence(difference, program, index, alone, Sides())]
+
+
+def compare_samples(expected: Sequence[Array], actual: Sequence[Array]) -> str | None:
+    """In which way samples differ in distribution, in words; None where they do not. Each array is one output:
+    repetitions by elements.
+    """
+    for left, right in zip(expected, actual, strict=True):
+        if left.shape == right.shape:  # else the case itself has shown it
+            if left.dtype.kind in "iu" and not _repeats(left) and _repeats(right):  # floats meet by rounding
+                return "repeats elements in one result, but should not"
+            words = _difference(left.astype(np.float64), right.astype(np.float64))
+            if words is not None:
+                return words
+    return None
+
+
+def _difference(expected: Array, actual: Array) -> str | None:
+    total = f"{actual.size:,} values"
+    if not np.isfinite(actual).all() and np.isfinite(expected).all():
+        return f"gives {int((~np.isfinite(actual)).sum()):,} of {total} that are not finite, but should give none"
+    if not _certain([expected]) and (actual == actual[0]).all():
+        return "gives the same numbers at every call, but should draw anew"
+    levels, counts = np.unique(expected, return_counts=True)
+    if levels.size <= MOST and counts.min() > 30:  # as often as that seen alone in one of two like samples: 2**-30
+        near = np.isclose(actual[..., None], levels, rtol=1e-5, atol=1e-7).any(-1) if levels.size < 50 else None
+        if near is not None and (~near).sum() > 30:
+            stranger = actual[~near][0]
+            return f"gives {stranger:.4g}, as {int((~near).sum()):,} of {total}, but should never give it"
+    sorted_ = np.sort(expected, axis=1)
+    if (sorted_ == sorted_[0]).all() and not (np.sort(actual, axis=1) == sorted_[0]).all():
+        return "gives other elements than a permutation of the same ones"
+    left, right = expected, actual
+    if levels.size > 50:  # a Cauchy has no mean
+        low, high = np.quantile(expected, (0.001, 0.999))
+        left, right = np.clip(expected, low, high), np.clip(actual, low, high)
+    rounding = 1e-5 * float(np.abs(left).max())
+    middle = left.mean()
+    spread = left.mean(1).mean()
+    statistics: list[tuple[str, Array, Array]] = [
+        (f"have a share of {{}} at most {t:.4g}", (left <= t + rounding).mean(1), (right <= t + rounding).mean(1))
+        for t in np.unique(np.quantile(expected, np.linspace(0.05, 0.95, 10), method="lower"))
+    ]
+    statistics += [
+        ("have mean {}", left.mean(1), right.mean(1)),
+        ("have variance {}", ((left - middle) ** 2).mean(1), ((right - middle) ** 2).mean(1)),
+        ("vary together by {}", (left.mean(1) - spread) ** 2, (right.mean(1) - spread) ** 2),
+    ]
+    statistics += [(f"have mean {{}} at element {i}", left[:, i], right[:, i]) for i in _positions(left.shape[1])]
+    words, z, ours, theirs = max(
+        ((words, _z(a, b), float(a.mean()), float(b.mean())) for words, a, b in statistics), key=lambda one: one[1]
+    )
+    if z <= LIMIT:
+        return None
+    return f"gives {total} that {words.format(f'{theirs:.4g}')}, but should be {ours:.4g} (z={z:.0f})"
+
+
+def _z(left: Array, right: Array) -> float:
+    """How many standard errors the means of two samples lie apart; the error is that of a sample in which half an
+    observation more varies, so that one without variance has some.
+    """
+    floor = max(float(np.abs(left).max()), float(np.abs(right).max())) / len(left)
+    error = np.sqrt((left.var() + right.var()) / len(left)) + floor / np.sqrt(len(left))
+    return float(abs(left.mean() - right.mean()) / error) if error else 0.0
+
+
+def _positions(size: int) -> list[int]:
+    return sorted({int(i) for i in np.linspace(0, size - 1, min(size, POSITIONS))})
+
+
+def _certain(outputs: Sequence[Array]) -> bool:
+    """Whether repetitions are often the same: a sample of one element, of few values."""
+    joined = np.concatenate([output.reshape(len(output), -1) for output in outputs], axis=1)
+    _, counts = np.unique(joined, axis=0, return_counts=True)
+    return bool(counts.max() > 0.9 * len(joined))
+
+
+def _repeats(array: Array) -> bool:
+    """Whether any repetition has an element twice."""
+    ordered = np.sort(array, axis=1)
+    return bool((ordered[:, 1:] == ordered[:, :-1]).any())
+
+
+def _shown(seen: Observation, repetitions: int) -> list[Array]:
+    """The outputs of a repeated Program: one array per output of one repetition, repetitions by elements."""
+    arrays = [shown.data.reshape(-1) for shown in seen.outputs.values()]
+    each = len(arrays) // repetitions
+    found = []
+    for position in range(each):
+        column = arrays[position::each]
+        if len({array.size for array in column}) == 1 and column[0].dtype.kind in "biuf":
+            found.append(np.stack(column))
+    return found
+
+
+def _repeated(alone: Program, repetitions: int) -> Program:
+    """The call many times over, each time from the same operands; modules are made once."""
+    made = {id_ for call in alone.modules() for id_ in call.results()}
+    setup = [call for call in alone.calls if made & {*call.results()}]
+    rest = [call for call in alone.calls if not made & {*call.results()}]
+    numbers = count(max([x.id for x in alone.inputs] + [id_ for call in alone.calls for id_ in call.results()]) + 1)
+    calls, outputs = list(setup), []
+    for _ in range(repetitions):
+        new: dict[int, int] = {}
+
+        def renamed(leaf: object, new: dict[int, int] = new) -> object:
+            return Ref(new[leaf.id]) if type(leaf) is Ref and leaf.id in new else leaf
+
+        def rename(tree: Tree, renamed: object = renamed) -> Tree:
+            return map_leaves(tree, renamed)  # type: ignore[arg-type]
+
+        for call in rest:
+            args = tuple(rename(arg) for arg in call.args)
+            kwargs = {key: rename(arg) for key, arg in call.kwargs.items()}
+            for id_ in call.results():
+                if id_ not in new:
+                    new[id_] = next(numbers)
+            calls.append(Call(call.kind, call.op, args, kwargs, rename(call.out), call.state, (), call.custom))
+        outputs += [Ref(new.get(id_, id_)) for id_ in dict.fromkeys(refs(alone.outputs))]
+    inputs = [dataclasses.replace(x, requires_grad=False) for x in alone.inputs]
+    return Program(inputs, calls, tuple(outputs))
+
+
+__all__ = ["compare_samples", "random_calls", "sample_differences"]

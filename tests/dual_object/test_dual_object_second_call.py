@@ -1,0 +1,58 @@
+"""Which values the second call of a graph is given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dual_object.program import Input
+from dual_object.second_call import SCALE, other_values
+from dual_object.values import Array
+
+
+def other(values: object, dtype: str = "float32") -> Array:
+    """The other values of a tensor."""
+    return other_values(Input(0, "x", np.array(values, dtype if dtype != "bfloat16" else "float32"), dtype))
+
+
+def test_floats_are_scaled_and_moved() -> None:
+    """Signs and the range stay; the elements move along the last dimension."""
+    assert other([[0.5, -1.5, 0.25]]) == pytest.approx(np.array([[0.25, 0.5, -1.5]]) * SCALE)
+
+
+@pytest.mark.parametrize(
+    "values", [[0.5, 0.7, 1.9], [1.9, 0.7, 0.7], [[0.5, 0.1], [0.1, 2.5]], [[1.5, 0.0], [2.0, 1.0]]]
+)
+def test_ordered_floats_are_scaled_alone(values: object) -> None:
+    """What is sorted, symmetric or triangular stays so."""
+    assert other(values) == pytest.approx(np.array(values) * SCALE)
+
+
+def test_whole_numbers_are_moved_alone() -> None:
+    """Labels and counts that are held as floats stay what they are."""
+    assert other([1.0, -1.0, 1.0]).tolist() == [1.0, 1.0, -1.0]
+
+
+def test_integers_and_booleans_are_moved() -> None:
+    """Indices stay valid: no element is new; sorted ones (offsets) stay where they are."""
+    assert other([2, 0, 1], "int64").tolist() == [1, 2, 0]
+    assert other([0, 1, 2], "int64").tolist() == [0, 1, 2]
+    assert other([True, False, False], "bool").tolist() == [False, True, False]
+
+
+def test_nonfinite_values_stay() -> None:
+    """NaN and infinities are moved."""
+    assert np.isnan(other([0.5, np.nan, 0.25])).tolist() == [False, False, True]
+    assert other([0.5, np.inf, 0.25]).tolist()[2] == np.inf
+
+
+def test_bfloat16_stays_representable() -> None:
+    """Scaled bfloat16 values are bfloat16 values."""
+    bits = other([0.3, 0.9, 0.5], "bfloat16").view(np.uint32)
+    assert (bits & 0xFFFF == 0).all()
+
+
+def test_nothing_to_move() -> None:
+    """Scalars are scaled; empty tensors stay."""
+    assert other(2.5) == pytest.approx(2.5 * SCALE)
+    assert other([]).tolist() == []
