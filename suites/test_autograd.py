@@ -159,3 +159,48 @@ def test_hook():
     x = tensor(*shape(2)) * 1
     x.register_hook(lambda gradient: gradient * 2)
     return x.sin()
+
+
+@autotest(n=5, check_graph=False)
+def test_hook_of_a_leaf():
+    x = tensor(*shape(2))
+    x.register_hook(lambda gradient: gradient * 2)
+    return x.sin()
+
+
+@autotest(n=5, check_graph=False)
+def test_gradient_from_before_is_kept():
+    x = tensor(*shape(2))
+    (x * 2).sum().backward()
+    return x * x
+
+
+@autotest(n=5, auto_backward=False)
+def test_backward_with_a_transposed_gradient():
+    rows, columns = shape(2)
+    x = tensor(rows, columns)
+    (x * 3).backward(tensor(columns, rows, requires_grad=False).t())
+    return x.grad
+
+
+@autotest(n=5, check_graph=False)
+def test_gradient_of_a_result_that_is_kept():
+    y = tensor(*shape(2)) * 2
+    y.retain_grad()
+    return y.sin()
+
+
+@autotest(n=5, auto_backward=False, check_graph=False)
+def test_training_steps():
+    x, target = tensor(4, 3, requires_grad=False), tensor(4, 2, requires_grad=False)
+    m = torch.nn.Linear(3, 2)
+    losses = []
+    for _ in range(3):
+        loss = ((m(x) - target) ** 2).mean()
+        losses.append(loss)
+        m.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            m.weight -= 0.1 * m.weight.grad
+            m.bias -= 0.1 * m.bias.grad
+    return losses, m.weight, m.bias

@@ -416,6 +416,66 @@ def test_failed_backward_ends_the_comparison() -> None:
     ]
 
 
+def twice(expected: Observation, actual: Observation) -> list[tuple[str, str, str]]:
+    """The differences of two observations of a Program that was differentiated twice."""
+    program = Program(
+        inputs=[Input(0, "x", array(1.0), "float32", requires_grad=True)], second_cotangents={"0": array(1.0)}
+    )
+    return [(found.phase, found.kind, found.message) for found in compare(program, expected, actual, Rules())]
+
+
+def element(value: float, *, requires_grad: bool = True) -> Seen:
+    """A tensor of one element."""
+    return Seen("float32", (1,), "cpu", requires_grad, array(value))
+
+
+SECOND_VALUE = "second gradient of x differs in 1 of 1 element: [0] is 3.0, but should be 2.0 (rtol=0.0001, atol=1e-05)"
+SECOND_ENDS = "gradient of x has requires_grad False, but should have True: it cannot be differentiated again"
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "differentiable", "differences"),
+    [
+        (element(2.0), element(2.0), True, []),
+        (element(2.0), element(3.0), True, [("value", SECOND_VALUE)]),
+        (
+            element(2.0),
+            None,
+            True,
+            [("grad_missing", "second gradient of x is missing, but should be a float32 tensor")],
+        ),
+        (
+            None,
+            element(2.0),
+            True,
+            [("grad_extra", "second gradient of x is a float32 tensor, but there should be none")],
+        ),
+        (element(0.0), None, True, []),
+        (None, element(0.0), True, []),
+        (element(0.0), None, False, []),
+        (element(2.0), None, False, [("grad_missing", SECOND_ENDS)]),
+    ],
+)
+def test_second_derivatives_are_compared(
+    expected: Seen | None, actual: Seen | None, differentiable: bool, differences: list[tuple[str, str]]
+) -> None:
+    """A second derivative is compared like a first one, but that one of zeros need not be there."""
+    reference = Observation(gradients={"0": element(1.0)}, second={"0": expected})
+    target = Observation(gradients={"0": element(1.0, requires_grad=differentiable)}, second={"0": actual})
+    assert twice(reference, target) == [("eager_second", *difference) for difference in differences]
+
+
+def test_failed_second_backward_leaves_the_first() -> None:
+    """A second backward that raises is one difference; first gradients are compared all the same."""
+    failure = Failure(None, "exception", ("RuntimeError",), "no")
+    reference = Observation(gradients={"0": element(1.0)}, second={"0": element(2.0)})
+    message = "differentiating twice raised RuntimeError: no"
+    alone = Observation(gradients={"0": element(1.0)}, second_failure=failure)
+    assert twice(reference, alone) == [("eager_second", "exception", message)]
+    both = twice(reference, Observation(gradients={"0": element(9.0)}, second_failure=failure))
+    assert [(phase, kind) for phase, kind, _ in both] == [("eager_backward", "value"), ("eager_second", "exception")]
+
+
 def test_buffers_are_compared() -> None:
     """A module's buffer belongs to the forward when eager and is a phase of its own in a graph."""
     module = Call("module", "nn.BatchNorm1d", (2,), {}, out=Ref(1))

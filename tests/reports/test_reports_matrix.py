@@ -44,6 +44,13 @@ def test_phases_that_were_not_compared(cells):
     }
 
 
+def test_second_derivatives_have_their_phase(cells):
+    """The phase eager_second is there where the record tells of it, and checked where it was compared."""
+    compared, nothing = ({"graph": {**BOTH, "second": said}} for said in ("verified", "nothing to differentiate twice"))
+    assert "eager_second" not in cells({})["relu"]
+    assert cells(compared, nothing)["relu"]["eager_second"] == Cell(aligned=1, not_checked=1)
+
+
 def test_buffers_have_their_phase(cells):
     """The phase graph_state is there where the record says that buffers were compared."""
     compared = {"graph": {**BOTH, "state": "verified"}}

@@ -1,0 +1,153 @@
+"""The ways in which Python lets people write one call: by position, by name, with defaults given and left out.
+
+Names and defaults are PyTorch's own: a Python signature where there is one, else the operator schema of the overload
+that takes these arguments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from forms import member
+from rows import Args
+
+from autotest import DualObject
+
+#: No default.
+REQUIRED: Any = inspect.Parameter.empty
+#: Parameters that say where results go or are deprecated, which no caller gives by the way.
+_LEFT_ALONE = frozenset({"out", "size_average", "reduce", "generator", "stacklevel", "_stacklevel", "return_indices"})
+_PLAIN = (bool, int, float, str)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a call as PyTorch names it."""
+
+    name: str
+    default: Any = REQUIRED
+    by_name_only: bool = False
+
+    @property
+    def has_plain_default(self) -> bool:
+        """Whether the default is a value that people write, None and what cannot be given apart."""
+        plain = isinstance(self.default, _PLAIN) and self.default is not REQUIRED
+        return plain and self.name not in _LEFT_ALONE
+
+
+def parameters(spelled: str, drawn: Args) -> tuple[Parameter, ...]:
+    """The parameters of the function at `spelled` when it is given these arguments; none where nobody knows them."""
+    import torch
+
+    function: Any = torch
+    for name in spelled.split(".")[1:]:
+        function = getattr(function, name)
+    try:
+        known = inspect.signature(function).parameters.values()
+    except ValueError:
+        return _of_schema(spelled.rpartition(".")[2], drawn)
+    if any(one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in known):
+        return ()
+    return tuple(Parameter(one.name, one.default, one.kind == one.KEYWORD_ONLY) for one in known)
+
+
+def _of_schema(op: str, drawn: Args) -> tuple[Parameter, ...]:
+    import torch
+
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{op}"):
+        found = schema.arguments
+        positional = [one for one in found if not one.kwarg_only]
+        names = {one.name for one in found}
+        if any(one.is_out for one in found) or len(drawn.args) > len(positional) or not drawn.kwargs.keys() <= names:
+            continue
+        given = [*zip(positional, drawn.args, strict=False)]
+        given += [(one, drawn.kwargs[one.name]) for one in found if one.name in drawn.kwargs]
+        missing = {one.name for one in found if not one.has_default_value()} - {one.name for one, _ in given}
+        if missing or not all(_takes(str(one.type), value) for one, value in given):
+            continue
+        return tuple(
+            Parameter(
+                "input" if one.name == "self" else one.name,
+                one.default_value if one.has_default_value() else REQUIRED,
+                one.kwarg_only,
+            )
+            for one in found
+        )
+    return ()
+
+
+def _takes(kind: str, value: Any) -> bool:
+    """Whether a schema's parameter of this type takes a value: tensors are told apart from numbers."""
+    kind = kind.removeprefix("Optional[").removesuffix("]") if kind.startswith("Optional[") else kind
+    tensor = isinstance(value, DualObject)
+    if not tensor and hasattr(type(value), "draw"):  # a generator, of what the row wants there
+        return kind != "Tensor"
+    if isinstance(value, (list, tuple)):
+        return kind.startswith("List[") and all(_takes(kind[5:-1], item) for item in value)
+    if kind.startswith("List["):
+        return isinstance(value, int) and kind == "List[int]"
+    if kind == "Tensor":
+        return tensor
+    if isinstance(value, bool):
+        return kind == "bool"
+    if isinstance(value, int):
+        return kind in ("int", "number", "float", "Scalar")
+    if isinstance(value, float):
+        return kind in ("number", "float", "Scalar")
+    return not tensor
+
+
+def by_name(spelled: str, drawn: Args) -> Iterator[Args]:
+    """The call with every argument but the first by name, and with all: a target that calls its first parameter `x`
+    ends a case, so that comes last.
+    """
+    known = [one.name for one in parameters(spelled, drawn) if not one.by_name_only]
+    if len(known) < len(drawn.args) or not drawn.args:
+        return
+    named = dict(zip(known, drawn.args, strict=False))
+    if len(drawn.args) > 1:
+        yield Args(drawn.args[:1], {**dict([*named.items()][1:]), **drawn.kwargs})
+    yield Args((), {**named, **drawn.kwargs})
+
+
+def by_position(spelled: str, drawn: Args) -> Iterator[Args]:
+    """The call with as many of its named arguments by position as Python takes so."""
+    known = [one for one in parameters(spelled, drawn) if not one.by_name_only]
+    more = []
+    for one in known[len(drawn.args) :]:
+        if one.name not in drawn.kwargs:
+            break
+        more.append(drawn.kwargs[one.name])
+    if more:
+        taken = {one.name for one in known[: len(drawn.args) + len(more)]}
+        yield Args((*drawn.args, *more), {name: value for name, value in drawn.kwargs.items() if name not in taken})
+
+
+def with_defaults(spelled: str, drawn: Args) -> Iterator[Args]:
+    """The call with each default that it leaves out given alone, and with none of its own arguments that have one."""
+    known = parameters(spelled, drawn)
+    left_out = [one for one in known[len(drawn.args) :] if one.name not in drawn.kwargs and one.has_plain_default]
+    for one in left_out:
+        yield Args(drawn.args, {**drawn.kwargs, one.name: one.default})
+    optional = {one.name for one in known if one.default is not REQUIRED}
+    needed = sum(one.default is REQUIRED and not one.by_name_only for one in known)
+    least = Args(drawn.args[:needed], {name: value for name, value in drawn.kwargs.items() if name not in optional})
+    if (len(least.args), least.kwargs.keys()) != (len(drawn.args), drawn.kwargs.keys()):
+        yield least
+
+
+def results(spelled: str, drawn: Args, ways: Iterator[Args]) -> list[Any]:
+    """The results of the call as drawn, and of its other ways.
+
+    A way that PyTorch refuses has none: the refusal is part of the case, and the target must refuse as well.
+    """
+    function = member(spelled)
+    found = [function(*drawn.args, **drawn.kwargs)]
+    for way in ways:
+        with contextlib.suppress(TypeError, ValueError, RuntimeError):
+            found.append(function(*way.args, **way.kwargs))
+    return found

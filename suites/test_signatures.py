@@ -1,0 +1,61 @@
+"""Names and defaults of parameters: each op of the tables once in every way that Python has to write its call.
+
+A default that the target has otherwise is a wrong value of the call that leaves it out.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rows import Args, Op
+from signatures import by_name, by_position, parameters, results, with_defaults
+
+from autotest import autotest
+
+#: Their rows are those of other files; a random result is another one in each way.
+_WITHOUT = {"test_signatures", "test_second_derivatives"}
+_RANDOM = {"gumbel_softmax", "dropout"}
+FAMILIES = sorted(path.stem for path in Path(__file__).parent.glob("test_*.py") if path.stem not in _WITHOUT)
+_ROOTS = {"torch": "torch.{}", "F": "torch.nn.functional.{}", "linalg": "torch.linalg.{}"}
+
+
+def functions() -> Iterator[tuple[str, Op]]:
+    """Every function of the tables with its first row: variants have the same parameters."""
+    known = set()
+    for family in FAMILIES:
+        for row in getattr(importlib.import_module(family), "ROWS", ()):
+            home = row.spelled.split()[0] if isinstance(row, Op) else ""
+            spelled = _ROOTS[home].format(row.name) if home in _ROOTS else ""
+            if spelled and row.name not in _RANDOM and spelled not in known:
+                known.add(spelled)
+                yield spelled, row
+
+
+FUNCTIONS = [pytest.param(spelled, row, id=spelled) for spelled, row in functions()]
+
+
+def written(spelled: str, row: Op, *kinds: Callable[[str, Args], Iterator[Args]]) -> list[Any]:
+    """The results of the row's call in all its ways of these kinds; skips where it has but one."""
+    drawn = row.draw()
+    ways = [way for kind in kinds for way in kind(spelled, drawn)]
+    if not ways:
+        known = ", ".join(one.name for one in parameters(spelled, drawn))
+        pytest.skip(f"PyTorch tells no other way to write it [{spelled}({known})]")
+    found = results(spelled, drawn, iter(ways))
+    return found if row.then is None else [row.then(one) for one in found]
+
+
+@pytest.mark.parametrize(("spelled", "row"), FUNCTIONS)
+@autotest(n=1, check_graph=False)
+def test_keywords(spelled, row):
+    return written(spelled, row, by_position, by_name)
+
+
+@pytest.mark.parametrize(("spelled", "row"), FUNCTIONS)
+@autotest(n=1, check_graph=False)
+def test_defaults(spelled, row):
+    return written(spelled, row, with_defaults)
