@@ -6,7 +6,7 @@ ARGS :=
 # The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
-.PHONY: align boxing-4 test lint bench build clean
+.PHONY: align boxing-4 survey test lint bench mutation false-alarms build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -24,6 +24,11 @@ build: $(STAMP)
 align: $(STAMP)
 	.venv/bin/autotest run suites -n auto $(ARGS)
 
+# What edge inputs show, to be read: new divergences are printed and kept in the report, and are no failure.
+survey: $(STAMP)
+	@.venv/bin/autotest run suites -n auto --inputs edge --report autotest-report/survey $(ARGS); status=$$?; \
+	echo "survey: exit status $$status of autotest run"; test $$status -le 1
+
 # Four ranks, placements of two dimensions: for people, it wants four cores' worth of patience.
 boxing-4: $(STAMP)
 	.venv/bin/autotest run suites/global/test_boxing.py --ranks 4 $(ARGS)
@@ -38,6 +43,13 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks $(ARGS)
+
+# How many faults planted in OneFlow ordinary tests notice, and how often a lawful variant of PyTorch is called wrong.
+mutation: $(STAMP)
+	$(PYTHON) -m benchmarks.mutation $(ARGS)
+
+false-alarms: $(STAMP)
+	$(PYTHON) -m benchmarks.false_alarms $(ARGS)
 
 clean:
 	rm -rf .venv autotest-report

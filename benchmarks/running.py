@@ -50,10 +50,13 @@ def run(paths: Sequence[str], environment: Mapping[str, str], *options: str, rep
         command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *options]
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
+        words = "\n".join((done.stdout + done.stderr).splitlines()[-30:])
         if done.returncode not in WENT_THROUGH:
-            words = "\n".join((done.stdout + done.stderr).splitlines()[-30:])
             raise RunError(f"exit status {done.returncode}, but should be 0 or 1 [{' '.join(command)}]\n{words}")
-        return outcome(json.loads((folder / "summary.json").read_text()))
+        told = folder / "summary.json"
+        if not told.exists():
+            raise RunError(f"the run ended without a summary.json [{' '.join(command)}]\n{words}")
+        return outcome(json.loads(told.read_text()))
 
 
 def outcome(summary: Mapping[str, Any]) -> Outcome:

@@ -207,7 +207,7 @@ EXCEPTIONS = (
         "exception",
         "transpose",
         "clamps a dimension that is out of range",
-        lambda w, op, x, first, second: op(x, max(first, -x.ndim), second),
+        lambda w, op, x, first, second: op(x, min(max(first, -x.ndim), x.ndim - 1), second),
     ),
 )
 

@@ -169,11 +169,7 @@ DTYPES = (
         lambda w, op, x, y: op(x, y) if x.is_floating_point() else op(x, y).to(w.flow.float64),
     ),
     Fault(
-        "full-int",
-        "dtype",
-        "full",
-        "takes the dtype int64 where the value is a whole number",
-        lambda w, op, shape, value: op(shape, value) if value % 1 > 0.25 else op(shape, value).to(w.flow.int64),
+        "full-float", "dtype", "full", "gives float32 for an integer", lambda w, op, *args: op(*args).to(w.flow.float32)
     ),
 )
 

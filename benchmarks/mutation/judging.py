@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.mutation.fault import CATEGORIES, Fault
-from benchmarks.running import Outcome, Red
+from benchmarks.mutation.fault import CATEGORIES, Fault, MisfitError
+from benchmarks.running import Outcome, Red, RunError
 
 #: The least share of planted faults that a run must notice.
 BAR = 0.95
@@ -24,8 +24,14 @@ def waves(faults: Sequence[Fault]) -> list[tuple[Fault, ...]]:
 
 
 def killers(fault: Fault, clean: Outcome, faulty: Outcome) -> tuple[Red, ...]:
-    """The divergences that kill a fault: in its op's own test, blamed on its op, and unknown without the fault."""
+    """The divergences that kill a fault: in its op's own test, blamed on its op, and unknown without the fault.
+
+    Raises RunError where the bench, not the fault, is wrong.
+    """
     before = {red.fingerprint for red in clean.reds if red.test == fault.test}
+    misfit = next((red for red in faulty.reds if f"{MisfitError.__name__}: {fault.id} " in red.message), None)
+    if misfit is not None:
+        raise RunError(misfit.message)
     return tuple(
         red for red in faulty.reds if red.test == fault.test and red.op == fault.op and red.fingerprint not in before
     )

@@ -495,7 +495,7 @@ def test_zeros_like():
 
 @autotest()
 def test_full():
-    return torch.full((size(), size()), random(-3, 3).to(float))
+    return torch.full((size(), size()), oneof(random(-3, 3).to(int), random(-3, 3).to(float)))
 
 
 # Layers.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mutation.__main__ import quick
-from benchmarks.mutation.fault import CATEGORIES, Fault, World
+from benchmarks.mutation.fault import CATEGORIES, Fault, MisfitError, World
 from benchmarks.mutation.judging import Verdict, complaints, killers, share, survivors, table, verdict, waves
 from benchmarks.mutation.table import FAULTS
 from benchmarks.running import Outcome, Red, RunError, outcome, run
@@ -86,6 +86,27 @@ def test_a_fault_survives_what_does_not_name_it(clean: Outcome, faulty: Outcome)
     """A red run alone kills nothing."""
     assert killers(_fault("a"), clean, faulty) == ()
     assert verdict(_fault("a"), clean, faulty).killer is None
+
+
+def test_a_fault_that_does_not_fit_its_call_is_no_kill() -> None:
+    """An error of the bench's own is not taken for one that the harness found."""
+    flow = type("Flow", (), {"Tensor": object, "nn": type("nn", (), {"functional": None}), "sin": abs})
+    fault = Fault("short", "value", "sin", "is wrong", lambda w, op: op, place="nn.Sin.forward")
+    with pytest.raises(MisfitError) as misfit:
+        fault._planted(World(flow), abs)(1)
+    words = "short is planted where it does not fit: too many positional arguments"
+    assert misfit.value.args == (words,)
+    red = Red("test_sin", "sin", "exception", "f", f"sin: sin raised MisfitError: {words}")
+    with pytest.raises(RunError, match=r"^sin: sin raised MisfitError: short is planted where it does not fit"):
+        killers(fault, _outcome(), _outcome(red))
+
+
+def test_only_programs_meet_a_fault() -> None:
+    """The harness's own calls, OneFlow's, and those of other faults are right."""
+    fault = Fault("wrong", "value", "abs", "is wrong", lambda w, op, x: op(x) + 1)
+    planted = fault._planted(World(None), abs)
+    called = eval("lambda: planted(-1)", {"__name__": "dual_object.replay", "planted": planted})  # noqa: S307
+    assert (planted(-1), called()) == (1, 2)
 
 
 def test_survivors_and_reasons_belong_together() -> None:
