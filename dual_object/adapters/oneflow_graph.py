@@ -117,6 +117,11 @@ def _obstacle(program: Program, keys: Sequence[str]) -> str | None:
     for x in program.inputs:
         if x.data.ndim and x.data.shape[0] == 0:
             return "OneFlow's nn.Graph aborts on an input of size 0"
+        if x.strides is not None and 0 in (
+            stride for stride, size in zip(x.strides, x.data.shape, strict=True) if size > 1
+        ):
+            # It copies as many elements as the shape has, and damages the heap: another case dies of that later.
+            return "OneFlow's nn.Graph reads past the memory of an expanded input"
     modules = {id_ for call in program.modules() for id_ in call.results()}
     lying = {x.id for x in program.inputs if x.layout is not None} | modules
     for call in program.calls:
