@@ -37,6 +37,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     timeout = number("case_timeout", option("--autotest-case-timeout"), "--autotest-case-timeout")
     debugging = bool(option("usepdb", False)) or bool(option("trace", False))
     shard = option("--autotest-shard")
+    total = number("shrink_total", option("--autotest-shrink-total"), "--autotest-shrink-total")
     return RunOptions(
         target=option("--autotest-target"),
         seed=seed,
@@ -52,6 +53,10 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         shard=None if shard is None else parse_shard(shard),
         drop_in=bool(option("--autotest-drop-in")),
         strict=bool(option("--autotest-strict")),
+        shrink=number("shrink", option("--autotest-shrink"), "--autotest-shrink"),
+        memory=not option("--autotest-no-memory"),
+        # Processes that run tests side by side share the run's seconds evenly: none knows what the others find.
+        shrink_total=total / (worker or {}).get("workercount", 1),
     )
 
 

@@ -72,7 +72,9 @@ class RunOptions:
     `cases` overrides every test's n; `case_timeout` is in seconds, None without a deadline. `folder` is the run's
     folder in `report`; `root` is where the search for ledgers ends. `command` is what started the run and `commit` the
     checkout's, both for people. `shard` is the share of the tests that is run, None all of them. `drop_in`: test files
-    that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too.
+    that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too. `shrink` is
+    the seconds that making one divergence minimal may take, 0 for not at all, `shrink_total` those for all of this
+    process. `memory`: what diverged before is drawn again.
     """
 
     target: str = "oneflow"
@@ -89,6 +91,9 @@ class RunOptions:
     shard: Shard | None = None
     drop_in: bool = False
     strict: bool = False
+    shrink: float = 10.0
+    shrink_total: float = 120.0
+    memory: bool = True
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""

@@ -9,7 +9,7 @@ from autotest.divergence import Divergence
 from autotest.errors import AutotestError
 from autotest.evidence import Sides
 from autotest.worker import Death, GraphFailure
-from dual_object.adapter import Adapter
+from dual_object.adapter import Adapter, GraphRefusal
 from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.replay import Replay
@@ -45,4 +45,6 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
             program, expected, result, rules, graph=True
         )
         return blame(reference, target, program, found, rules, Sides(expected, eager, result), graph=True)
+    if isinstance(result, GraphRefusal) and result.skipped:
+        return []
     return [of_refusal(program, result)]

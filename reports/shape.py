@@ -147,6 +147,21 @@ def _is_level(value: Any) -> bool:
     return isinstance(value, str) and value in LEVELS
 
 
+def _is_shrunk(value: Any) -> bool:
+    return isinstance(value, dict) and all(check(value.get(name)) for name, check in SHRUNK_CHECKS.items())
+
+
+SHRUNK_CHECKS: Mapping[str, Check] = {
+    "program": _is_text_or_none,
+    "blamed_line": _is_whole_or_none,
+    "values": _is_texts,
+    "calls": _is_whole_or_none,
+    "elements": _is_whole_or_none,
+    "seconds": _is_number,
+    "runs": _is_whole,
+    "note": _is_text_or_none,
+}
+
 _TEXT = (_is_text, "a string")
 _TEXT_OR_NONE = (_is_text_or_none, "a string or null")
 _WHOLE = (_is_whole, "an integer")
@@ -189,6 +204,13 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "line": (_is_whole_or_none, "an integer or null"),
         "time": _TIME_OR_NONE,
     },
+    "shrunk": {
+        "test": _TEXT,
+        "fingerprint": _TEXT,
+        "shrunk": (_is_shrunk, "an object with program, blamed_line, values, calls, elements, seconds, runs and note"),
+        "time": _TIME_OR_NONE,
+    },
+    "remembered": {"test": _TEXT, "aligned": _WHOLE, "problems": _TEXTS, "time": _TIME_OR_NONE},
     "fault": {"test": _TEXT_OR_NONE, "message": _TEXT, "time": _TIME_OR_NONE},
 }
 

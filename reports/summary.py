@@ -89,7 +89,8 @@ class Evidence:
 
     `blamed_line` is the program's first diverging line, from 1. `facts` are rows of a name and what reference, eager
     target and the target's graph have, `words` sentences, `worst` the worst elements, `heat` the map of errors,
-    `histogram` pairs of a distance in ULP and a count, `last_words` what a target said before it died.
+    `histogram` pairs of a distance in ULP and a count, `last_words` what a target said before it died. `shrunk` is the
+    simplest program found, as its record has it, None where nothing was shrunk.
     """
 
     program: str | None = None
@@ -100,6 +101,7 @@ class Evidence:
     worst: tuple[Mapping[str, object], ...] = ()
     heat: Mapping[str, object] | None = None
     histogram: tuple[tuple[str, int], ...] | None = None
+    shrunk: Mapping[str, object] | None = None
 
     @classmethod
     def of(cls, record: Record) -> Evidence:
@@ -153,7 +155,8 @@ class Summary:
     run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only count,
     `stricter` what the framework's own harness would not have seen. `unexpected` counts the divergent, crashed and
     timed-out cases with a divergence that is red, `unexpected_tests` the tests holding them, and `failed` names the
-    failed tests without one. By test: `outcomes` (passed, failed, skipped), `seconds_by_test`, `lines`.
+    failed tests without one. `confirmed` counts the remembered cases that align now, `forgotten` says what was
+    wrong with remembered ones. By test: `outcomes` (passed, failed, skipped), `seconds_by_test`, `lines`.
     """
 
     folder: Path
@@ -195,6 +198,8 @@ class Summary:
     lines: Mapping[str, int]
     matrix: Matrix
     coverage: Coverage
+    confirmed: int = 0
+    forgotten: tuple[str, ...] = ()
 
     @property
     def cases(self) -> int:
@@ -246,6 +251,7 @@ class Summary:
             "faults": [*self.faults, *self.damage],
             "skipped_reasons": dict(self.skipped_reasons),
             "rejected_reasons": dict(self.rejected_reasons),
+            "remembered": {"aligned": self.confirmed, "problems": list(self.forgotten)},
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
             "matrix": self.matrix.to_json(),
         }

@@ -80,9 +80,14 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def command(*arguments: str, target: str | None = "torch") -> list[str]:
-    """The command line of an inner pytest."""
+    """The command line of an inner pytest; nothing is shrunk or remembered unless that is asked for."""
     asked = [] if target is None else ["--autotest-target", target]
-    return [sys.executable, "-m", "pytest", "-W", "error", *asked, *arguments]
+    shrink = (
+        []
+        if any("--autotest-shrink" in argument for argument in arguments)
+        else ["--autotest-shrink=0", "--autotest-no-memory"]
+    )
+    return [sys.executable, "-m", "pytest", "-W", "error", *asked, *shrink, *arguments]
 
 
 def lay(folder: Path, files: Mapping[str, str]) -> None:
@@ -150,7 +155,7 @@ def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcom
 @pytest.fixture(scope="session")
 def torch_session() -> Iterator[Session]:
     """A session against the torch target that keeps no records; its worker stays warm for all tests."""
-    session = Session(RunOptions(target="torch", case_timeout=60.0))
+    session = Session(RunOptions(target="torch", case_timeout=60.0, shrink=0))
     yield session
     session.close()
 
