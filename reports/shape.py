@@ -148,19 +148,16 @@ def _is_level(value: Any) -> bool:
 
 
 def _is_shrunk(value: Any) -> bool:
-    return isinstance(value, dict) and all(check(value.get(name)) for name, check in SHRUNK_CHECKS.items())
+    """Whether a program is told with its size, or why there is none."""
+    if not (isinstance(value, dict) and _is_texts(value.get("values")) and _is_whole(value.get("runs"))):
+        return False
+    if not (_is_number(value.get("seconds")) and _is_whole_or_none(value.get("blamed_line"))):
+        return False
+    if value.get("program") is None:
+        return _is_text(value.get("note"))
+    sized = _is_whole(value.get("calls")) and _is_whole(value.get("elements"))
+    return sized and _is_text(value["program"]) and _is_text_or_none(value.get("note"))
 
-
-SHRUNK_CHECKS: Mapping[str, Check] = {
-    "program": _is_text_or_none,
-    "blamed_line": _is_whole_or_none,
-    "values": _is_texts,
-    "calls": _is_whole_or_none,
-    "elements": _is_whole_or_none,
-    "seconds": _is_number,
-    "runs": _is_whole,
-    "note": _is_text_or_none,
-}
 
 _TEXT = (_is_text, "a string")
 _TEXT_OR_NONE = (_is_text_or_none, "a string or null")
@@ -207,7 +204,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     "shrunk": {
         "test": _TEXT,
         "fingerprint": _TEXT,
-        "shrunk": (_is_shrunk, "an object with program, blamed_line, values, calls, elements, seconds, runs and note"),
+        "shrunk": (_is_shrunk, "an object with a program and its size, or with a note why there is none"),
         "time": _TIME_OR_NONE,
     },
     "remembered": {"test": _TEXT, "aligned": _WHOLE, "problems": _TEXTS, "time": _TIME_OR_NONE},

@@ -18,7 +18,7 @@ def test_keys(summed, case, ended, row, evidence):
         *("cases", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out", "tests", "seconds"),
         *("seed", "graph", "target", "devices", "environment", "command", "commit", "path", "started"),
         *("divergences", "known", "counted", "stricter", "outcomes", "complete", "running", "faults"),
-        *("skipped_reasons", "rejected_reasons", "slowest", "matrix"),
+        *("skipped_reasons", "rejected_reasons", "remembered", "slowest", "matrix"),
     }
     assert told["graph"] == {"verified": 1, "backward_verified": 0, "skipped": {}}
     other = row(kind="dtype", fingerprint="f")
