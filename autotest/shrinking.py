@@ -21,7 +21,7 @@ from autotest.comparison import Rules
 from autotest.divergence import Divergence, blamed_line
 from autotest.errors import AutotestError, EnvironmentFault, HarnessFault
 from autotest.hypothesis_source import UnavailableError, check_available, minimise
-from autotest.reduction import Reducer
+from autotest.reduction import Reducer, only
 from autotest.trial import TrialError, trial
 from dual_object.adapter import Adapter
 from dual_object.isolation import isolate
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 MOST_TOLD = 64
 #: Seconds after which a shrunk candidate counts as hanging, where the case itself was given longer.
 HANG_SECONDS = 2.0
+#: Seconds after which the result of such a search counts as hanging: a busy machine may be slow for two.
+SURE_SECONDS = 10.0
 #: The share of a divergence's seconds that its choices may take; the rest is the Program's.
 CHOICES_SHARE = 0.5
 #: Where one run takes so many seconds (it may poison the worker), a search by choices, which needs hundreds, is too
@@ -157,8 +159,11 @@ def shrink(
     unavailable = _unavailable()
     started = time.monotonic()
     judge = Judge(reference, target, drawer.target, rules, divergence, started + seconds)
-    with _shorter(target, kind):
+    with _waiting(target, HANG_SECONDS if kind == "timeout" else None):
         notes = unavailable + _search(reference, drawer, divergence, draw, judge, seconds, choices=not unavailable)
+    if kind == "timeout" and judge.shown is not None:
+        with _waiting(target, SURE_SECONDS):
+            notes += _sure(judge)
     spent = time.monotonic() - started
     budget.left -= spent
     if judge.shown is None:
@@ -252,16 +257,28 @@ def _starts(reference: Adapter, judge: Judge, divergence: Divergence) -> list[Pr
             starts.append(found.alone)
         elif found.call is not None:
             starts += [alone for index, alone, _ in isolate(reference, found.program) if index == found.call]
+            refused = only(reference, found.program, found.call) if found.program.calls[found.call].raises else None
+            starts += [] if refused is None else [refused]
         starts.append(found.program)
     return starts
 
 
+def _sure(judge: Judge) -> list[str]:
+    """Run what hung for a short while once more; where it answers after all, it is no result."""
+    assert judge.shown is not None
+    program, _ = judge.shown
+    judge.shown, judge.deadline = None, float("inf")
+    if judge(program):
+        return []
+    return ["what was found answers when it is given longer"]
+
+
 @contextmanager
-def _shorter(target: Supervisor, kind: str) -> Iterator[None]:
-    """Wait less long for a target that hangs."""
+def _waiting(target: Supervisor, seconds: float | None) -> Iterator[None]:
+    """Wait at most so many seconds for each answer, where the run would wait longer."""
     timeout = target.timeout
-    if kind == "timeout" and (timeout is None or timeout > HANG_SECONDS):
-        target.timeout = HANG_SECONDS
+    if seconds is not None and (timeout is None or timeout > seconds):
+        target.timeout = seconds
     try:
         yield
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from autotest.hypothesis_source import UnavailableError
 from autotest.options import TestOptions
 from autotest.replaying import find
 from autotest.session import Session
-from autotest.shrinking import Budget, Shrunk, shrink, values, worst_first
+from autotest.shrinking import Budget, Judge, Shrunk, shrink, values, worst_first
 from autotest.trial import trial
 from conftest import Outcome, run_pytest
 from dual_object.program import Call, Input, Program
@@ -33,7 +34,6 @@ def run(shared_run: Callable[..., Outcome]) -> Outcome:
         {"test_shrinking.py": "shrinking.py"},
         "--autotest-shrink=60",
         "--autotest-shrink-total=1000",
-        "--autotest-case-timeout=10",
         env={"AUTOTEST_FAULT": "faults:shrinkable"},
     )
 
@@ -53,7 +53,6 @@ MINIMAL = {
     "test_condition": ("eager_forward/value/tan", "tan", 6, None),
     "test_backward": ("eager_backward/value/cosh", "cosh", 1, ["dtype=torch.float32, requires_grad=True)"]),
     "test_crash": ("eager_forward/crash/cos", "cos", 2, ["[0.0, 0.0], dtype=torch.float32)"]),
-    "test_hang": ("eager_forward/timeout/sinh", "sinh", 1, ["0.0, dtype=torch.float32)"]),
     "test_graph": ("graph_forward/value/exp", "exp", 1, ["0.0, dtype=torch.float32)"]),
 }
 
@@ -68,6 +67,36 @@ def test_minimal(run: Outcome, test: str) -> None:
     assert shrunk["blamed_line"] == 2
     if endings is not None:
         assert [value.endswith(end) for value, end in zip(shrunk["values"], endings, strict=True)] == [True]
+
+
+HANG = """
+from autotest import autotest, random_tensor, torch
+
+
+@autotest(n=1, check_graph=False, auto_backward=False)
+def test_hang():
+    return torch.sinh(random_tensor(ndim=2, dim0=4, dim1=3))
+"""
+
+
+def test_hang(tmp_path: Path) -> None:
+    """A target that hangs is waited for a short while by each candidate, and for longer by the result."""
+    seconds = ("--autotest-shrink=60", "--autotest-case-timeout=20")
+    run = run_pytest(tmp_path, {"test_x.py": HANG}, *seconds, env={"AUTOTEST_FAULT": "faults:shrinkable"})
+    shrunk = _shrunk(run, "test_hang")["eager_forward/timeout/sinh"]
+    assert (shrunk["calls"], shrunk["elements"]) == (1, 1)
+    assert shrunk["values"] == ["x = torch.tensor(0.0, dtype=torch.float32)"]
+
+
+def test_slow_answer_is_no_hang(session: Session) -> None:
+    """What only answers late is not told as the shrunk form of a hang."""
+    _, divergence = _diverging(session)
+    judge = Judge(session.reference, session.supervisor, "torch", Rules(), divergence, 0.0)
+    judge.shown = Program([], [Call("function", "zeros", (1,), {}, out=Ref(0))], Ref(0)), divergence
+    assert shrinking._sure(judge) == ["what was found answers when it is given longer"]
+    assert judge.shown is None
+    judge.shown = divergence.program, divergence
+    assert shrinking._sure(judge) == []
 
 
 def test_condition_is_met_exactly(run: Outcome) -> None:
@@ -243,7 +272,7 @@ def test_sqrt():
 """
 
 
-def test_fix_is_confirmed_by_the_same_cases(tmp_path: Any) -> None:
+def test_fix_is_confirmed_by_the_same_cases(tmp_path: Path) -> None:
     """Cases that diverged are drawn again, from another seed too, besides the n, until they align."""
     files, quick = {"test_x.py": REMEMBERED}, ("--autotest-shrink=0", "-p", "no:cacheprovider")
     fault = {"AUTOTEST_FAULT": "faults:shrinkable"}
