@@ -7,6 +7,7 @@ blamed call alone. A target that dies costs a new worker each time that it does,
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -159,8 +160,13 @@ def shrink(
     unavailable = _unavailable()
     started = time.monotonic()
     judge = Judge(reference, target, drawer.target, rules, divergence, started + seconds)
-    with _waiting(target, HANG_SECONDS if kind == "timeout" else None):
+    with _waiting(target, HANG_SECONDS if kind == "timeout" else None), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of hundreds of draws that nobody wrote
         notes = unavailable + _search(reference, drawer, divergence, draw, judge, seconds, choices=not unavailable)
+        if judge.shown is None and judge.runs:  # what simpler candidates showed instead says nothing of the case
+            judge.others.clear()
+            judge.deadline = float("inf")
+            judge(divergence.program)
     if kind == "timeout" and judge.shown is not None:
         with _waiting(target, SURE_SECONDS):
             notes += _sure(judge)

@@ -236,14 +236,7 @@ def shrinkable(adapter: Any) -> None:
     _replace(torch, "tan", lambda op: lambda x: op(x) + (1.0 if x.numel() >= 6 and (x > 0.5).any() else 0.0))
     _replace(torch, "cosh", _after(_doubled_gradient))
     _replace(torch, "mm", lambda op: lambda a, b: op(a, b) if a.shape[1] == b.shape[0] else a)
-
-    def crash(op: Op) -> Op:
-        def planted(x: Any) -> Any:
-            return op(x) if x.numel() < 2 else _check_failed()
-
-        return planted
-
-    _replace(torch, "cos", crash)
+    _replace(torch, "cos", _after(lambda result: _check_failed()))
     _replace(torch, "sinh", _after(lambda result: time.sleep(1000)))
 
     met: list[bool] = []

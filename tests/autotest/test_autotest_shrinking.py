@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ MINIMAL = {
     "test_chain": ("eager_forward/value/sin", "sin", 1, ["0.0, dtype=torch.float32)"]),
     "test_condition": ("eager_forward/value/tan", "tan", 6, None),
     "test_backward": ("eager_backward/value/cosh", "cosh", 1, ["dtype=torch.float32, requires_grad=True)"]),
-    "test_crash": ("eager_forward/crash/cos", "cos", 2, ["[0.0, 0.0], dtype=torch.float32)"]),
+    "test_crash": ("eager_forward/crash/cos", "cos", 1, ["0.0, dtype=torch.float32)"]),
     "test_graph": ("graph_forward/value/exp", "exp", 1, ["0.0, dtype=torch.float32)"]),
 }
 
@@ -207,8 +208,8 @@ def test_seconds_of_one_divergence_are_spent(session: Session, monkeypatch: pyte
     """A search that is cut short keeps what it had, and says so; one that had nothing says that alone."""
     shrunk = _shrink(session, Budget(1e-9, 100.0))
     assert (shrunk.program, shrunk.note) == (None, "its 1e-09 s were spent before it was minimal; --shrink gives more")
-    moments = iter([*[time.monotonic()] * 6, *[time.monotonic() + 50] * 10000])
-    monkeypatch.setattr(shrinking.time, "monotonic", lambda: next(moments))
+    moments = count(step=5.0)  # each look at the clock is five seconds later
+    monkeypatch.setattr(shrinking, "time", SimpleNamespace(monotonic=lambda: next(moments)))
     shrunk = _shrink(session, Budget(30.0, 100.0))
     assert shrunk.program is not None
     assert shrunk.note == "its 30 s were spent before it was minimal; --shrink gives more"
