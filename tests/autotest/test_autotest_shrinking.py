@@ -208,7 +208,7 @@ def test_seconds_of_one_divergence_are_spent(session: Session, monkeypatch: pyte
     """A search that is cut short keeps what it had, and says so; one that had nothing says that alone."""
     shrunk = _shrink(session, Budget(1e-9, 100.0))
     assert (shrunk.program, shrunk.note) == (None, "its 1e-09 s were spent before it was minimal; --shrink gives more")
-    moments = count(step=5.0)  # each look at the clock is five seconds later
+    moments = count(step=8.0)  # each look at the clock is eight seconds later
     monkeypatch.setattr(shrinking, "time", SimpleNamespace(monotonic=lambda: next(moments)))
     shrunk = _shrink(session, Budget(30.0, 100.0))
     assert shrunk.program is not None
