@@ -82,12 +82,9 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 def command(*arguments: str, target: str | None = "torch") -> list[str]:
     """The command line of an inner pytest; nothing is shrunk or remembered unless that is asked for."""
     asked = [] if target is None else ["--autotest-target", target]
-    shrink = (
-        []
-        if any("--autotest-shrink" in argument for argument in arguments)
-        else ["--autotest-shrink=0", "--autotest-no-memory"]
-    )
-    return [sys.executable, "-m", "pytest", "-W", "error", *asked, *shrink, *arguments]
+    given = target is None or any("--autotest-shrink" in argument for argument in arguments)
+    quick = [] if given else ["--autotest-shrink=0", "--autotest-no-memory"]
+    return [sys.executable, "-m", "pytest", "-W", "error", *quick, *asked, *arguments]
 
 
 def lay(folder: Path, files: Mapping[str, str]) -> None:
