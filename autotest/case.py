@@ -86,16 +86,29 @@ class Drawer:
             return PLAIN
         return MIXES[self.options.inputs or self.inputs]
 
-    def draw(self, index: int, stepper: Replay | None = None) -> Case | Rejection:
+    def key(self, index: int, seed: int | None = None) -> str:
+        """What a case is called; one of another seed than the run's tells it."""
+        return f"{self.test}#{index}" if seed in (None, self.seed) else f"{self.test}#{index}@{seed}"
+
+    def place(self, key: str) -> tuple[int, int]:
+        """The seed and the index of one of this test's cases, by its key."""
+        index, _, seed = key.rpartition("#")[2].partition("@")
+        return int(seed) if seed else self.seed, int(index)
+
+    def draw(
+        self, index: int, stepper: Replay | None = None, *, seed: int | None = None, source: Source | None = None
+    ) -> Case | Rejection:
         """Run the body once on the reference and record it; `stepper` replays each call at once, inline.
 
+        Every decision is taken from `source`, by default that of the case's key; `seed` is by default the run's.
         Raises what the body raises, unless it is the reference's own refusal; UsageError for a body that returns
         what cannot be compared.
         """
-        source = PhiloxSource(case_key(self.seed, self.test, index))
-        key = f"{self.test}#{index}"
+        drawn_by = case_key(self.seed if seed is None else seed, self.test, index)
+        source = PhiloxSource(drawn_by) if source is None else source
+        key = self.key(index, seed)
         if self.options.drop_in:
-            seed_globals(case_key(self.seed, self.test, index))
+            seed_globals(drawn_by)
         with drawing(source, self.mix):
             recording = Recording(
                 self.reference,

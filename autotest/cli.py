@@ -61,6 +61,21 @@ def main() -> None:
     show_default=True,
     help="Whether the target runs in its own process.",
 )
+@click.option(
+    "--shrink",
+    default="10",
+    show_default=True,
+    metavar="SECONDS",
+    help="Make each new divergence minimal in at most so many seconds; 0: do not.",
+)
+@click.option(
+    "--shrink-total",
+    default="120",
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds for all divergences of the run, shared evenly among its processes.",
+)
+@click.option("--no-memory", is_flag=True, help="Neither draw again what diverged in earlier runs nor remember it.")
 @click.option("--shard", metavar="I/N", help="Share I of N of the tests, chosen by name; `autotest merge` joins them.")
 @click.option("--ranks", type=click.IntRange(min=1), metavar="N", help="Run as N ranks, for global tensors.")
 @click.option("--drop-in", is_flag=True, help="Run files that import OneFlow's own AutoTest harness on this one.")
@@ -75,6 +90,9 @@ def run(
     report: str,
     case_timeout: str,
     isolate: str,
+    shrink: str,
+    shrink_total: str,
+    no_memory: bool,
     shard: str | None,
     ranks: int | None,
     drop_in: bool,
@@ -94,12 +112,15 @@ def run(
         "report": report,
         "case-timeout": case_timeout,
         "isolate": isolate,
+        "shrink": shrink,
+        "shrink-total": shrink_total,
     }
     if cases is not None:
         options["cases"] = str(cases)
     if shard is not None:
         options["shard"] = shard
-    flags = [name for name, given in (("drop-in", drop_in), ("strict", strict)) if given]
+    given_flags = (("drop-in", drop_in), ("strict", strict), ("no-memory", no_memory))
+    flags = [name for name, given in given_flags if given]
     if ranks is not None:
         from autotest.ranks import run_ranks
 
@@ -146,6 +167,7 @@ def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | N
     metavar="LEVEL",
     help="Show the log of graph.debug(LEVEL), 0 to 3, and the graph itself.",
 )
+@click.option("--original", is_flag=True, help="The program as its case recorded it, not the one it was shrunk to.")
 @click.option("--graph-debug-ranks", type=int, multiple=True, metavar="R", help="Ranks that log; -1: all; default 0.")
 def replay(
     id_: str,
@@ -154,6 +176,7 @@ def replay(
     case_timeout: float,
     graph_debug: int | None,
     graph_debug_ranks: tuple[int, ...],
+    original: bool,
 ) -> None:
     """Run the stored Program of divergence ID again, on PyTorch and on the target.
 
@@ -162,7 +185,7 @@ def replay(
     from autotest.replaying import ReplayError, graph_log, replay_id
 
     try:
-        status, text = replay_id(id_, Path(report), target, case_timeout or None)
+        status, text = replay_id(id_, Path(report), target, case_timeout or None, original=original)
         if graph_debug is not None:
             text += f"\n\n{graph_log(id_, Path(report), target, case_timeout or None, graph_debug, graph_debug_ranks)}"
     except ReplayError as error:

@@ -40,6 +40,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     timeout = number("case_timeout", option("--autotest-case-timeout"), "--autotest-case-timeout")
     debugging = bool(option("usepdb", False)) or bool(option("trace", False))
     shard = option("--autotest-shard")
+    total = number("shrink_total", option("--autotest-shrink-total"), "--autotest-shrink-total")
     return RunOptions(
         target=option("--autotest-target"),
         seed=seed,
@@ -57,6 +58,10 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         strict=bool(option("--autotest-strict")),
         inputs=inputs,
         survey=bool(option("--autotest-survey")),
+        shrink=number("shrink", option("--autotest-shrink"), "--autotest-shrink"),
+        memory=not option("--autotest-no-memory"),
+        # Processes that run tests side by side share the run's seconds evenly: none knows what the others find.
+        shrink_total=total / (worker or {}).get("workercount", 1),
     )
 
 

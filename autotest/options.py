@@ -95,7 +95,8 @@ class RunOptions:
     checkout's, both for people. `shard` is the share of the tests that is run, None all of them. `drop_in`: test files
     that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too.
     `inputs`: how wild tensors are that a test draws, where it does not say so itself. `survey`: every test's errors are
-    recorded.
+    recorded. `shrink` is the seconds that making one divergence minimal may take, 0 for not at all, `shrink_total` the
+    seconds for all of this process. `memory`: what diverged before is drawn again.
     """
 
     target: str = "oneflow"
@@ -114,6 +115,9 @@ class RunOptions:
     strict: bool = False
     inputs: Inputs = "standard"
     survey: bool = False
+    shrink: float = 10.0
+    shrink_total: float = 120.0
+    memory: bool = True
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""

@@ -63,6 +63,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="folder for records and summary.json (default: autotest-report)",
     )
     group.addoption(
+        "--autotest-shrink",
+        default="10",
+        metavar="SECONDS",
+        help="make each new divergence minimal in at most so many seconds (default: 10; 0: do not)",
+    )
+    group.addoption(
+        "--autotest-shrink-total",
+        default="120",
+        metavar="SECONDS",
+        help="seconds for all divergences of the run, shared evenly among xdist's workers (default: 120)",
+    )
+    group.addoption(
+        "--autotest-no-memory",
+        action="store_true",
+        help="do not draw again what diverged in earlier runs, and do not remember what diverges now",
+    )
+    group.addoption(
         "--autotest-shard",
         default=None,
         metavar="I/N",

@@ -17,14 +17,21 @@ from dual_object.globals import ranks_needed
 from dual_object.program import Program
 from reports import ReportError, failure_text, resolve_run, runs
 
+#: How the file of a shrunk Program ends.
+SHRUNK = "-shrunk"
+
 
 class ReplayError(AutotestError, LookupError):
     """A divergence cannot be replayed here."""
 
 
-def replay_id(id_: str, report: Path, target: str | None, timeout: float | None) -> tuple[int, str]:
-    """Replay the stored Program of divergence `id_`; the exit status and what to print. Raises ReplayError."""
-    path = find(id_, report)
+def replay_id(
+    id_: str, report: Path, target: str | None, timeout: float | None, *, original: bool = False
+) -> tuple[int, str]:
+    """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to; the exit status and what
+    to print. Raises ReplayError.
+    """
+    path = find(id_, report, original=original)
     try:
         program, note = Program.load(path)
     except ProgramError as error:
@@ -75,8 +82,10 @@ def graph_log(
     return debug_log(path, target or note["row"]["target"], level, ranks, timeout)
 
 
-def find(id_: str, report: Path) -> Path:
-    """The newest stored Program of a divergence; raises ReplayError naming where it looked."""
+def find(id_: str, report: Path, *, original: bool = False) -> Path:
+    """The newest stored Program of a divergence: the one that it was shrunk to where there is one, or the `original`;
+    raises ReplayError naming where it looked.
+    """
     if not id_.isalnum():
         raise ReplayError(f"ID={id_!r}, but should be the eight digits that a report names")
     try:
@@ -86,6 +95,8 @@ def find(id_: str, report: Path) -> Path:
     folders = [latest, *reversed(runs(report))]
     for folder in folders:
         stored = sorted((folder / "programs").glob(f"{id_}-*.json"))
+        # False before True: first what is asked for, then what there is.
+        stored.sort(key=lambda path: path.stem.endswith(SHRUNK) is original)
         if stored:
             return stored[0]
     raise ReplayError(

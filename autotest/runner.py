@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,7 @@ from autotest.facts import Facts, properties
 from autotest.graphs import GraphPhase, GraphRun, backward_share
 from autotest.options import TestOptions
 from autotest.proving import StaleEntryError, stale_entries
+from autotest.recollection import Recollection
 from autotest.sampling import random_calls, sample_differences
 from autotest.session import Session, session_for
 from autotest.survey import Survey
@@ -105,6 +106,7 @@ class TestRun:
         self._phase: GraphPhase | None = None
         self._facts: Facts | None = None
         self._sampled: set[str] = set()
+        self._recollection = Recollection(session.memory, f"{nodeid} {key}", self.drawer)
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
@@ -123,9 +125,9 @@ class TestRun:
                 inline = True
         if inline:
             self._run_inline()
-        self._conclude()
+        self._conclude(inline)
 
-    def _conclude(self) -> None:
+    def _conclude(self, inline: bool) -> None:
         """Record the survey, prove what the ledger knows of this test, and raise what is new."""
         if self._survey is not None and self.session.writer is not None:
             for row in self._survey.rows():
@@ -136,7 +138,10 @@ class TestRun:
             target = self.session.supervisor
             about = self.ledger.about(self.drawer.test)
             stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.seen)
+        if not inline:
+            self._recollection.update(self.verdicts, self.session.writer, self.nodeid)
         if self.verdicts.rows:
+            self.verdicts.shrink(self.drawer, inline=inline)
             raise DivergenceError("\n\n".join([self.verdicts.message(), *stale]))
         if stale:
             raise StaleEntryError("\n".join(stale))
@@ -159,10 +164,17 @@ class TestRun:
             )
 
     def _run_isolated(self) -> None:
+        """First what diverged in an earlier run and is not drawn anyway, then the n cases."""
+        for seed, indices in self._recollection.besides(self.n):
+            self._run_chunks(indices, seed)
+        self._run_chunks(self._draws())
+
+    def _run_chunks(self, indices: Iterable[int], seed: int | None = None) -> None:
+        """Record and judge cases of the run's seed, or remembered ones of `seed`, which do not count among the n."""
         chunk: list[Judgement] = []
-        for index in self._draws():
+        for index in indices:
             try:
-                judgement = self._record(index)
+                judgement = self._record(index, seed)
             except (RawTargetNeeded, KeyboardInterrupt, EnvironmentFault, ReportError):
                 raise
             except BaseException:
@@ -176,28 +188,33 @@ class TestRun:
                 chunk = []
         self._judge(chunk)
 
-    def _record(self, index: int) -> Judgement | None:
+    def _record(self, index: int, seed: int | None = None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
         started = time.perf_counter()
         writer = self.session.writer
-        key = f"{self.drawer.test}#{index}"
+        key = self.drawer.key(index, seed)
+        if seed is None and key in self.verdicts.ended:  # a remembered case, which counts here
+            self._accepted += self.verdicts.ended[key] != "rejected"
+            return None
         if writer is not None:
             writer.start(self.nodeid, key, index)
-        drawn = self.drawer.draw(index)
+        drawn = self.drawer.draw(index, seed=seed)
         if isinstance(drawn, Rejection):
-            self._reject(drawn, started, self.session.supervisor)
+            self._reject(drawn, started, self.session.supervisor, remembered=seed is not None)
             return None
-        self._accepted += 1
+        self._accepted += seed is None
         return Judgement(drawn, started)
 
-    def _reject(self, rejection: Rejection, started: float, target: Target) -> None:
-        """Record a draw that the reference refused; a sample of them is given to the target, which should refuse
-        them too.
+    def _reject(self, rejection: Rejection, started: float, target: Target, *, remembered: bool = False) -> None:
+        """Record a draw that the reference refused; a sample of them, and each that is remembered, is given to the
+        target, which should refuse them too.
         """
-        self._rejections.append(rejection)
+        if not remembered:
+            self._rejections.append(rejection)
         program = rejection.program
         divergences: list[Divergence] = []
-        if len(self._rejections) <= REFUSED_SAMPLE and program.calls and program.calls[-1].raises:
+        shown = remembered or len(self._rejections) <= REFUSED_SAMPLE
+        if shown and program.calls and program.calls[-1].raises:
             [answer] = target.eager([program])
             divergences = self._told(_refused(program, answer), target)
         unshown = divergences if self.options.drop_in and not aligns_exceptions() else []
@@ -421,7 +438,7 @@ class TestRun:
 
     def _run_inline(self) -> None:
         """Run the test with the target in this process; what an isolated run has ended before stands."""
-        self._accepted = len(self.verdicts.ended) - len(self._rejections)
+        self._accepted = len(self.verdicts.ended) - len(self._rejections) - self._recollection.drawn(self.verdicts)
         self._phase = None  # an isolated run's graphs are the worker's
         inline = self.session.inline
         self.verdicts.peers = inline.peers

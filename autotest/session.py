@@ -21,6 +21,8 @@ from autotest.worker import Supervisor
 
 if TYPE_CHECKING:
     from autotest.inline import InlineTarget
+    from autotest.memory import Memory
+    from autotest.shrinking import Budget
     from dual_object.adapter import TargetInfo
     from dual_object.adapters.torch import Adapter as Reference
     from reports import RecordWriter
@@ -47,6 +49,21 @@ class Session:
         self.calls = 0
         self.inline_tests: dict[str, str] = {}
         self._target_recorded = False
+
+    @cached_property
+    def shrinking(self) -> Budget:
+        """The seconds that are left for making divergences minimal, and what has come of those spent."""
+        from autotest.shrinking import Budget
+
+        return Budget(self.options.shrink, self.options.shrink_total)
+
+    @cached_property
+    def memory(self) -> Memory | None:
+        """What diverged in earlier runs; None where nothing is to be remembered."""
+        from autotest.memory import Memory
+
+        root = self.options.root
+        return None if root is None or not self.options.memory else Memory(root, self.options.target)
 
     @cached_property
     def reference(self) -> Reference:

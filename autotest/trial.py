@@ -12,7 +12,7 @@ from autotest.evidence import Sides
 from autotest.facts import Facts
 from autotest.sampling import random_calls, sample_differences
 from autotest.worker import Death, GraphFailure
-from dual_object.adapter import Adapter
+from dual_object.adapter import Adapter, GraphRefusal
 from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.replay import Replay
@@ -64,4 +64,6 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
             return told(judged, graph=True)
         blamed = blame(reference, target, program, found, rules, Sides(expected, eager, result), graph=True)
         return told(blamed, graph=True)
+    if isinstance(result, GraphRefusal) and result.skipped:
+        return []
     return told([of_refusal(program, result)], graph=True)

@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from autotest.divergence import Divergence, Row
 from autotest.ledger import Ledger
@@ -16,6 +16,10 @@ from autotest.session import Session
 from autotest.undecidable import Doubt
 from reports import RED_LEVELS
 
+if TYPE_CHECKING:
+    from autotest.case import Drawer
+    from autotest.shrinking import Shrunk
+
 Verdict = Literal["aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out"]
 
 #: So many cases per fingerprint and test keep their evidence in the records and their Program on disk.
@@ -24,19 +28,21 @@ KEPT_CASES = 3
 
 class Verdicts:
     """What one test's cases have come to. `rows` are its red divergences, `seen` the fingerprints of all, `ended` the
-    keys of the cases that have a verdict; `peers` the other ranks, where there are any.
+    verdicts by case key; `peers` the other ranks, where there are any.
     """
 
     def __init__(self, session: Session, nodeid: str, options: TestOptions, ledger: Ledger) -> None:
         self.rows: list[Row] = []
         self.seen: set[str] = set()
-        self.ended: set[str] = set()
+        self.ended: dict[str, Verdict] = {}
         self.peers: Peers | None = None
         self._session = session
         self._nodeid = nodeid
         self._options = options
         self._ledger = ledger
         self._kept: Counter[str] = Counter()
+        #: The first divergence of each red fingerprint, by id.
+        self._first: dict[str, tuple[Divergence, Row]] = {}
 
     def write(
         self,
@@ -66,9 +72,13 @@ class Verdicts:
             rows = self.peers.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
             self.peers.ends()
         self.rows += [row for row in rows if row["level"] in RED_LEVELS]
+        if self.peers is None:
+            for divergence, row in zip(divergences, rows, strict=True):
+                if row["level"] in RED_LEVELS:
+                    self._first.setdefault(row["id"], (divergence, row))
         self.seen.update(row["fingerprint"] for row in rows)
         self._session.counts[verdict] += 1
-        self.ended.add(key)
+        self.ended[key] = verdict
         writer = self._session.writer
         if writer is not None:
             seconds = time.perf_counter() - started
@@ -119,6 +129,47 @@ class Verdicts:
             rules = dataclasses.asdict(self._options.rules)
             program.save(folder / name, {"row": dict(row), "rules": rules})
             divergence.proof.save(proofs / name, {"message": row["message"], "rules": rules})
+
+    def shrink(self, drawer: Drawer, *, inline: bool) -> None:
+        """Make the first divergence of each red fingerprint minimal, the worst first; tell what came of it and store
+        it.
+        """
+        session = self._session
+        if not session.options.shrink or not self._first:
+            return
+        from autotest.shrinking import Shrunk, shrink, worst_first
+
+        for row in worst_first([row for _, row in self._first.values()]):
+            divergence, _ = self._first[row["id"]]
+            if inline:
+                shrunk = Shrunk(None, "its test runs inline, where the target is not run again", 0.0, 0)
+            else:
+                shrunk = shrink(
+                    session.reference,
+                    session.supervisor,
+                    drawer,
+                    self._options.rules,
+                    divergence,
+                    drawer.place(row["case_key"]),
+                    session.shrinking,
+                )
+            self._shrunk(row, shrunk)
+
+    def _shrunk(self, row: Row, shrunk: Shrunk) -> None:
+        told = shrunk.record()
+        self.rows = [
+            {**shown, "evidence": {**shown["evidence"], "shrunk": told}}
+            if shown["fingerprint"] == row["fingerprint"] and shown["evidence"]
+            else shown
+            for shown in self.rows
+        ]
+        if self._session.writer is not None:
+            self._session.writer.shrunk(self._nodeid, row["fingerprint"], told)
+        folder = self._session.programs
+        if folder is not None and shrunk.program is not None:
+            path = folder / f"{row['id']}-{self._session.options.worker}-shrunk.json"
+            if not path.exists():
+                shrunk.program.save(path, {"row": dict(row), "rules": dataclasses.asdict(self._options.rules)})
 
     def message(self) -> str:
         """What a red test says: its divergences in words."""

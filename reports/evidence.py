@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from reports.literals import literal, literal_lines
+from reports.quantities import counted
 
 MOST_LINES = 40
 LINES_BEFORE = 25
@@ -78,3 +80,19 @@ def _index(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(str(part) for part in value)}]"
     return str(value)
+
+
+def shrunk_lines(shrunk: Mapping[str, Any], encoding: str = "utf-8") -> list[Text | Table]:
+    """Return the simplest program found with its inputs, or why there is none."""
+    note = shrunk["note"]
+    if shrunk["program"] is None:
+        return [Text(literal(f"not shrunk: {note}", encoding), overflow="fold")]
+    size = f"{counted(shrunk['calls'], 'call')}, {counted(shrunk['elements'], 'element')}"
+    told: list[Text | Table] = [
+        Text(f"shrunk to {size} ({counted(shrunk['runs'], 'run')}, {shrunk['seconds']:.1f} s):")
+    ]
+    told.append(program_table(str(shrunk["program"]), shrunk["blamed_line"], encoding))
+    told += [Text(literal(f"  {value}", encoding), overflow="fold") for value in shrunk["values"]]
+    if note:
+        told.append(Text(literal(note, encoding), overflow="fold"))
+    return told

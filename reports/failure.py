@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.padding import Padding
 from rich.text import Text
 
-from reports.evidence import program_table, worst_table
+from reports.evidence import program_table, shrunk_lines, worst_table
 from reports.literals import literal, literal_lines
 from reports.paper import Paper
 from reports.quantities import counted
@@ -38,6 +38,10 @@ def failure_text(rows: Sequence[Mapping[str, object]], cases: int, width: int = 
         if isinstance(shown, Mapping) and shown["program"] is not None:
             console.print()
             console.print(Padding(program_table(str(shown["program"]), shown["blamed_line"]), (0, 0, 0, 2)))
+        if isinstance(shown, Mapping) and shown.get("shrunk"):
+            console.print()
+            for told in shrunk_lines(shown["shrunk"]):
+                console.print(Padding(told, (0, 0, 0, 2)))
         if isinstance(shown, Mapping) and shown["worst"]:
             console.print()
             console.print(Padding(worst_table(shown["worst"], str(first["target"])), (0, 0, 0, 2)))

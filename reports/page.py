@@ -235,11 +235,17 @@ def _notices(summary: Summary) -> list[tuple[str, Sequence[str]]]:
         ("Tests that did not end", () if summary.running else summary.open_tests),
         ("Faults of the harness", summary.faults),
         ("Damaged records", summary.damage),
+        ("Remembered cases", _remembered(summary)),
         ("Failed without a divergence", summary.failed),
         ("Skipped cases", _reasons(summary.skipped_reasons)),
         ("Rejected draws", _reasons(summary.rejected_reasons)),
     ]
     return [(heading, sentences) for heading, sentences in rows if sentences]
+
+
+def _remembered(summary: Summary) -> list[str]:
+    noun = "remembered case now aligns" if summary.confirmed == 1 else "remembered cases now align"
+    return [*([f"{summary.confirmed:,} {noun}"] if summary.confirmed else []), *summary.forgotten]
 
 
 def _reasons(reasons: Mapping[str, int]) -> list[str]:

@@ -123,6 +123,14 @@ class RecordWriter:
             }
         )
 
+    def shrunk(self, test: str, fingerprint: str, shrunk: Mapping[str, object]) -> None:
+        """Record the simplest program found for a divergence, or why there is none."""
+        self.write({"type": "shrunk", "test": test, "fingerprint": fingerprint, "shrunk": dict(shrunk)})
+
+    def remembered(self, test: str, aligned: int, problems: Sequence[str]) -> None:
+        """Record how many remembered cases of a test align now, and what is wrong with what was remembered."""
+        self.write({"type": "remembered", "test": test, "aligned": aligned, "problems": list(problems)})
+
     def test(self, test: str, seconds: float, outcome: str, line: int | None = None) -> None:
         """Record that a test ended: `outcome` is passed, failed or skipped, `line` its first one, from 1."""
         self.write({"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": line})

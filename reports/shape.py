@@ -161,6 +161,20 @@ def _is_pair(value: Any) -> bool:
 
 
 _ERROR = (_is_error, "a number of at least 0")
+
+
+def _is_shrunk(value: Any) -> bool:
+    """Whether a program is told with its size, or why there is none."""
+    if not (isinstance(value, dict) and _is_texts(value.get("values")) and _is_whole(value.get("runs"))):
+        return False
+    if not (_is_number(value.get("seconds")) and _is_whole_or_none(value.get("blamed_line"))):
+        return False
+    if value.get("program") is None:
+        return _is_text(value.get("note"))
+    sized = _is_whole(value.get("calls")) and _is_whole(value.get("elements"))
+    return sized and _is_text(value["program"]) and _is_text_or_none(value.get("note"))
+
+
 _TEXT = (_is_text, "a string")
 _TEXT_OR_NONE = (_is_text_or_none, "a string or null")
 _WHOLE = (_is_whole, "an integer")
@@ -214,6 +228,13 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "because": _TEXT_OR_NONE,
         "time": _TIME_OR_NONE,
     },
+    "shrunk": {
+        "test": _TEXT,
+        "fingerprint": _TEXT,
+        "shrunk": (_is_shrunk, "an object with a program and its size, or with a note why there is none"),
+        "time": _TIME_OR_NONE,
+    },
+    "remembered": {"test": _TEXT, "aligned": _WHOLE, "problems": _TEXTS, "time": _TIME_OR_NONE},
     "fault": {"test": _TEXT_OR_NONE, "message": _TEXT, "time": _TIME_OR_NONE},
 }
 

@@ -93,7 +93,8 @@ class Evidence:
 
     `blamed_line` is the program's first diverging line, from 1. `facts` are rows of a name and what reference, eager
     target and the target's graph have, `words` sentences, `worst` the worst elements, `heat` the map of errors,
-    `histogram` pairs of a distance in ULP and a count, `last_words` what a target said before it died.
+    `histogram` pairs of a distance in ULP and a count, `last_words` what a target said before it died. `shrunk` is the
+    simplest program found, as its record has it, None where nothing was shrunk.
     """
 
     program: str | None = None
@@ -104,6 +105,7 @@ class Evidence:
     worst: tuple[Mapping[str, object], ...] = ()
     heat: Mapping[str, object] | None = None
     histogram: tuple[tuple[str, int], ...] | None = None
+    shrunk: Mapping[str, object] | None = None
 
     @classmethod
     def of(cls, record: Record) -> Evidence:
@@ -158,7 +160,8 @@ class Summary:
     count, `stricter` what the framework's own harness would not have seen. `doubts` are the ops with undecidable cases,
     `tolerances` what a survey found that ops need, `loose` sentences about tests that allow far more than that.
     `unexpected` counts the divergent, crashed and timed-out cases with a divergence that is red, `unexpected_tests` the
-    tests holding them, and `failed` names the failed tests without one. By test: `outcomes` (passed, failed, skipped),
+    tests holding them, and `failed` names the failed tests without one. `confirmed` counts the remembered cases that
+    align now, `forgotten` says what was wrong with remembered ones. By test: `outcomes` (passed, failed, skipped),
     `seconds_by_test`, `lines`.
     """
 
@@ -208,6 +211,8 @@ class Summary:
     loose: tuple[str, ...]
     #: Cases that were compared without the values that depend on random numbers.
     random: int = 0
+    confirmed: int = 0
+    forgotten: tuple[str, ...] = ()
 
     @property
     def cases(self) -> int:
@@ -262,6 +267,7 @@ class Summary:
             "faults": [*self.faults, *self.damage],
             "skipped_reasons": dict(self.skipped_reasons),
             "rejected_reasons": dict(self.rejected_reasons),
+            "remembered": {"aligned": self.confirmed, "problems": list(self.forgotten)},
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
             "doubts": [row.to_json() for row in self.doubts],
             "loose": list(self.loose),

@@ -6,6 +6,7 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -109,6 +110,9 @@ class _Tally:
         self._unexpected: Counter[str] = Counter()
         self._rows: dict[tuple[str, str, str], tuple[Record, dict[str, None]]] = {}
         self._evidence: dict[str, tuple[bool, str, Evidence]] = {}
+        self._minimal: dict[str, tuple[tuple[bool, str], Mapping[str, object]]] = {}
+        self._confirmed = 0
+        self._forgotten = _Sentences()
         self._faults = _Sentences()
         self._matrix = MatrixTally()
         self._coverage = CoverageTally()
@@ -147,6 +151,12 @@ class _Tally:
             self._faults.add(where + record["message"])
         elif kind == "tolerance":
             self._tolerances.take(record)
+        elif kind == "shrunk":
+            self._shrunk(record)
+        elif kind == "remembered":
+            self._confirmed += record["aligned"]
+            for problem in record["problems"]:
+                self._forgotten.add(problem)
         elif kind == "surface":
             self._coverage.surface(record)
         else:
@@ -209,6 +219,18 @@ class _Tally:
         if shown is None or (not red, test) < shown[:2]:
             self._evidence[fingerprint] = (not red, test, Evidence.of(evidence))
 
+    def _shrunk(self, record: Record) -> None:
+        """Keep one result per fingerprint, a program before none: that of the alphabetically first test."""
+        shrunk = record["shrunk"]
+        rank = shrunk["program"] is None, record["test"]
+        held = self._minimal.get(record["fingerprint"])
+        if held is None or rank < held[0]:
+            self._minimal[record["fingerprint"]] = rank, shrunk
+
+    def _shown(self, fingerprint: str, evidence: Evidence) -> Evidence:
+        shrunk = self._minimal.get(fingerprint)
+        return evidence if shrunk is None else replace(evidence, shrunk=shrunk[1])
+
     def _divergences(self) -> list[Divergence]:
         found = []
         for (_, _, level), (row, cases) in self._rows.items():
@@ -252,7 +274,7 @@ class _Tally:
             known=by_level["known"],
             counted=by_level["counted"],
             stricter=by_level["stricter"],
-            evidence={fingerprint: evidence for fingerprint, (_, _, evidence) in self._evidence.items()},
+            evidence={name: self._shown(name, evidence) for name, (_, _, evidence) in self._evidence.items()},
             unexpected=self._unexpected.total(),
             unexpected_tests=len(bad_tests),
             failed=tuple(sorted(failed - bad_tests)),
@@ -271,4 +293,6 @@ class _Tally:
             tolerances=self._tolerances.needed(),
             loose=self._tolerances.warnings(),
             random=self._random,
+            confirmed=self._confirmed,
+            forgotten=self._forgotten.all(),
         )

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reports.evidence import program_table, worst_table
+from reports.evidence import program_table, shrunk_lines, worst_table
 from reports.grid import matrix_table
 from reports.literals import literal, literal_lines
 from reports.paper import Paper
@@ -66,6 +66,7 @@ class _Page:
             self._names("Tests that did not end", summary.open_tests)
         self._names("Faults of the harness", summary.faults)
         self._names("Damaged records", summary.damage)
+        self._names("Remembered cases", summary.forgotten)
         self._names("Failed without a divergence", summary.failed)
         self._names("Loose tolerances", summary.loose)
         self._divergences()
@@ -131,6 +132,9 @@ class _Page:
         if summary.counted:
             ops = len({row.op for row in summary.counted})
             table.add_row("refused", f"{ops:,}", f"{'op' if ops == 1 else 'ops'} that the target lacks, counted only")
+        if summary.confirmed:
+            noun = "case now aligns" if summary.confirmed == 1 else "cases now align"
+            table.add_row("confirmed", f"{summary.confirmed:,}", f"remembered {noun}")
         self._say(table)
 
     def _count(self, table: Table, name: str, count: int, style: str, facts: Text | None = None) -> None:
@@ -193,6 +197,10 @@ class _Page:
         if evidence.program:
             self._say(Text())
             self._say(program_table(evidence.program, evidence.blamed_line, self._encoding), INDENT)
+        if evidence.shrunk:
+            self._say(Text())
+            for told in shrunk_lines(evidence.shrunk, self._encoding):
+                self._say(told, INDENT)
         if evidence.worst:
             self._say(Text())
             self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)

@@ -364,6 +364,7 @@
         part("Replay", copied(detail.replay, "replay command"))),
       detail.reason ? fullPart("Known, because", paragraph("whole", detail.reason)) : null,
       long ? fullPart("Message", paragraph("whole", detail.message)) : null,
+      evidence.shrunk ? shrunkPart(evidence.shrunk) : null,
       evidence.program ? programPart(evidence.program, evidence.blamed_line) : null,
       evidence.words?.length ? part("In words", list(evidence.words)) : null,
       evidence.facts?.length ? factsPart(evidence.facts) : null,
@@ -379,13 +380,28 @@
 
   const lastWordsPart = (text) => fullPart("Last words of the target", el("pre", { class: "whole" }, text));
 
-  function programPart(program, blamed) {
-    const lines = program.replace(/\n+$/, "").split("\n").map((line, number) => {
+  function shrunkPart(shrunk) {
+    if (!shrunk.program) return part("Not shrunk", paragraph("whole soft", shrunk.note));
+    const [calls, elements] = [counted(shrunk.calls, "call"), counted(shrunk.elements, "element")];
+    const text = [...shrunk.values, "", shrunk.program].join("\n").replace(/^\n/, "");
+    return part(`Shrunk to ${calls}, ${elements}`,
+      scrollBox("Shrunk program", el("pre", { class: "program" },
+        [...shrunk.values.map((value) => el("span", { class: "line" }, el("span", { class: "mark" }, " "), value)),
+          ...programLines(shrunk.program, shrunk.blamed_line)])),
+      copyButton(text, "shrunk program"),
+      shrunk.note ? paragraph("soft", shrunk.note) : null);
+  }
+
+  function programLines(program, blamed) {
+    return program.replace(/\n+$/, "").split("\n").map((line, number) => {
       const here = number + 1 === blamed;
       const gutter = el("span", { class: "mark" }, here ? ">" : " ");
       return here ? el("mark", { class: "line blamed" }, gutter, line) : el("span", { class: "line" }, gutter, line);
     });
-    const box = scrollBox("Program", el("pre", { class: "program" }, lines));
+  }
+
+  function programPart(program, blamed) {
+    const box = scrollBox("Program", el("pre", { class: "program" }, programLines(program, blamed)));
     return part("Program", box, copyButton(program, "program"));
   }
 

@@ -80,12 +80,14 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def command(*arguments: str, target: str | None = "torch") -> list[str]:
-    """The command line of an inner pytest. Its inputs are plain unless it asks for others: what a run tells of its
-    cases is the same then, however wild inputs become.
+    """The command line of an inner pytest. Nothing is shrunk or remembered, and inputs are plain, unless it asks for
+    that: what a run tells of its cases is the same then, however wild inputs become.
     """
     asked = [] if target is None else ["--autotest-target", target]
     asked += [] if any(one.startswith("--autotest-inputs") for one in arguments) else ["--autotest-inputs", "plain"]
-    return [sys.executable, "-m", "pytest", "-W", "error", *asked, *arguments]
+    given = target is None or any("--autotest-shrink" in argument for argument in arguments)
+    quick = [] if given else ["--autotest-shrink=0", "--autotest-no-memory"]
+    return [sys.executable, "-m", "pytest", "-W", "error", *quick, *asked, *arguments]
 
 
 def lay(folder: Path, files: Mapping[str, str]) -> None:
@@ -153,7 +155,7 @@ def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcom
 @pytest.fixture(scope="session")
 def torch_session() -> Iterator[Session]:
     """A session against the torch target that keeps no records; its worker stays warm for all tests."""
-    session = Session(RunOptions(target="torch", case_timeout=60.0, inputs="plain"))
+    session = Session(RunOptions(target="torch", case_timeout=60.0, inputs="plain", shrink=0))
     yield session
     session.close()
 

@@ -402,6 +402,37 @@ def deadly(adapter: Any) -> None:
     _replace(adapter, "graph", graph)
 
 
+def shrinkable(adapter: Any) -> None:
+    """Faults that need little, something, or something that is gone when the case runs again."""
+    _replace(torch, "sin", _after(lambda result: result + 0.5))
+    _replace(torch, "tan", lambda op: lambda x: op(x) + (1.0 if x.numel() >= 6 and (x > 0.5).any() else 0.0))
+    _replace(torch, "cosh", _after(_doubled_gradient))
+    _replace(torch, "mm", lambda op: lambda a, b: op(a, b) if a.shape[1] == b.shape[0] else a)
+    _replace(torch, "cos", _after(lambda result: _check_failed()))
+    _replace(torch, "sinh", _after(lambda result: time.sleep(1000)))
+
+    met: list[bool] = []
+
+    def fickle(result: Any) -> Any:
+        met.append(True)
+        return result + 1 if len(met) == 1 else result.unsqueeze(0)
+
+    _replace(torch, "asinh", _after(fickle))
+
+    def graph(real: Op) -> Op:
+        def planted(request: GraphRequest) -> Any:
+            results = real(request)
+            for program, seen in zip(request.programs, results, strict=True):
+                if "exp" in program.ops():
+                    for shown in seen.outputs.values():
+                        shown.data = shown.data + 1
+            return results
+
+        return planted
+
+    _replace(adapter, "graph", graph)
+
+
 def _abort_soon(adapter: Any) -> None:
     """Abort from another thread a moment later, as an asynchronous kernel does; whoever synchronises waits for it."""
 

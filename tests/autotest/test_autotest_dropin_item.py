@@ -128,7 +128,12 @@ def test_unknown_argument_warns() -> None:
 
 @pytest.mark.parametrize(
     ("given", "flags"),
-    [((), []), (("--drop-in",), ["drop-in"]), (("--drop-in", "--strict"), ["drop-in", "strict"])],
+    [
+        ((), []),
+        (("--drop-in",), ["drop-in"]),
+        (("--drop-in", "--strict"), ["drop-in", "strict"]),
+        (("--no-memory",), ["no-memory"]),
+    ],
 )
 def test_command_passes_the_flags(monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], flags: list[str]) -> None:
     """`autotest run --drop-in --strict` are pytest's options of the same names."""

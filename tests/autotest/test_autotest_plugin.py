@@ -158,6 +158,12 @@ def test_options_reach_the_run(tmp_path: Path) -> None:
             "inf",
             "case_timeout='inf', but should be a number of seconds of at least 0 [--autotest-case-timeout]",
         ),
+        ("shrink", "-1", "shrink='-1', but should be a number of seconds of at least 0 [--autotest-shrink]"),
+        (
+            "shrink-total",
+            "long",
+            "shrink_total='long', but should be a number of seconds of at least 0 [--autotest-shrink-total]",
+        ),
         ("isolate", "maybe", "isolate='maybe', but should be one of auto, always, never [--autotest-isolate]"),
     ],
 )

@@ -83,12 +83,12 @@ def four(x: Any) -> Any:
 
 
 def test_divergent_programs_are_kept_and_can_be_loaded(recorded: Session, tmp_path: Path) -> None:
-    """Of a fingerprint three Programs are kept, each of which loads as it was recorded."""
+    """Of a fingerprint three Programs are kept, and the one that they shrink to; each loads as it was recorded."""
     wrong = dual(reference=three, target=four, name="wrong")
     with pytest.raises(DivergenceError):
         autotest(n=5, check_graph=False, auto_backward=False)(lambda: wrong(random_tensor(ndim=1)))()
     kept = sorted((tmp_path / "run" / "programs").glob("*.json"))
-    assert [path.stem.split("-", 1)[1] for path in kept] == ["gw3-1", "gw3-2", "gw3-3"]
+    assert [path.stem.split("-", 1)[1] for path in kept] == ["gw3-1", "gw3-2", "gw3-3", "gw3-shrunk"]
     for path in kept:
         program, _ = Program.load(path)
         assert program.ops() == ["wrong"]

@@ -107,3 +107,37 @@ def test_names_are_literal(told):
     lines = failure_text([told(fingerprint="f\x1b[31m", replay="r\x1b[31m")], cases=1).splitlines()
     assert lines[2] == "f\\x1b[31m  1 case"
     assert lines[-1] == "  r\\x1b[31m"
+
+
+def test_shrunk_program_stands_below_the_original(told):
+    """The shrunk program is shown with its size, its inputs and what is still to be said of it."""
+    shrunk = {
+        "program": "def program(torch, x):\n    t0 = torch.sin(x)\n    return t0",
+        "blamed_line": 2,
+        "values": ["x = torch.tensor(0.0, dtype=torch.float32)"],
+        "calls": 1,
+        "elements": 1,
+        "seconds": 0.25,
+        "runs": 12,
+        "note": "its 10 s were spent",
+    }
+    shown = {**told(worst=[])["evidence"], "shrunk": shrunk}
+    lines = failure_text([told(evidence=shown)], cases=2).splitlines()
+    assert lines[-9:] == [
+        "",
+        "  shrunk to 1 call, 1 element (12 runs, 0.2 s):",
+        "    def program(torch, x):",
+        "  >     t0 = torch.sin(x)",
+        "        return t0",
+        "    x = torch.tensor(0.0, dtype=torch.float32)",
+        "  its 10 s were spent",
+        "",
+        "  autotest replay 0a1b2c3d",
+    ]
+
+
+def test_not_shrunk(told):
+    """Where nothing was shrunk, the reason stands in its place."""
+    shown = {**told(worst=[])["evidence"], "shrunk": {"program": None, "note": "no seconds\x1b[31m"}}
+    lines = failure_text([told(evidence=shown)], cases=2).splitlines()
+    assert lines[-3:] == ["  not shrunk: no seconds\\x1b[31m", "", "  autotest replay 0a1b2c3d"]

@@ -196,7 +196,7 @@ def test_detail_data(summed, case, row, evidence):
             {"test": "t::b", "cases": ["t::b#0"], "count": 1},
         ],
         "replay": "autotest replay 0a1b2c3d",
-        "evidence": evidence(words=["w"]),
+        "evidence": {**evidence(words=["w"]), "shrunk": None},
     }
 
 

@@ -6,6 +6,22 @@ import pytest
 
 from reports.shape import fault_of
 
+SHRUNK = {
+    "type": "shrunk",
+    "test": "test_x.py::test_a",
+    "fingerprint": "f",
+    "shrunk": {
+        "program": "def program(torch, x):",
+        "blamed_line": None,
+        "values": ["x = torch.tensor(0.0)"],
+        "calls": 1,
+        "elements": 1,
+        "seconds": 0.5,
+        "runs": 7,
+        "note": None,
+    },
+}
+
 
 def test_good_records(header, case, ended, row, evidence, element):
     """Records as the writers make them have no fault."""
@@ -29,8 +45,22 @@ def test_good_records(header, case, ended, row, evidence, element):
         end,
         ended(),
         {**ended(), "line": None},
+        {"type": "remembered", "test": "t", "aligned": 2, "problems": ["damaged"]},
+        SHRUNK,
+        {**SHRUNK, "shrunk": {**SHRUNK["shrunk"], "program": None, "note": "spent", "calls": None, "elements": None}},
     )
-    assert [fault_of(record) for record in records] == [None] * 8
+    assert [fault_of(record) for record in records] == [None] * 11
+
+
+@pytest.mark.parametrize(
+    "change", [{"calls": None}, {"program": None}, {"values": None}, {"runs": 1.5}, {"seconds": ""}]
+)
+def test_damaged_shrunk(change):
+    """A shrunk program without its size, or none without a reason, is refused."""
+    fault = fault_of({**SHRUNK, "shrunk": {**SHRUNK["shrunk"], **change}})
+    assert fault is not None
+    assert fault.startswith("shrunk={'program': ")
+    assert fault.endswith(", but should be an object with a program and its size, or with a note why there is none")
 
 
 @pytest.mark.parametrize(
@@ -51,8 +81,14 @@ def test_good_records(header, case, ended, row, evidence, element):
             "graph={'forward': 'off'}, but should be null or an object with the strings forward and backward",
         ),
         ({"divergences": [3]}, "divergences[0]=3, but should be an object"),
-        ({"type": "begin"}, "type='begin', but should be one of run, target, surface, start, end, test, fault"),
-        ({"type": []}, "type=[], but should be one of run, target, surface, start, end, test, fault"),
+        (
+            {"type": "begin"},
+            "type='begin', but should be one of run, target, surface, start, end, test, shrunk, remembered, fault",
+        ),
+        (
+            {"type": []},
+            "type=[], but should be one of run, target, surface, start, end, test, shrunk, remembered, fault",
+        ),
         (
             {"test": ["x" * 99]},
             f"test=['{'x' * 55}..., but should be a string",

@@ -19,7 +19,7 @@ def test_keys(summed, case, ended, row, evidence):
         *("seed", "inputs", "random", "graph", "target", "devices", "environment", "command", "commit", "path"),
         "started",
         *("divergences", "known", "counted", "stricter", "outcomes", "complete", "running", "faults"),
-        *("skipped_reasons", "rejected_reasons", "slowest", "matrix", "undecidable", "doubts", "loose"),
+        *("skipped_reasons", "rejected_reasons", "remembered", "slowest", "matrix", "undecidable", "doubts", "loose"),
     }
     assert told["graph"] == {"verified": 1, "backward_verified": 0, "skipped": {}}
     other = row(kind="dtype", fingerprint="f")

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from reports import VersionError, read_run, summarize
+from reports import VersionError, read_run, render, summarize
 
 
 def test_verdicts_are_counted(summed, case, ended):
@@ -250,7 +250,7 @@ def test_evidence_is_kept_whole(summed, case, row, evidence, element):
     facts = [["dtype", "float32", None, "float64"]]
     shown = evidence(last_words="F", facts=facts, words=["w"], worst=[element()], heat=heat, histogram=[["0", 3]])
     [found] = summed(*case(verdict="divergent", divergences=[row(evidence=shown)])).evidence.values()
-    assert json.loads(json.dumps(found.to_json())) == shown
+    assert json.loads(json.dumps(found.to_json())) == {**shown, "shrunk": None}
 
 
 def test_facts_of_the_run(lay, header, case, ended):
@@ -288,3 +288,31 @@ def test_outcome_of_a_test_run_again(summed, ended, outcomes, worst):
     summary = summed(*(ended(outcome=outcome) for outcome in outcomes))
     assert summary.outcomes == {"test_x.py::test_a": worst}
     assert summary.seconds_by_test == {"test_x.py::test_a": float(len(outcomes))}
+
+
+def test_shrunk_program_joins_its_evidence(summed, case, row, evidence):
+    """Of several results for one fingerprint a program comes before a reason, then the first test's."""
+    rows = case(verdict="divergent", divergences=[row(fingerprint="f", evidence=evidence())])
+    plain = {"values": [], "blamed_line": None, "calls": 1, "elements": 1, "seconds": 0.0, "runs": 1, "note": None}
+    records = [
+        {"type": "shrunk", "test": test, "fingerprint": name, "shrunk": {**plain, "program": program, "note": program}}
+        for test, name, program in (("c", "f", "late"), ("b", "f", "early"), ("a", "other", "p"))
+    ]
+    records.append(
+        {"type": "shrunk", "test": "a", "fingerprint": "f", "shrunk": {**plain, "program": None, "note": "spent"}}
+    )
+    for order in (records, records[::-1]):
+        assert summed(*rows, *order).evidence["f"].shrunk["program"] == "early"
+    assert summed(*rows, records[-1]).evidence["f"].shrunk["note"] == "spent"
+    assert summed(*rows).evidence["f"].shrunk is None
+
+
+def test_remembered_cases_are_counted(summed):
+    """What aligns again is summed up, what is wrong with the store listed."""
+    told = {"type": "remembered", "test": "t", "aligned": 2, "problems": []}
+    summary = summed(told, {**told, "aligned": 1, "problems": ["the store is damaged"]})
+    assert (summary.confirmed, summary.forgotten) == (3, ("the store is damaged",))
+    text = render(summary, width=100, color=False, encoding="utf-8", page=None)
+    assert "confirmed" in text
+    assert "remembered cases now align" in text
+    assert "the store is damaged" in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 LISTED = "[...document.querySelectorAll('#view-divergences .row')].map(row => row.dataset.id)"
 NEW = ["39a871f0", "4701a54b", "0badf00d", "5eed5eed", "57121c7e"]
 
@@ -225,6 +227,38 @@ def test_empty_bins_fold(view, write, divergence):
         "0", "0", "1", "0", "2-3", "4", "3 empty bins", "32-63", "1", "64-127", "0",
     ]  # fmt: skip
     assert shown.locator("tbody tr").count() == 8
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_shrunk_program(view, write, divergence, found):
+    """The simplest program found stands before the original, with its inputs and its size; else why there is none."""
+    index = {"base": "report/", "target": "oneflow", "phases": [], "families": ["f"], "tests": ["t"], "ops": []}
+    shrunk = {
+        "program": "def program(torch, x):\n    t0 = torch.sin(x)" if found else None,
+        "blamed_line": 2,
+        "values": ["x = torch.tensor(0.0)"],
+        "calls": 1,
+        "elements": 1,
+        "note": "no <b>seconds</b> left",
+    }
+    row = divergence(tests=[0], families=[0])
+    evidence = {"program": "def program(torch, x):", "blamed_line": 1, "facts": [], "words": [], "worst": []}
+    detail = {name: row[name] for name in ("id", "fingerprint", "op", "phase", "kind", "level", "message", "cases")}
+    detail |= {"reason": None, "tests": [], "replay": "autotest replay 4701a54b"}
+    detail |= {"evidence": {**evidence, "heat": None, "histogram": None, "last_words": None, "shrunk": shrunk}}
+    path = write({**index, "divergences": [row], "more": 0}, details=[detail])
+    watched = view(path, "#open=4701a54b")
+    shown = opened(watched, "4701a54b")
+    shown.locator(".program").first.wait_for()
+    section = shown.locator("section", has_text="Shrunk to 1 call, 1 element" if found else "Not shrunk")
+    assert section.locator("p").inner_text() == "no <b>seconds</b> left"
+    assert watched.errors == []
+    assert section.locator(".program").all_inner_texts() == (
+        [" x = torch.tensor(0.0)\n def program(torch, x):\n>    t0 = torch.sin(x)"] if found else []
+    )
+    if found:
+        copied = "x = torch.tensor(0.0)\n\ndef program(torch, x):\n    t0 = torch.sin(x)"
+        assert section.locator("button").get_attribute("data-copy") == copied
 
 
 def test_last_words_of_a_crash(view, page_file):

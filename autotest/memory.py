@@ -1,0 +1,124 @@
+"""Regression memory: what diverged in a test is drawn again in its next run, so that a fix is confirmed by its case.
+
+A local store, one small JSON file per test and target: `.autotest/memory/` in pytest's root folder, ignored by Git.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+FOLDER = Path(".autotest") / "memory"
+#: So many draws are kept per fingerprint, ...
+MOST_PER_ID = 3
+#: ... and per test.
+MOST = 20
+_FIELDS = {"seed": int, "index": int, "id": str}
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A case that diverged: what it is drawn from, and the id of the fingerprint that it showed."""
+
+    seed: int
+    index: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What is remembered of a test, and what was wrong with its file."""
+
+    draws: tuple[Draw, ...] = ()
+    problem: str | None = None
+
+    def besides(self, seed: int, n: int) -> dict[int, list[int]]:
+        """The indices to draw by their seeds, without those which a run of `n` cases from `seed` draws anyway."""
+        found: dict[int, list[int]] = {}
+        for draw in self.draws:
+            if (draw.seed != seed or draw.index >= n) and draw.index not in found.setdefault(draw.seed, []):
+                found[draw.seed].append(draw.index)
+        return {key: indices for key, indices in found.items() if indices}
+
+
+class Memory:
+    """The store in one root folder."""
+
+    def __init__(self, root: Path, target: str) -> None:
+        self._folder = root / FOLDER
+        self._target = target
+
+    def path(self, test: str) -> Path:
+        """The file of a test."""
+        return self._folder / f"{hashlib.sha256(f'{self._target} {test}'.encode()).hexdigest()[:16]}.json"
+
+    def recall(self, test: str) -> Recalled:
+        """What is remembered of a test; a file that cannot be used is told of, and overwritten when there is cause."""
+        path = self.path(test)
+        try:
+            data = json.loads(path.read_text())
+        except FileNotFoundError:
+            return Recalled()
+        except (OSError, ValueError) as error:
+            return Recalled(problem=f"{path} cannot be read as remembered cases ({error}); they are forgotten")
+        found = data.get("version") if isinstance(data, dict) else None
+        if found != VERSION:
+            return Recalled(problem=f"{path} has version={found!r}, but should have {VERSION}; its cases are forgotten")
+        draws = _draws(data)
+        if draws is None:
+            return Recalled(problem=f"{path} is damaged; its remembered cases are forgotten")
+        return Recalled(draws)
+
+    def keep(self, test: str, recalled: Recalled, draws: Sequence[Draw]) -> str | None:
+        """Remember these draws of a test from now on; what went wrong, if anything."""
+        if tuple(draws) == recalled.draws and recalled.problem is None:
+            return None
+        path = self.path(test)
+        try:
+            if not draws:
+                path.unlink(missing_ok=True)
+                return None
+            self._folder.mkdir(parents=True, exist_ok=True)
+            ignored = self._folder.parent / ".gitignore"
+            if not ignored.exists():
+                ignored.write_text("*\n")
+            told = {"version": VERSION, "test": test, "target": self._target, "draws": [asdict(draw) for draw in draws]}
+            # Whole or not at all: another process may read it.
+            draft = path.with_suffix(f".{os.getpid()}")
+            draft.write_text(json.dumps(told, indent=1) + "\n")
+            draft.replace(path)
+        except OSError as error:
+            return f"{path} cannot be written: {error.strerror}; --no-memory does without it"
+        return None
+
+
+def _draws(data: Mapping[str, Any]) -> tuple[Draw, ...] | None:
+    rows = data.get("draws")
+    if not isinstance(rows, list):
+        return None
+    found: list[Draw] = []
+    for row in rows:
+        if not (isinstance(row, dict) and {name: type(value) for name, value in row.items()} == _FIELDS):
+            return None
+        if min(row["seed"], row["index"]) < 0:
+            return None
+        found.append(Draw(**row))
+    return tuple(found)
+
+
+def bounded(draws: Iterable[Draw]) -> list[Draw]:
+    """The first draws: at most three per fingerprint, and twenty."""
+    counts: Counter[str] = Counter()
+    kept: list[Draw] = []
+    for draw in dict.fromkeys(draws):
+        counts[draw.id] += 1
+        if counts[draw.id] <= MOST_PER_ID and len(kept) < MOST:
+            kept.append(draw)
+    return kept

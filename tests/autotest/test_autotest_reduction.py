@@ -1,0 +1,186 @@
+"""Reduction of Programs on the reference alone: the judge of these tests is a line of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from autotest.reduction import Reducer, settle
+from dual_object.adapters.torch import Adapter
+from dual_object.program import Call, Input, Program
+from dual_object.values import Ref
+
+Judge = Callable[[Program], bool]
+
+
+@pytest.fixture(scope="module")
+def reference() -> Adapter:
+    """PyTorch."""
+    return Adapter()
+
+
+def _values(*shape: int, dtype: str = "float32") -> np.ndarray:
+    return (np.arange(1, 1 + int(np.prod(shape))).reshape(shape) * 1.25).astype(dtype)
+
+
+def _chain() -> Program:
+    """x -> relu -> exp -> sum over a dimension, with a host read and a second output; all of it differentiable."""
+    return Program(
+        inputs=[Input(0, "x", _values(4, 6), "float32", requires_grad=True, strides=(1, 4))],
+        calls=[
+            Call("function", "relu", (Ref(0),), {}, out=Ref(1)),
+            Call("method", "size", (Ref(1), 0), {}, out=4),
+            Call("function", "exp", (Ref(1),), {}, out=Ref(2)),
+            Call("method", "sum", (Ref(2),), {"dim": 1, "keepdim": True}, out=Ref(3)),
+        ],
+        outputs=(Ref(3), Ref(1)),
+        cotangents={3: np.ones((4, 1), np.float32), 1: np.ones((4, 6), np.float32)},
+    )
+
+
+def _reduce(reference: Adapter, program: Program, judge: Judge, *, forward: bool = True) -> Program:
+    found = Reducer(reference, judge).run([program], forward=forward)
+    assert found is not None
+    return found
+
+
+def test_only_the_needed_call_is_left(reference: Adapter) -> None:
+    """Of a chain one call is left, on one zero, without backward, strides and further outputs."""
+    found = _reduce(reference, _chain(), lambda program: "exp" in program.ops())
+    assert str(found) == "def program(torch, x):\n    t0 = torch.exp(x)\n    return t0"
+    [x] = found.inputs
+    assert (x.data.tolist(), x.requires_grad, x.strides, found.cotangents) == (0.0, False, None, {})
+
+
+def test_result_does_not_depend_on_when(reference: Adapter) -> None:
+    """The same Program and judge give the same result after the same runs."""
+    runs: list[int] = [0, 0]
+
+    def judge(number: int) -> Judge:
+        def judged(program: Program) -> bool:
+            runs[number] += 1
+            return "sum" in program.ops() and program.inputs[0].data.size >= 3
+
+        return judged
+
+    first, second = (_reduce(reference, _chain(), judge(number)) for number in range(2))
+    assert str(first) == str(second)
+    assert first.inputs[0].data.tolist() == second.inputs[0].data.tolist()
+    assert runs[0] == runs[1]
+
+
+def test_condition_on_values_and_sizes_is_met_exactly(reference: Adapter) -> None:
+    """Six elements of which one is above 2: five zeros and the least small integer above it are left."""
+
+    def judge(program: Program) -> bool:
+        return any(x.data.size >= 6 and (x.data > 2).any() for x in program.inputs)
+
+    found = _reduce(reference, _chain(), judge)
+    [x] = found.inputs
+    assert (x.data.size, sorted(x.data.reshape(-1).tolist())) == (6, [0.0] * 5 + [4.0])
+
+
+def test_backward_keeps_its_gradient(reference: Adapter) -> None:
+    """Where the backward is needed it is kept: one leaf, one cotangent of the output's new shape."""
+
+    def judge(program: Program) -> bool:
+        return bool(program.cotangents) and "sum" in program.ops()
+
+    found = _reduce(reference, _chain(), judge, forward=False)
+    assert str(found) == "def program(torch, x):\n    t0 = x.sum()\n    return t0"
+    assert [x.requires_grad for x in found.inputs] == [True]
+    assert {id_: array.shape for id_, array in found.cotangents.items()} == {3: ()}
+
+
+def test_sizes_that_belong_together_shrink_together(reference: Adapter) -> None:
+    """A matrix product's inner size is one for both matrices, and so is the size that `view` is given."""
+    program = Program(
+        inputs=[Input(0, "x", _values(4, 5), "float32"), Input(1, "y", _values(5, 3), "float32")],
+        calls=[
+            Call("function", "matmul", (Ref(0), Ref(1)), {}, out=Ref(2)),
+            Call("method", "view", (Ref(2), 12), {}, out=Ref(3)),
+            Call("method", "view", (Ref(3), 4, 3), {}, out=Ref(4)),
+        ],
+        outputs=Ref(4),
+    )
+    found = _reduce(
+        reference, program, lambda program: program.ops()[:1] == ["matmul"] and program.inputs[0].data.ndim == 2
+    )
+    assert found.ops() == ["matmul"]
+    assert [x.data.shape for x in found.inputs] in ([(1, 1), (1, 1)], [(1, 1), (1,)])
+
+
+def test_module_shrinks_with_its_state(reference: Adapter) -> None:
+    """The sizes of a module's arguments shrink with its input, and its state with them."""
+    program = Program(
+        inputs=[Input(0, "x", _values(2, 4), "float32")],
+        calls=[
+            Call(
+                "module",
+                "nn.Linear",
+                (4, 3),
+                {},
+                out=Ref(1),
+                state={"weight": _values(3, 4), "bias": _values(3)},
+            ),
+            Call("call", "Linear", (Ref(1), Ref(0)), {}, out=Ref(2)),
+        ],
+        outputs=Ref(2),
+    )
+    found = _reduce(
+        reference, program, lambda program: program.ops() == ["Linear", "Linear"] and "bias" in program.calls[0].state
+    )
+    module = found.calls[0]
+    assert (module.args, {name: array.tolist() for name, array in module.state.items()}) == (
+        (1, 1),
+        {"weight": [[0.0]], "bias": [0.0]},
+    )
+    assert found.inputs[0].data.size == 1
+
+
+def test_what_the_reference_refuses_is_never_judged(reference: Adapter) -> None:
+    """Every judged candidate runs on the reference, and shows what it says of itself."""
+    judged: list[Program] = []
+
+    def judge(program: Program) -> bool:
+        judged.append(program)
+        return "sum" in program.ops()
+
+    _reduce(reference, _chain(), judge)
+    assert len(judged) > 5
+    assert all(settle(reference, program) is not None for program in judged)
+    reads = [call.out for program in judged for call in program.calls if call.op == "size"]
+    assert set(reads) - {4}, "a host read is recorded anew"
+
+
+def test_program_that_the_reference_cannot_run() -> None:
+    """Such a Program settles to nothing, as one without calls does."""
+    adapter = Adapter()
+    x = Input(0, "x", _values(3), "float32")
+    refused = Program([x], [Call("function", "mm", (Ref(0), Ref(0)), {}, out=Ref(1))], Ref(1))
+    assert settle(adapter, refused) is None
+    assert settle(adapter, Program([x], [], Ref(0))) is None
+
+
+def test_nothing_stands(reference: Adapter) -> None:
+    """Where not even the Program itself shows it, there is no result."""
+    assert Reducer(reference, lambda program: False).run([_chain()], forward=True) is None
+
+
+def test_best_so_far_survives_the_end(reference: Adapter) -> None:
+    """A judge that ends the search leaves the simplest Program that had stood."""
+    runs: list[Program] = []
+
+    def judge(program: Program) -> bool:
+        runs.append(program)
+        if len(runs) > 6:
+            raise TimeoutError
+        return program.inputs[0].data.size >= 12
+
+    reducer = Reducer(reference, judge)
+    with pytest.raises(TimeoutError):
+        reducer.run([_chain()], forward=True)
+    assert reducer.best is not None
+    assert reducer.best.inputs[0].data.size in (12, 24)
