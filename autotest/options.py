@@ -73,6 +73,8 @@ class RunOptions:
     folder in `report`; `root` is where the search for ledgers ends. `command` is what started the run and `commit` the
     checkout's, both for people. `shard` is the share of the tests that is run, None all of them. `drop_in`: test files
     that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too.
+    `repro_total` is how many seconds the repros of a run may take to be verified, all together; 0 verifies none.
+    `case`: the key of the one case that is run.
     """
 
     target: str = "oneflow"
@@ -89,6 +91,8 @@ class RunOptions:
     shard: Shard | None = None
     drop_in: bool = False
     strict: bool = False
+    repro_total: float = 120.0
+    case: str | None = None
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""

@@ -77,6 +77,11 @@ def graph_log(
 
 def find(id_: str, report: Path) -> Path:
     """The newest stored Program of a divergence; raises ReplayError naming where it looked."""
+    return find_run(id_, report)[1]
+
+
+def find_run(id_: str, report: Path) -> tuple[Path, Path]:
+    """The newest run that stored a Program of a divergence, and the first such; raises ReplayError as `find`."""
     if not id_.isalnum():
         raise ReplayError(f"ID={id_!r}, but should be the eight digits that a report names")
     try:
@@ -87,7 +92,7 @@ def find(id_: str, report: Path) -> Path:
     for folder in folders:
         stored = sorted((folder / "programs").glob(f"{id_}-*.json"))
         if stored:
-            return stored[0]
+            return folder, stored[0]
     raise ReplayError(
         f"ID={id_!r} names no stored Program under {report}{os.sep}; "
         "run its test again, or name the folder that has it with --report (a test that runs inline stores none)"

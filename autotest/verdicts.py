@@ -6,8 +6,10 @@ import dataclasses
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
+from autotest.digest import inputs_digest
 from autotest.divergence import Divergence, Row
 from autotest.ledger import Ledger
 from autotest.options import TestOptions
@@ -36,6 +38,7 @@ class Verdicts:
         self._options = options
         self._ledger = ledger
         self._kept: Counter[str] = Counter()
+        self._scripts: dict[str, Path] = {}
 
     def write(
         self,
@@ -58,6 +61,7 @@ class Verdicts:
         rows = []
         for divergence in divergences:
             row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
+            row = {**row, "inputs": inputs_digest(divergence.program)}
             rows.append(self._told(divergence, row))
         if self.peers is not None:
             ranks = [divergence.difference.ranks for divergence in divergences]
@@ -114,12 +118,22 @@ class Verdicts:
         name = f"{row['id']}-{self._session.options.worker}-{self._kept[row['id']]}.json"
         if not (folder / name).exists():
             rules = dataclasses.asdict(self._options.rules)
-            program.save(folder / name, {"row": dict(row), "rules": rules})
-            divergence.proof.save(proofs / name, {"message": row["message"], "rules": rules})
+            shown = divergence.shown
+            program.save(folder / name, {"row": dict(row), "rules": rules, "shown": shown})
+            divergence.proof.save(proofs / name, {"message": row["message"], "rules": rules, "shown": shown})
+            self._script(divergence, row, folder.parent)
+
+    def _script(self, divergence: Divergence, row: Row, run: Path) -> None:
+        """Note where the script of a divergence will lie when the run has ended, if it can have one."""
+        from autotest.repro import obstacle
+        from reports.repros import script_path
+
+        if obstacle(row, divergence.proof) is None:
+            self._scripts[row["id"]] = script_path(run, row["id"])
 
     def message(self) -> str:
         """What a red test says: its divergences in words."""
         from reports import failure_text
 
         total = sum(self._session.counts[v] for v in ("aligned", "divergent", "crashed", "timed_out"))
-        return failure_text(self.rows, cases=total)
+        return failure_text(self.rows, cases=total, repros=self._scripts)

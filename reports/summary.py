@@ -136,6 +136,23 @@ class Graph:
         return self.verified + sum(self.skipped.values())
 
 
+#: The name of a repro's script, in its folder.
+SCRIPT = "repro.py"
+
+
+@dataclass(frozen=True)
+class Repro:
+    """A divergence's repro; `folder` is None where there is no script, for the reason that `words` gives."""
+
+    folder: Path | None
+    words: str
+
+    @property
+    def sentence(self) -> str:
+        """Where the script lies and whether it was verified, in one line."""
+        return f"repro: {self.words}" if self.folder is None else f"repro: {self.folder / SCRIPT} ({self.words})"
+
+
 @dataclass(frozen=True)
 class SlowTest:
     """A test and its own wall time in seconds."""
@@ -153,7 +170,8 @@ class Summary:
     run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only count,
     `stricter` what the framework's own harness would not have seen. `unexpected` counts the divergent, crashed and
     timed-out cases with a divergence that is red, `unexpected_tests` the tests holding them, and `failed` names the
-    failed tests without one. By test: `outcomes` (passed, failed, skipped), `seconds_by_test`, `lines`.
+    failed tests without one. By test: `outcomes` (passed, failed, skipped), `seconds_by_test`, `lines`. `repros` are
+    by the ids of divergences.
     """
 
     folder: Path
@@ -195,6 +213,7 @@ class Summary:
     lines: Mapping[str, int]
     matrix: Matrix
     coverage: Coverage
+    repros: Mapping[str, Repro] = field(default_factory=dict)
 
     @property
     def cases(self) -> int:
@@ -248,4 +267,5 @@ class Summary:
             "rejected_reasons": dict(self.rejected_reasons),
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
             "matrix": self.matrix.to_json(),
+            **({"repros": {id_: repro.words for id_, repro in self.repros.items()}} if self.repros else {}),
         }

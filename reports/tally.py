@@ -12,6 +12,7 @@ from pathlib import Path
 from reports.coverage import CoverageTally
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
+from reports.repros import load_repros
 from reports.shape import LEVELS, RED_LEVELS, ROW_TEXTS, Record
 from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary, severity
 
@@ -254,4 +255,5 @@ class _Tally:
             lines=dict(sorted(self._lines.items())),
             matrix=self._matrix.matrix(),
             coverage=self._coverage.coverage(),
+            repros=load_repros(self._folder),
         )

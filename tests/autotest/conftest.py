@@ -82,6 +82,8 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 def command(*arguments: str, target: str | None = "torch") -> list[str]:
     """The command line of an inner pytest."""
     asked = [] if target is None else ["--autotest-target", target]
+    # Most look at no repro: they are written, but not run, which takes seconds for each.
+    asked = ["--autotest-repro-total", "0", *asked]
     return [sys.executable, "-m", "pytest", "-W", "error", *asked, *arguments]
 
 
