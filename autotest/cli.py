@@ -78,6 +78,13 @@ def main() -> None:
 @click.option("--no-memory", is_flag=True, help="Neither draw again what diverged in earlier runs nor remember it.")
 @click.option("--shard", metavar="I/N", help="Share I of N of the tests, chosen by name; `autotest merge` joins them.")
 @click.option("--ranks", type=click.IntRange(min=1), metavar="N", help="Run as N ranks, for global tensors.")
+@click.option(
+    "--repro-total",
+    default="120",
+    show_default=True,
+    metavar="SECONDS",
+    help="Time to run the scripts that repeat divergences, worst first; 0: none is run.",
+)
 @click.option("--drop-in", is_flag=True, help="Run files that import OneFlow's own AutoTest harness on this one.")
 @click.option("--strict", is_flag=True, help="With --drop-in: what that harness would not have failed is red, too.")
 def run(
@@ -95,6 +102,7 @@ def run(
     no_memory: bool,
     shard: str | None,
     ranks: int | None,
+    repro_total: str,
     drop_in: bool,
     strict: bool,
 ) -> None:
@@ -114,6 +122,7 @@ def run(
         "isolate": isolate,
         "shrink": shrink,
         "shrink-total": shrink_total,
+        "repro-total": repro_total,
     }
     if cases is not None:
         options["cases"] = str(cases)
@@ -151,7 +160,8 @@ def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | N
 
 
 @main.command()
-@click.argument("id_", metavar="ID")
+@click.argument("id_", metavar="ID|CASE")
+@click.argument("path", metavar="[PATH]", required=False)
 @click.option(
     "--report",
     default="autotest-report",
@@ -159,6 +169,8 @@ def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | N
     metavar="DIR",
     help=_DIR,
 )
+@click.option("--seed", help="With CASE: the seed of its run.  [default: 0]")
+@click.option("--pdb", is_flag=True, help="Stop in pdb before the target runs the diverging call; in this process.")
 @click.option("--target", help=f"{_TARGET} Default: the target that diverged.")
 @click.option("--case-timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="SECONDS")
 @click.option(
@@ -171,20 +183,39 @@ def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | N
 @click.option("--graph-debug-ranks", type=int, multiple=True, metavar="R", help="Ranks that log; -1: all; default 0.")
 def replay(
     id_: str,
+    path: str | None,
     report: str,
+    seed: str | None,
+    pdb: bool,
     target: str | None,
     case_timeout: float,
     graph_debug: int | None,
     graph_debug_ranks: tuple[int, ...],
     original: bool,
 ) -> None:
-    """Run the stored Program of divergence ID again, on PyTorch and on the target.
+    """Run the stored Program of divergence ID again, on PyTorch and on the target; or draw CASE, such as
+    test_x.py::test_y#3, of the tests under PATH again.
 
     Exit status: 0 gone, 1 stands, 125 cannot run here; `git bisect run autotest replay ID` works.
     """
     from autotest.replaying import ReplayError, graph_log, replay_id
 
+    if (seed is not None or path is not None) != ("#" in id_):
+        raise click.UsageError("PATH and --seed belong to a case: autotest replay 'test_x.py::test_y#3' PATH --seed S")
     try:
+        if path is not None:
+            from autotest.recalling import replay_case
+
+            if pdb or graph_debug is not None:
+                raise click.UsageError("--pdb and --graph-debug need the ID of a divergence, not a case")
+            timeout = case_timeout or None
+            status, text = replay_case(id_, path, seed or "0", Path(report), target or "oneflow", timeout)
+            click.echo(text)
+            sys.exit(status)
+        if pdb:
+            from autotest.stepping import step_through
+
+            step_through(id_, Path(report), target)
         status, text = replay_id(id_, Path(report), target, case_timeout or None, original=original)
         if graph_debug is not None:
             text += f"\n\n{graph_log(id_, Path(report), target, case_timeout or None, graph_debug, graph_debug_ranks)}"
@@ -193,6 +224,31 @@ def replay(
         sys.exit(CANNOT_RUN)
     click.echo(text)
     sys.exit(status)
+
+
+@main.command("repro")
+@click.argument("id_", metavar="ID")
+@click.option("--report", default="autotest-report", show_default=True, metavar="DIR", help=_DIR)
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write into. Default: repros/ID of the run that stored the divergence.",
+)
+def write_repro(id_: str, report: str, output: Path | None) -> None:
+    """Write the script and the issue of divergence ID again, from its stored Program.
+
+    The script needs PyTorch and the target alone; it exits with 1 while the divergence stands, 0 when it is gone, 125
+    where it cannot run.
+    """
+    from autotest.errors import AutotestError
+    from autotest.repro.again import repro_again
+    from reports import ReportError
+
+    try:
+        click.echo(repro_again(id_, Path(report), output))
+    except (AutotestError, ReportError) as error:
+        click.echo(f"no repro: {error}", err=True)
+        sys.exit(USAGE)
 
 
 @main.command("report")

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -62,6 +62,8 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         memory=not option("--autotest-no-memory"),
         # Processes that run tests side by side share the run's seconds evenly: none knows what the others find.
         shrink_total=total / (worker or {}).get("workercount", 1),
+        case=option("--autotest-case"),
+        repro_total=number("repro_total", option("--autotest-repro-total"), "--autotest-repro-total"),
     )
 
 
@@ -127,18 +129,21 @@ class Told:
     written: bool
 
 
-def sum_up(folder: Path, config: pytest.Config) -> Told:
+def sum_up(folder: Path, config: pytest.Config, repro_total: float) -> Told:
     """`tell`, for the terminal that pytest writes to."""
     writer = getattr(config.pluginmanager.get_plugin("terminalreporter"), "_tw", None)
-    return tell(folder, getattr(writer, "fullwidth", 80), bool(getattr(writer, "hasmarkup", False)))
+    return tell(folder, getattr(writer, "fullwidth", 80), bool(getattr(writer, "hasmarkup", False)), repro_total)
 
 
-def tell(folder: Path, width: int, color: bool) -> Told:
-    """Write summary.json and the HTML report, drop old runs, and append to the step summary that GitHub asks for."""
+def tell(folder: Path, width: int, color: bool, repro_total: float) -> Told:
+    """Write repros, summary.json and the HTML report, drop old runs, and append to the step summary that GitHub asks
+    for. The repros take at most some `repro_total` seconds to be verified.
+    """
     from reports import (
         RecordError,
         append_step_summary,
         github_annotations,
+        load_repros,
         prune_runs,
         read_run,
         render,
@@ -150,6 +155,11 @@ def tell(folder: Path, width: int, color: bool) -> Told:
     summary = summarize(read_run(folder))
     page, problem = None, ""
     try:
+        if summary.divergences:
+            from autotest.repro.verifying import write_repros
+
+            write_repros(folder, summary, repro_total)
+            summary = replace(summary, repros=load_repros(folder))
         save_summary(folder, summary)
         prune_runs(folder.parent.parent)
         page = save_site(folder, summary)

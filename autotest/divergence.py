@@ -42,6 +42,15 @@ class Divergence:
         return self.program if self.alone is None else self.alone
 
     @property
+    def shown(self) -> Row:
+        """What shows the divergence: the blamed call's index in the proof and in the whole Program, the part that was
+        compared and its key.
+        """
+        call = self.call if self.alone is None else len(self.alone.calls) - 1
+        part, key = self.difference.part, self.difference.key
+        return {"call": call, "program_call": self.call, "part": part, "key": key}
+
+    @property
     def op(self) -> str:
         """The blamed op, as people type it; `program` where no single call is to blame."""
         return "program" if self.call is None else op_of(self.program, self.call)

@@ -97,6 +97,8 @@ class RunOptions:
     `inputs`: how wild tensors are that a test draws, where it does not say so itself. `survey`: every test's errors are
     recorded. `shrink` is the seconds that making one divergence minimal may take, 0 for not at all, `shrink_total` the
     seconds for all of this process. `memory`: what diverged before is drawn again.
+    `repro_total` is how many seconds the repros of a run may take to be verified, all together; 0 verifies none.
+    `case`: the key of the one case that is run.
     """
 
     target: str = "oneflow"
@@ -118,6 +120,8 @@ class RunOptions:
     shrink: float = 10.0
     shrink_total: float = 120.0
     memory: bool = True
+    repro_total: float = 120.0
+    case: str | None = None
 
     def validate(self) -> None:
         """Refuse a target whose name cannot be one; raises UsageError."""

@@ -85,6 +85,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="I/N",
         help="run share I of N of the @autotest tests, chosen by name; other tests belong to share 1",
     )
+    group.addoption("--autotest-case", default=None, metavar="KEY", help="run one case only: test_x.py::test_y#3")
+    group.addoption(
+        "--autotest-repro-total",
+        default="120",
+        metavar="SECONDS",
+        help="time to run the scripts that repeat a run's divergences, worst first (default: 120; 0: none is run)",
+    )
     group.addoption(
         "--autotest-drop-in",
         action="store_true",
@@ -317,7 +324,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     from autotest.command import sum_up
 
-    told = sum_up(folder, session.config)
+    interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+    told = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)
     state.text, state.annotations = told.text, told.annotations
     # A run that a full disk has stopped already ended with a sentence and a status of its own.
     if told.faulty or not (told.written or session.shouldstop):

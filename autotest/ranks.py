@@ -251,6 +251,7 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     try:
         seed = run_seed(options["seed"])
         timeout = number("case_timeout", options["case-timeout"], "--case-timeout") or None
+        repro_total = number("repro_total", options["repro-total"], "--repro-total")
     except UsageError as error:
         raise click.UsageError(str(error)) from None
     folder = plan_run(Path(options["report"]).absolute(), seed)
@@ -263,7 +264,7 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     with tempfile.TemporaryDirectory(prefix="autotest-ranks-") as place:
         with Ranks(Path(place), count, arguments, told) as ranks:
             end = ranks.wait(timeout)
-        return _conclude(ranks.all, end, folder, seed, options)
+        return _conclude(ranks.all, end, folder, seed, options, repro_total)
 
 
 def _check(count: int, workers: str, options: Mapping[str, str]) -> None:
@@ -284,7 +285,9 @@ def _check(count: int, workers: str, options: Mapping[str, str]) -> None:
         )
 
 
-def _conclude(ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, options: Mapping[str, str]) -> int:
+def _conclude(
+    ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, options: Mapping[str, str], repro_total: float
+) -> int:
     """Record what could not be recorded by the ranks themselves, print the summary, and give the exit status."""
     if end is not None and end.cause == "refused":
         click.echo(end.sentence, err=True)
@@ -303,7 +306,7 @@ def _conclude(ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, o
     status = next((status for status in _STATUSES if status in statuses), 0)
     if end is not None and status in (0, NOTHING_COLLECTED):
         status = DIVERGED
-    faulty = _tell(ranks, folder, status) if folder.is_dir() else False
+    faulty = _tell(ranks, folder, status, repro_total) if folder.is_dir() else False
     if end is not None:
         click.echo(f"{end.sentence}; all ranks were ended", err=True)
     for rank in ranks[1:]:
@@ -335,7 +338,7 @@ def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, options: M
             writer.end(note.test, note.key, verdict, ops=ops, graph=None, seconds=0.0, divergences=rows)
 
 
-def _tell(ranks: Sequence[Rank], folder: Path, status: int) -> bool:
+def _tell(ranks: Sequence[Rank], folder: Path, status: int, repro_total: float) -> bool:
     """Keep the ranks' output and the run's exit status beside their records and print the summary; whether the harness
     was at fault.
     """
@@ -344,7 +347,7 @@ def _tell(ranks: Sequence[Rank], folder: Path, status: int) -> bool:
 
     for rank in ranks:
         shutil.copy(rank.log, folder / rank.log.name)
-    told = tell(folder, shutil.get_terminal_size().columns, sys.stdout.isatty())
+    told = tell(folder, shutil.get_terminal_size().columns, sys.stdout.isatty(), repro_total)
     click.echo(told.text)
     for line in told.annotations:
         click.echo(line)

@@ -11,14 +11,12 @@ from autotest.comparison import Rules
 from autotest.errors import AutotestError, EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.trial import TrialError, trial
+from autotest.verdicts import SHRUNK
 from autotest.worker import Supervisor
 from dual_object.errors import ProgramError
 from dual_object.globals import ranks_needed
 from dual_object.program import Program
 from reports import ReportError, failure_text, resolve_run, runs
-
-#: How the file of a shrunk Program ends.
-SHRUNK = "-shrunk"
 
 
 class ReplayError(AutotestError, LookupError):
@@ -86,6 +84,11 @@ def find(id_: str, report: Path, *, original: bool = False) -> Path:
     """The newest stored Program of a divergence: the one that it was shrunk to where there is one, or the `original`;
     raises ReplayError naming where it looked.
     """
+    return find_run(id_, report, original=original)[1]
+
+
+def find_run(id_: str, report: Path, *, original: bool = False) -> tuple[Path, Path]:
+    """The newest run that stored a Program of a divergence, and that Program; raises ReplayError as `find`."""
     if not id_.isalnum():
         raise ReplayError(f"ID={id_!r}, but should be the eight digits that a report names")
     try:
@@ -98,7 +101,7 @@ def find(id_: str, report: Path, *, original: bool = False) -> Path:
         # False before True: first what is asked for, then what there is.
         stored.sort(key=lambda path: path.stem.endswith(SHRUNK) is original)
         if stored:
-            return stored[0]
+            return folder, stored[0]
     raise ReplayError(
         f"ID={id_!r} names no stored Program under {report}{os.sep}; "
         "run its test again, or name the folder that has it with --report (a test that runs inline stores none)"

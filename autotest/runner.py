@@ -134,7 +134,8 @@ class TestRun:
                 self.session.writer.tolerance(self.nodeid, row)
         stale: list[str] = []
         # Another call of the same test may show the rest; and what several ranks showed, one worker cannot.
-        if self.ledger.entries and not self.session.nested and self.verdicts.peers is None:
+        whole = self.session.options.case is None and not self.session.nested
+        if self.ledger.entries and whole and self.verdicts.peers is None:
             target = self.session.supervisor
             about = self.ledger.about(self.drawer.test)
             stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.seen)
@@ -148,6 +149,10 @@ class TestRun:
 
     def _draws(self) -> Iterator[int]:
         """Draw numbers until n cases stand; raises RejectionError when the reference refuses nearly all."""
+        only = self.session.options.case
+        if only is not None:
+            yield int(only.rpartition("#")[2])
+            return
         limit = DRAWS_PER_CASE * self.n
         for index in range(limit):
             if self._accepted >= self.n:
@@ -199,6 +204,7 @@ class TestRun:
         if writer is not None:
             writer.start(self.nodeid, key, index)
         drawn = self.drawer.draw(index, seed=seed)
+        self.session.drawn = drawn.program
         if isinstance(drawn, Rejection):
             self._reject(drawn, started, self.session.supervisor, remembered=seed is not None)
             return None
@@ -456,6 +462,7 @@ class TestRun:
                 self.verdicts.peers.starts(self.nodeid, key)
             stepper = inline.stepper()
             drawn = self.drawer.draw(index, stepper)
+            self.session.drawn = drawn.program
             if isinstance(drawn, Rejection):
                 self._reject(drawn, started, inline)
                 continue
@@ -513,6 +520,9 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
     if session.nested:
         key = f"{key}~{session.calls}"
     session.calls += 1
+    only = session.options.case
+    if only is not None and only.rpartition("#")[0] != key:
+        return
     run = TestRun(session, nodeid, key, options, body)
     try:
         run.run()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from autotest.shrinking import Budget
     from dual_object.adapter import TargetInfo
     from dual_object.adapters.torch import Adapter as Reference
+    from dual_object.program import Program
     from reports import RecordWriter
 
 current_session: ContextVar[Session] = ContextVar("current_session")
@@ -46,6 +47,8 @@ class Session:
         self.worst: list[Mapping[str, object]] = []
         #: Whether the running test itself is no `@autotest` test, but calls such; and how many it has called.
         self.nested = False
+        #: The Program of the case that was drawn last.
+        self.drawn: Program | None = None
         self.calls = 0
         self.inline_tests: dict[str, str] = {}
         self._target_recorded = False

@@ -6,8 +6,10 @@ import dataclasses
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from autotest.digest import inputs_digest
 from autotest.divergence import Divergence, Row
 from autotest.ledger import Ledger
 from autotest.options import TestOptions
@@ -24,6 +26,8 @@ Verdict = Literal["aligned", "divergent", "undecidable", "rejected", "skipped", 
 
 #: So many cases per fingerprint and test keep their evidence in the records and their Program on disk.
 KEPT_CASES = 3
+#: How the file of a shrunk Program ends.
+SHRUNK = "-shrunk"
 
 
 class Verdicts:
@@ -43,6 +47,7 @@ class Verdicts:
         self._kept: Counter[str] = Counter()
         #: The first divergence of each red fingerprint, by id.
         self._first: dict[str, tuple[Divergence, Row]] = {}
+        self._scripts: dict[str, Path] = {}
 
     def write(
         self,
@@ -66,6 +71,7 @@ class Verdicts:
         rows = []
         for divergence in divergences:
             row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
+            row = {**row, "inputs": inputs_digest(divergence.program)}
             rows.append(self._told(divergence, row))
         if self.peers is not None:
             ranks = [divergence.difference.ranks for divergence in divergences]
@@ -127,8 +133,18 @@ class Verdicts:
         name = f"{row['id']}-{self._session.options.worker}-{self._kept[row['id']]}.json"
         if not (folder / name).exists():
             rules = dataclasses.asdict(self._options.rules)
-            program.save(folder / name, {"row": dict(row), "rules": rules})
-            divergence.proof.save(proofs / name, {"message": row["message"], "rules": rules})
+            shown = divergence.shown
+            program.save(folder / name, {"row": dict(row), "rules": rules, "shown": shown})
+            divergence.proof.save(proofs / name, {"message": row["message"], "rules": rules, "shown": shown})
+            self._script(divergence, row, folder.parent)
+
+    def _script(self, divergence: Divergence, row: Row, run: Path) -> None:
+        """Note where the script of a divergence will lie when the run has ended, if it can have one."""
+        from autotest.repro import obstacle
+        from reports.repros import script_path
+
+        if obstacle(row, divergence.proof) is None:
+            self._scripts[row["id"]] = script_path(run, row["id"])
 
     def shrink(self, drawer: Drawer, *, inline: bool) -> None:
         """Make the first divergence of each red fingerprint minimal, the worst first; tell what came of it and store
@@ -167,7 +183,7 @@ class Verdicts:
             self._session.writer.shrunk(self._nodeid, row["fingerprint"], told)
         folder = self._session.programs
         if folder is not None and shrunk.program is not None:
-            path = folder / f"{row['id']}-{self._session.options.worker}-shrunk.json"
+            path = folder / f"{row['id']}-{self._session.options.worker}{SHRUNK}.json"
             if not path.exists():
                 shrunk.program.save(path, {"row": dict(row), "rules": dataclasses.asdict(self._options.rules)})
 
@@ -176,4 +192,4 @@ class Verdicts:
         from reports import failure_text
 
         total = sum(self._session.counts[v] for v in ("aligned", "divergent", "undecidable", "crashed", "timed_out"))
-        return failure_text(self.rows, cases=total)
+        return failure_text(self.rows, cases=total, repros=self._scripts)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Callable
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
 from dual_object.program import Call, Input, Program
-from dual_object.values import Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree
+from dual_object.values import Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree
 
 _INPUT_NAMES = ("x", "y", "z", "w", "u", "v")
 
@@ -55,9 +56,13 @@ def text(program: Program) -> str:
     return "\n".join(line.text for line in lines(program))
 
 
-def lines(program: Program) -> list[Line]:
-    """The printed Program line by line."""
-    return _Printer(program).lines()
+def lines(program: Program, array: Callable[[Array], str] | None = None) -> list[Line]:
+    """The printed Program line by line; `array` spells its arrays, by default by shape and dtype alone."""
+    return _Printer(program, array or _array_in_short).lines()
+
+
+def _array_in_short(array: Array) -> str:
+    return f"array(shape={array.shape}, dtype={array.dtype})"
 
 
 def _in_place(call: Call) -> bool:
@@ -66,8 +71,9 @@ def _in_place(call: Call) -> bool:
 
 
 class _Printer:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, array: Callable[[Array], str] = _array_in_short) -> None:
         self.program = program
+        self.array = array
         self.names: dict[int, str] = {}
         self.contexts: dict[int, str] = {}
         self.entered = {call.args[0].id for call in program.calls if call.kind == "enter"}
@@ -238,7 +244,7 @@ class _Printer:
         if tree is Ellipsis:
             return "..."
         if isinstance(tree, np.ndarray):
-            return f"array(shape={tree.shape}, dtype={tree.dtype})"
+            return self.array(tree)
         if kind is Placement or kind is Sbp:
             return repr(tree)
         if kind is Opaque:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from reports.matrix import Cell, Matrix
     from reports.merging import Merged, join_status, merge_runs
     from reports.records import Damage, RecordWriter, Run, read_run
+    from reports.repros import load_repros
     from reports.saved import Saved, load_saved
     from reports.shape import RED_LEVELS
     from reports.site import save_site
@@ -92,6 +93,7 @@ _HOMES = {
         "Run",
         "read_run",
     ),
+    "reports.repros": ("load_repros",),
     "reports.saved": (
         "Saved",
         "load_saved",
@@ -143,6 +145,7 @@ __all__ = [
     "junit_property",
     "junit_xml",
     "latest_run",
+    "load_repros",
     "load_saved",
     "load_status",
     "markdown_text",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from rich.padding import Padding
 from rich.text import Text
@@ -15,10 +16,13 @@ from reports.quantities import counted
 SHOWN = 3
 
 
-def failure_text(rows: Sequence[Mapping[str, object]], cases: int, width: int = 100) -> str:
+def failure_text(
+    rows: Sequence[Mapping[str, object]], cases: int, width: int = 100, repros: Mapping[str, Path] | None = None
+) -> str:
     """Tell a test's divergences: one block per fingerprint with message, program and worst elements.
 
-    `rows` are divergence rows as in the records, in the order of their cases; `cases` is how many cases the test ran.
+    `rows` are divergence rows as in the records, in the order of their cases; `cases` is how many cases the test ran;
+    `repros` says by id where the run will write a script.
     """
     groups: dict[object, list[Mapping[str, object]]] = {}
     for row in rows:
@@ -47,6 +51,9 @@ def failure_text(rows: Sequence[Mapping[str, object]], cases: int, width: int = 
             console.print(Padding(worst_table(shown["worst"], str(first["target"])), (0, 0, 0, 2)))
         console.print()
         console.print(Padding(Text(literal(str(first["replay"]))), (0, 0, 0, 2)))
+        path = (repros or {}).get(str(first["id"]))
+        if path is not None:
+            console.print(Text(literal(f"  repro: {path}")), soft_wrap=True)
     if len(groups) > SHOWN:
         console.print()
         console.print(Text(f"and {counted(len(groups) - SHOWN, 'more fingerprint')}, see the summary"))

@@ -14,7 +14,7 @@ from reports.literals import literal, literal_lines
 from reports.plain import encode
 from reports.quantities import counted
 from reports.shape import LEVELS
-from reports.summary import Divergence, Evidence, Summary
+from reports.summary import Divergence, Evidence, Repro, Summary
 
 PROPERTY = "autotest"
 SUITE = "op-autotest"
@@ -89,7 +89,7 @@ def _case(test: str, rows: Sequence[Divergence], summary: Summary) -> ET.Element
     red = [row for row in rows if is_red(row.level)]
     outcome = summary.outcomes.get(test)
     if red:
-        _problem(case, "failure", _message(red), _told(red, summary.evidence))
+        _problem(case, "failure", _message(red), _told(red, summary.evidence, summary.repros))
     elif outcome == "failed":
         _problem(case, "failure", "failed without a divergence", ["The output of pytest tells why."])
     elif outcome == "skipped":
@@ -109,7 +109,7 @@ def _message(rows: Sequence[Divergence]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _told(rows: Sequence[Divergence], evidence: Mapping[str, Evidence]) -> Iterator[str]:
+def _told(rows: Sequence[Divergence], evidence: Mapping[str, Evidence], repros: Mapping[str, Repro]) -> Iterator[str]:
     """Each divergence with its message, its program and the command that shows it again."""
     for finding in findings(rows):
         yield f"{literal(finding.fingerprint)}  {counted(finding.cases, 'case')}"
@@ -119,6 +119,8 @@ def _told(rows: Sequence[Divergence], evidence: Mapping[str, Evidence]) -> Itera
             for number, line in enumerate(shown.program.rstrip("\n").split("\n"), 1):
                 yield f"{'>' if number == shown.blamed_line else ' '} {line}"
         yield literal(finding.first.replay)
+        if finding.first.id in repros:
+            yield literal(repros[finding.first.id].sentence)
         yield ""
 
 

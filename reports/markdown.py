@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from reports.findings import Finding, brief, findings
 from reports.literals import literal
 from reports.quantities import counted, duration, share
+from reports.repros import VERIFIED
 from reports.summary import Divergence, Summary
-from reports.verdict import frameworks, headline
+from reports.verdict import broken, frameworks, headline
 
 # GitHub drops the summary of a step whole when it passes 1 MiB, so this stays well below.
 MOST_BYTES = 900_000
@@ -72,6 +74,11 @@ def _joined(lines: Iterator[str]) -> str:
 
 
 def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
+    looks = broken(summary)
+    if looks is not None:
+        lead, _, message = looks.partition(" is ")
+        yield f"**{lead}{' is ' if message else ''}**{code(message)}"
+        yield ""
     words, sides, rest = headline(summary).partition(frameworks(summary))
     yield f"### {words}{code(sides) if sides else ''}{rest}"
     yield ""
@@ -139,11 +146,23 @@ def _row(finding: Finding) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
+def _scripts(told: Counter[str]) -> str:
+    verified = told.pop(VERIFIED, 0)
+    parts = [f"{verified:,} verified"] if verified else []
+    if told:
+        parts.append(f"{sum(told.values()):,} not verified")
+    return ", ".join(parts)
+
+
 def _rest(count: int) -> str:
     return f"\n{counted(count, 'more divergence')} did not fit here, see summary.json of the run.\n"
 
 
 def _tail(summary: Summary) -> Iterator[str]:
+    told = Counter(repro.words for repro in summary.repros.values() if repro.folder is not None)
+    if told:
+        yield ""
+        yield f"Scripts and issues to copy lie in `repros/` of the run: {_scripts(told)}."
     for title, names in (
         ("Interrupted while running", summary.running),
         ("Tests that did not end", () if summary.running else summary.open_tests),

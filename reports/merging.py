@@ -12,6 +12,7 @@ from pathlib import Path
 from reports.errors import MergeError, RecordError
 from reports.folders import load_status, plan_run, prune_runs, resolve_run, save_status
 from reports.records import Damage, Run, read_run
+from reports.repros import join_repros
 from reports.summary import Summary
 
 DIVERGED = 1
@@ -129,3 +130,4 @@ def _copy(run: Run, folder: Path, number: int) -> None:
         copy = folder / path.relative_to(run.folder).with_name(f"{id_}-{number}-{rest}")
         os.makedirs(copy.parent, exist_ok=True)
         shutil.copyfile(path, copy)
+    join_repros(run.folder, folder)

@@ -10,9 +10,10 @@ from reports.difference import Change, RunDifference
 from reports.findings import Finding, findings, is_red
 from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
+from reports.repros import texts
 from reports.summary import Divergence, Summary
 from reports.templating import asset, script_data, template
-from reports.verdict import frameworks, headline
+from reports.verdict import broken, frameworks, headline
 
 MOST_MESSAGE = 300
 #: index.html stays small enough to open at once: what is beyond is in summary.json, and the page says so.
@@ -73,6 +74,7 @@ def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
     """Return what the script shows of one divergence when it is opened."""
     evidence = summary.evidence.get(finding.fingerprint)
     row = _row(finding)
+    repro = summary.repros.get(row.id)
     return {
         **_identity(finding),
         "message": row.message,
@@ -84,6 +86,7 @@ def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
             if isinstance(one, Divergence)
         ],
         "replay": row.replay,
+        "repro": None if repro is None else texts(repro),
         "evidence": None if evidence is None else evidence.to_json(),
     }
 
@@ -119,6 +122,7 @@ def render_page(
         tone=TONES.get(verdict, "unsure"),
         verdict=verdict,
         headline=words,
+        broken=broken(summary),
         counts=_counts(summary),
         changes=[] if isinstance(changes, str) else _changes(changes),
         changes_note=changes if isinstance(changes, str) else _compared(changes),

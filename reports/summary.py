@@ -142,6 +142,23 @@ class Graph:
         return self.verified + sum(self.skipped.values())
 
 
+#: The name of a repro's script, in its folder.
+SCRIPT = "repro.py"
+
+
+@dataclass(frozen=True)
+class Repro:
+    """A divergence's repro; `folder` is None where there is no script, for the reason that `words` gives."""
+
+    folder: Path | None
+    words: str
+
+    @property
+    def sentence(self) -> str:
+        """Where the script lies and whether it was verified, in one line."""
+        return f"repro: {self.words}" if self.folder is None else f"repro: {self.folder / SCRIPT} ({self.words})"
+
+
 @dataclass(frozen=True)
 class SlowTest:
     """A test and its own wall time in seconds."""
@@ -162,7 +179,7 @@ class Summary:
     `unexpected` counts the divergent, crashed and timed-out cases with a divergence that is red, `unexpected_tests` the
     tests holding them, and `failed` names the failed tests without one. `confirmed` counts the remembered cases that
     align now, `forgotten` says what was wrong with remembered ones. By test: `outcomes` (passed, failed, skipped),
-    `seconds_by_test`, `lines`.
+    `seconds_by_test`, `lines`. `repros` are by the ids of divergences.
     """
 
     folder: Path
@@ -213,6 +230,7 @@ class Summary:
     random: int = 0
     confirmed: int = 0
     forgotten: tuple[str, ...] = ()
+    repros: Mapping[str, Repro] = field(default_factory=dict)
 
     @property
     def cases(self) -> int:
@@ -272,4 +290,5 @@ class Summary:
             "doubts": [row.to_json() for row in self.doubts],
             "loose": list(self.loose),
             "matrix": self.matrix.to_json(),
+            **({"repros": {id_: repro.words for id_, repro in self.repros.items()}} if self.repros else {}),
         }

@@ -14,6 +14,7 @@ from reports.coverage import CoverageTally
 from reports.doubts import DoubtTally
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
+from reports.repros import load_repros
 from reports.shape import LEVELS, RED_LEVELS, ROW_TEXTS, Record
 from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary, severity
 from reports.tolerances import ToleranceTally
@@ -295,4 +296,5 @@ class _Tally:
             random=self._random,
             confirmed=self._confirmed,
             forgotten=self._forgotten.all(),
+            repros=load_repros(self._folder),
         )

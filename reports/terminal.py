@@ -17,7 +17,7 @@ from reports.literals import literal, literal_lines
 from reports.paper import Paper
 from reports.quantities import counted, duration, share
 from reports.summary import Divergence, Evidence, Summary, severity
-from reports.verdict import headline
+from reports.verdict import broken, headline
 
 MOST_GROUPS = 10
 MOST_NAMES = 10
@@ -54,6 +54,10 @@ class _Page:
     def print(self, report: Path) -> None:
         """Print each part that has something to say, and where the report lies."""
         summary = self._summary
+        looks = broken(summary)
+        if looks is not None:
+            self._say(self._text(looks, "bold red"))
+            self._say(Text())
         words = headline(summary)
         style = {"DIVERGENT": "bold red", "FAILED": "bold red", "aligned": "bold green"}.get(
             words.split(":")[0], "bold yellow"
@@ -206,6 +210,10 @@ class _Page:
             self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)
         self._say(Text())
         self._say(self._text(first.replay, "bold"), INDENT)
+        repro = self._summary.repros.get(first.id)
+        if repro is not None:
+            # Never wrapped: a path is there to be copied.
+            self._console.print(Text(f"{' ' * INDENT}{self._literal(repro.sentence)}"), soft_wrap=True)
 
     def _matrix(self) -> None:
         summary, matrix = self._summary, self._summary.matrix

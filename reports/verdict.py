@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from reports.quantities import counted
 from reports.summary import Summary
+
+#: One red test of one is a finding, not a pattern.
+FEWEST_RED = 3
 
 
 def headline(summary: Summary) -> str:
@@ -17,6 +22,28 @@ def headline(summary: Summary) -> str:
     if summary.aligned:
         return f"aligned: {_aligned(summary)}, {frameworks(summary)}{_known(summary)}"
     return f"nothing compared: {_nothing(summary)}, {frameworks(summary)}{_known(summary)}"
+
+
+def broken(summary: Summary) -> str | None:
+    """Return what to say before all else where more than half of the tests are red: one cause is likelier than many."""
+    red = summary.unexpected_tests + len(summary.failed)
+    if 2 * red <= summary.tests or red < FEWEST_RED:
+        return None
+    words: Counter[str] = Counter()
+    for row in summary.divergences:
+        words[_cause(row.message)] += row.count
+    lead = f"the target looks broken: {red:,} of {counted(summary.tests, 'test')} are red"
+    if not words:
+        return lead
+    [(message, count)] = words.most_common(1)
+    return f"{lead}; the commonest message ({counted(count, 'time')}) is {message}"
+
+
+def _cause(message: str) -> str:
+    """What a message says whichever op it is about: the exception it tells of, or all but the op."""
+    line = message.partition("\n")[0]
+    _, raised, error = line.partition(" raised ")
+    return error if raised else line.partition(": ")[2] or line
 
 
 def frameworks(summary: Summary) -> str:

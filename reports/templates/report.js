@@ -362,6 +362,7 @@
       el("div", { class: "full pair" },
         part("Fingerprint", copied(detail.fingerprint, "fingerprint"), " ", link),
         part("Replay", copied(detail.replay, "replay command"))),
+      detail.repro ? reproPart(detail.repro, copied) : null,
       detail.reason ? fullPart("Known, because", paragraph("whole", detail.reason)) : null,
       long ? fullPart("Message", paragraph("whole", detail.message)) : null,
       evidence.shrunk ? shrunkPart(evidence.shrunk) : null,
@@ -377,6 +378,14 @@
     ];
     return parts.filter((node) => node !== null);
   }
+
+  const reproPart = (repro, copied) => repro.script === null
+    ? fullPart("Repro", paragraph("soft", repro.words))
+    : fullPart("Repro", copied(repro.path, "path of the repro"), paragraph("soft", repro.words),
+      el("details", {}, el("summary", {}, "repro.py"), copyButton(repro.script, "repro.py"),
+        scrollBox("repro.py", el("pre", { class: "program" }, repro.script))),
+      el("details", {}, el("summary", {}, "issue.md"), copyButton(repro.issue, "issue.md"),
+        scrollBox("issue.md", el("pre", { class: "program" }, repro.issue))));
 
   const lastWordsPart = (text) => fullPart("Last words of the target", el("pre", { class: "whole" }, text));
 

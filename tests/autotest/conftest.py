@@ -87,6 +87,8 @@ def command(*arguments: str, target: str | None = "torch") -> list[str]:
     asked += [] if any(one.startswith("--autotest-inputs") for one in arguments) else ["--autotest-inputs", "plain"]
     given = target is None or any("--autotest-shrink" in argument for argument in arguments)
     quick = [] if given else ["--autotest-shrink=0", "--autotest-no-memory"]
+    # Most look at no repro: they are written, but not run, which takes seconds for each.
+    quick += ["--autotest-repro-total", "0"]
     return [sys.executable, "-m", "pytest", "-W", "error", *quick, *asked, *arguments]
 
 

@@ -62,7 +62,7 @@ def run(folder: Path, files: Mapping[str, str], *arguments: str, fault: str = ""
     """Run two ranks on `files` and see that none of their processes is left."""
     folder.mkdir()
     lay(folder, files)
-    command = [sys.executable, "-m", "autotest", "run", *files, "--ranks", "2", *arguments]
+    command = [sys.executable, "-m", "autotest", "run", *files, "--ranks", "2", "--repro-total", "0", *arguments]
     done = subprocess.run(  # noqa: S603 - our own interpreter
         command,
         cwd=folder,

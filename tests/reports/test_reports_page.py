@@ -196,6 +196,7 @@ def test_detail_data(summed, case, row, evidence):
             {"test": "t::b", "cases": ["t::b#0"], "count": 1},
         ],
         "replay": "autotest replay 0a1b2c3d",
+        "repro": None,
         "evidence": {**evidence(words=["w"]), "shrunk": None},
     }
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from reports import headline
+from reports import headline, markdown_text, render
+from reports.page import render_page
+from reports.verdict import broken
 
 BOTH = "oneflow 0.9.0 against torch 2.14.1"
 
@@ -63,3 +67,28 @@ def test_nothing_compared(summed, case, ended):
     assert words == f"nothing compared: no case aligned, 1 of 1 case skipped, {BOTH}"
     words = headline(summed(*case(verdict="rejected"), ended()))
     assert words == f"nothing compared: no case ran, 1 draw rejected, {BOTH}"
+
+
+def test_target_that_looks_broken(summed: Any, case: Any, row: Any, ended: Any) -> None:
+    """More than half of at least three tests red is said before all else, with the commonest message."""
+
+    def red(test: str, count: int, message: str) -> list[Any]:
+        found = [row(test=test, message=message, fingerprint=f"oneflow/eager_forward/exception/{message}/float32")]
+        rows = [case(test, index, verdict="divergent", divergences=found) for index in range(count)]
+        return [*(record for pair in rows for record in pair), ended(test, outcome="failed")]
+
+    some = [*red("t::a", 1, "add: add raised RuntimeError: no device"), *red("t::b", 2, "dot: x differs")]
+    summary = summed(*some)
+    assert broken(summary) is None
+    some += red("t::c", 2, "mul: mul raised RuntimeError: no device")
+    summary = summed(*some, *case("t::d"), ended("t::d"))
+    words = "the target looks broken: 3 of 4 tests are red; the commonest message (3 times) is RuntimeError: no device"
+    assert broken(summary) == words
+    assert render(summary, width=200).splitlines()[0] == words
+    assert markdown_text(summary).splitlines()[0] == (
+        "**the target looks broken: 3 of 4 tests are red; the commonest message (3 times) is **"
+        "`RuntimeError: no device`"
+    )
+    assert f'<p class="broken bad">{words}</p>' in render_page(summary, "report/", "nothing", [])
+    rest = [record for test in "efg" for record in (*case(f"t::{test}"), ended(f"t::{test}"))]
+    assert broken(summed(*some, *rest)) is None

@@ -113,6 +113,7 @@ def sample_top() -> Data:
         "tone": "bad",
         "verdict": "DIVERGENT",
         "headline": "4 divergences in 3 of 5 tests, oneflow 0.9.0 against torch 2.14.1",
+        "broken": None,
         "counts": [
             ("cases", "1,240", "in 5 tests", ""),
             ("aligned", "1,176", "", "good"),

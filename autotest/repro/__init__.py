@@ -1,0 +1,7 @@
+"""Repros: each divergence as a script that needs nothing of ours, and as an issue for the target's tracker."""
+
+from __future__ import annotations
+
+from autotest.repro.script import Script, Unscripted, obstacle, script
+
+__all__ = ["Script", "Unscripted", "obstacle", "script"]

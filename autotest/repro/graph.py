@@ -1,0 +1,63 @@
+"""The part of a script that runs its program in a static graph of the target."""
+
+from __future__ import annotations
+
+from autotest.repro.source import Source
+
+
+def graph_text(source: Source) -> list[str]:
+    """`def run_graph(torch)` for OneFlow's nn.Graph, by the recipe of its adapter, for this one program.
+
+    One backward, of a scalar that depends on a parameter of an optimizer; inputs require their gradients inside.
+    """
+    program = source.program
+    inputs = [source.name(x.id) for x in program.inputs]
+    modules = source.module_names()
+    backward = source.wanted.backward and bool(program.cotangents)
+    starts = source.starts() if backward else {}
+    found = ["def run_graph(torch):", '    """What a static graph of the program shows, by name."""']
+    found += [f"    {line}" for line in [*source.input_lines(requires_grad=False), *source.setup_lines()]]
+    if backward:
+        found += _DUMMY
+        found += [
+            f"    d{position} = {source.cotangent(id_, data, f'torch.{data.dtype.name}')}"
+            for position, (id_, data) in enumerate(starts.values())
+        ]
+    found += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
+    found += [f"            self.{name} = {name}" for name in modules]
+    if backward:
+        found.append("            self.loss = Loss()")
+        found.append("            self.add_optimizer(torch.optim.SGD(self.loss.parameters(), lr=0.0))")
+    taken = [*inputs, *(f"d{position}" for position in range(len(starts)))]
+    found += ["", f"        def build({', '.join(['self', *taken])}):"]
+    if backward:
+        found += [
+            f"            {source.name(x.id)} = {source.name(x.id)}.requires_grad_()"
+            for x in program.inputs
+            if x.requires_grad
+        ]
+    passed = ["torch", *source.customs(), *(f"self.{name}" for name in modules), *inputs]
+    found += [f"            {line}" for line in source.custom_lines()]
+    found.append(f"            out = program({', '.join(passed)})")
+    if backward:
+        products = ", ".join(f"{path} * d{position}" for position, path in enumerate(starts))
+        found.append(f"            self.loss({products}).backward()")
+    found.append(f"            return {{{', '.join(source.graph_results())}}}")
+    found += ["", f"    results = Graph()({', '.join(taken)})"]
+    state = source.buffers()
+    return [*found, f"    return {{**results{''.join(f', {item}' for item in state)}}}"]
+
+
+_DUMMY = [
+    "",
+    "    class Loss(torch.nn.Module):",
+    '        """A scalar that depends on a parameter of an optimizer: without one a graph has no backward."""',
+    "",
+    "        def __init__(self):",
+    "            super().__init__()",
+    "            self.p = torch.nn.Parameter(torch.zeros(1))",
+    "",
+    "        def forward(self, *products):",
+    "            return self.p.sum() * 0 + sum(product.sum().to(torch.float32) for product in products)",
+    "",
+]

@@ -1,0 +1,123 @@
+"""`issue.md`: a divergence in plain words for the developers of the target, who know nothing of this harness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autotest.comparison import Rules
+from autotest.repro.script import versions
+from autotest.repro.templating import template
+from autotest.tolerance import tolerance
+from reports.quantities import counted
+
+#: So many of the worst elements are told.
+MOST_WORST = 5
+
+_PHASES = {
+    "eager_forward": "forward, eager",
+    "eager_backward": "backward, eager",
+    "eager_second": "second derivative, eager",
+    "graph_forward": "forward, static graph",
+    "graph_backward": "backward, static graph",
+    "graph_state": "buffers after a static graph",
+}
+_KINDS = {
+    "value": "wrong values",
+    "nonfinite": "NaN or infinity where there should be none, or none where there should be",
+    "sign": "wrong sign",
+    "shape": "wrong shape",
+    "dtype": "wrong dtype",
+    "device": "wrong device",
+    "layout": "wrong memory layout",
+    "mutation": "an input is changed that should not be, or not changed that should be",
+    "structure": "returns another structure",
+    "grad_missing": "a gradient is missing",
+    "grad_extra": "a gradient where there should be none",
+    "exception": "raises where PyTorch does not",
+    "missing": "is not there",
+    "unsupported": "is not supported",
+    "accepts_invalid": "accepts what PyTorch refuses",
+    "exception_class": "raises an unrelated exception",
+    "crash": "ends the process",
+    "timeout": "does not end",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How widely a divergence shows in its run: cases, tests, all phases of its op and kind, the command."""
+
+    cases: int
+    tests: int
+    phases: Sequence[str]
+    command: str
+
+
+def issue_text(
+    row: Mapping[str, Any],
+    program: str,
+    rules: Rules,
+    evidence: Mapping[str, Any],
+    seen: Seen,
+    environment: Mapping[str, str],
+    script: str,
+    file: str,
+) -> str:
+    """The issue of a divergence; `program` is what the script runs, `evidence` what the records have of it."""
+    target, kind = row["target"], row["kind"]
+    what = _KINDS.get(kind, kind)
+    where = ", ".join(_PHASES.get(phase, phase) for phase in seen.phases)
+    facts = [
+        ("versions", versions(target, environment)),
+        ("shows in", where),
+        ("compared", _compared(rules)),
+        ("seen in", f"{counted(seen.cases, 'case')} of {counted(seen.tests, 'test')}"),
+        ("found by", f"`{_cell(seen.command)}`" if seen.command else ""),
+        ("fingerprint", f"`{row['fingerprint']}`"),
+    ]
+    return template("issue.md.j2").render(
+        title=f"`{row['op']}`: {what} ({_PHASES.get(row['phase'], row['phase'])})",
+        summary=row["message"],
+        facts=[(name, value) for name, value in facts if value],
+        program=program,
+        target=target,
+        expected=f"Expected: what PyTorch does. Actual: {_after_op(row['message'])}.",
+        words=evidence.get("words") or (),
+        worst=[_worst(element) for element in (evidence.get("worst") or ())[:MOST_WORST]],
+        last_words=evidence.get("last_words"),
+        script=script.rstrip("\n"),
+        file=file,
+    )
+
+
+def _after_op(message: str) -> str:
+    return message.partition(": ")[2].rstrip(".") or message
+
+
+def _compared(rules: Rules) -> str:
+    parts = ["shape", *(["dtype"] if rules.check_dtype else []), "device"]
+    if not rules.check_allclose:
+        return f"{', '.join(parts)}; no values"
+    rtol, atol, _ = tolerance("float32", "cpu", rules.rtol, rules.atol)
+    of = "" if rules.rtol is not None else " for float32, by dtype"
+    return f"{', '.join(parts)}, values (rtol={rtol:g}, atol={atol:g}{of}; integers exactly)"
+
+
+def _worst(element: Mapping[str, Any]) -> list[str]:
+    actual = element["eager"] if element["graph"] is None else element["graph"]
+    index = f"[{', '.join(map(str, element['index']))}]"
+    return [index, *(_number(value) for value in (element["reference"], actual)), *_distances(element)]
+
+
+def _distances(element: Mapping[str, Any]) -> list[str]:
+    return [_number(element[name], 3) for name in ("absolute", "relative", "ulp")]
+
+
+def _number(value: object, digits: int = 9) -> str:
+    return "-" if value is None else format(value, f".{digits}g") if isinstance(value, float) else str(value)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("`", "'")

@@ -1,0 +1,180 @@
+"""A repro script: one divergence as a program that needs the two frameworks and NumPy, and judges by itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autotest.comparison import Rules
+from autotest.errors import AutotestError
+from autotest.repro.graph import graph_text
+from autotest.repro.source import Source, Wanted, obstacle_of, wrapped
+from autotest.repro.targets import RECIPES
+from autotest.repro.templating import template
+from autotest.tolerance import tolerance
+from dual_object.program import Program
+from dual_object.values import Array
+
+#: A target that has not ended by then hangs; less than what one repro may take to be verified.
+DEADLINE = 20
+_DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+#: Kinds whose process may end: the target's part runs in one of its own.
+_DEADLY = frozenset({"crash", "timeout"})
+#: What is compared of each result, by kind; every other kind compares all of `_ALL`.
+_CHECKED: Mapping[str, tuple[str, ...]] = {
+    "dtype": ("dtype",),
+    "shape": ("shape",),
+    "device": ("device",),
+    "layout": ("strides",),
+    "requires_grad": ("requires_grad",),
+    "value": ("values",),
+    "nonfinite": ("values",),
+    "sign": ("values",),
+    "mutation": ("values",),
+    **dict.fromkeys(
+        (
+            "grad_missing",
+            "grad_extra",
+            "structure",
+            "exception",
+            "missing",
+            "unsupported",
+            "accepts_invalid",
+            "exception_class",
+            "crash",
+            "timeout",
+        ),
+        (),
+    ),
+}
+_ALL = ("dtype", "shape", "device", "strides", "requires_grad", "values")
+#: Facts that are told only where they are compared, and how a script asks a tensor for them.
+_FACTS = {
+    "device": "value.device.type",
+    "strides": "tuple(value.stride())",
+    "requires_grad": "value.requires_grad",
+}
+#: Kinds that say that the target ended, or refused, before there was anything to compare.
+_ENDED = frozenset({"exception", "missing", "unsupported", "structure", *_DEADLY})
+
+
+class Unscripted(AutotestError, ValueError):  # noqa: N818 - a reason, not a fault
+    """A divergence has no repro script, for the reason given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script's text, and the arrays that stand in a file beside it (none where all are inline)."""
+
+    text: str
+    arrays: Mapping[str, Array]
+
+
+def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
+    """Why a divergence has no script, if it has none."""
+    phase, target = row["phase"], row["target"]
+    if row["kind"] == "batch_only":
+        return "it shows only in a static graph that other cases share"
+    recipe = RECIPES.get(target)
+    if recipe is None:
+        return f"target {target!r} is not one that a script knows how to import ({', '.join(RECIPES)})"
+    graph = phase.startswith("graph")
+    if graph and recipe.graph is None:
+        return f"a script builds no static graph of {target}"
+    return obstacle_of(program, graph=graph)
+
+
+def script(
+    row: Mapping[str, Any],
+    program: Program,
+    rules: Rules,
+    shown: Mapping[str, Any] | None,
+    environment: Mapping[str, str],
+    paths: str = "",
+) -> Script:
+    """The repro of a divergence: `row` as the records have it, `shown` what of `program` shows it (None: unknown),
+    `paths` where its custom ops are imported from. Raises Unscripted.
+    """
+    reason = obstacle(row, program)
+    if reason is not None:
+        raise Unscripted(reason)
+    recipe = RECIPES[row["target"]]
+    source = Source(program, _wanted(row, shown))
+    kind = row["kind"]
+    checked = _CHECKED.get(kind, _ALL)
+    text = source.program_text()
+    body = source.body()
+    graph = "\n".join(wrapped(graph_text(source))) if source.wanted.graph else ""
+    values = {
+        "title": row["message"].partition("\n")[0].replace("\\", "/").replace('"""', "'''"),
+        "fingerprint": row["fingerprint"],
+        "versions": versions(row["target"], environment),
+        "paths": paths if source.customs() else "",
+        "file": "inputs.safetensors" if source.file else "",
+        "deadly": kind in _DEADLY,
+        "deadline": DEADLINE,
+        "imports": sorted(source.imports),
+        "custom_imports": source.custom_imports(),
+        "strided": source.strided,
+        "load": source.loads,
+        "program": text,
+        "body": wrapped(body),
+        "graph": graph,
+        "facts": [(name, how) for name, how in _FACTS.items() if name in checked],
+        "devices": source.devices(),
+        "checked": checked,
+        "sign": kind == "sign",
+        "tolerance": _tolerance(rules),
+        "tolerances": {name: tuple(tolerance(name, "cpu", None, None)) for name in _DTYPES},
+        "host": bool(source.hosts()),
+        "refusal": source.refusal,
+        "import_target": recipe.imports,
+        "target": recipe.module,
+    }
+    made = template("repro.py.j2")
+    told = made.render(numpy=False, **values)
+    if "np." in told:
+        told = made.render(numpy=True, **values)
+    try:
+        ast.parse(told)
+    except SyntaxError as error:
+        raise Unscripted(f"its program has no text that Python reads: {error.msg} in {error.text!r}") from None
+    return Script(told, source.file)
+
+
+def _wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
+    phase, kind = row["phase"], row["kind"]
+    part = None if shown is None else shown["part"]
+    if kind in _ENDED and part != "host":
+        part = "gradient" if "backward" in phase and not phase.startswith("graph") else "output"
+    backward = "backward" in phase or phase == "eager_second" or kind in _DEADLY
+    if phase.startswith("graph") and kind in _ENDED:
+        backward = True  # nobody knows which part of it the graph refused
+    return Wanted(
+        part=part,
+        key="" if shown is None or kind in _ENDED else shown["key"],
+        call=None if shown is None else shown["call"],
+        returned=kind == "structure",
+        backward=backward,
+        second=phase == "eager_second",
+        graph=phase.startswith("graph"),
+    )
+
+
+def _tolerance(rules: Rules) -> str:
+    """The expression of a tensor's relative and absolute tolerance."""
+    if rules.rtol is not None and rules.atol is not None:
+        return f"({rules.rtol}, {rules.atol})"
+    return "by dtype"
+
+
+def versions(target: str, environment: Mapping[str, str]) -> str:
+    """The versions that showed the divergence, in words."""
+    names = dict.fromkeys([target, "torch", "numpy", "python"])
+    told = [f"{name} {environment[name]}" for name in names if name in environment]
+    return ", ".join([*told, *([environment["platform"]] if "platform" in environment else [])])
+
+
+__all__ = ["DEADLINE", "Script", "Unscripted", "obstacle", "script", "versions"]

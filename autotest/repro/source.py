@@ -1,0 +1,464 @@
+"""The source of a repro: a stored Program as lines of Python that need nothing of ours."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotest.repro import arrays
+from dual_object.globals import distributed
+from dual_object.printing import lines, names
+from dual_object.program import Call, Input, Program, op_name
+from dual_object.tracing import obstacle, setup_calls, traced_calls
+from dual_object.values import Array, Device, Ref, Tree, leaves, refs
+
+WIDTH = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a script is to show: the results of one `part` of an observation, that of one `key` alone where it is known.
+
+    `call` is the index of the blamed call, `returned` whether what it returns is to be seen even where an in-place
+    call returns a tensor that has a name already, `backward` whether gradients are asked for (`second`: twice), `graph`
+    whether in a static graph.
+    """
+
+    part: str | None
+    key: str
+    call: int | None
+    returned: bool
+    backward: bool
+    second: bool
+    graph: bool
+
+
+class Source:
+    """The parts of a script that are about one Program.
+
+    `file` are the arrays that stand in a file beside the script, none where all are inline; `imports` the lines that
+    the printed program needs. Both fill while the parts are asked for.
+    """
+
+    def __init__(self, program: Program, wanted: Wanted) -> None:
+        self.program = program
+        self.wanted = wanted
+        self.file: dict[str, Array] = {}
+        self.imports: set[str] = set()
+        self.strided = False
+        self.loads = False
+        self._names = names(program)
+        self._outside = sum(array.size for array in self._all_arrays()) > arrays.MOST_INLINE
+
+    def _all_arrays(self) -> Iterator[Array]:
+        program = self.program
+        yield from (x.data for x in program.inputs)
+        for call in program.calls:
+            yield from call.state.values()
+            found = [*leaves(call.args), *leaves(call.kwargs)]
+            yield from (leaf for leaf in found if isinstance(leaf, np.ndarray))
+        if self.wanted.backward:
+            yield from program.cotangents.values()
+
+    # Names
+
+    def name(self, id_: int) -> str:
+        """A value as the printed Program names it."""
+        return self._names.get(id_, f"v{id_}")
+
+    def _modules(self) -> dict[int, Call]:
+        return {call.out.id: call for call in self.program.modules() if type(call.out) is Ref}
+
+    def module_names(self) -> list[str]:
+        """The names of the modules that the program makes."""
+        return [self.name(id_) for id_ in self._modules()]
+
+    # Arrays
+
+    def array(self, data: Array, name: str) -> str:
+        """An array as an expression that NumPy and both frameworks take."""
+        if self._outside:
+            while name in self.file:
+                name += "'"
+            self.file[name] = data
+            return f'ARRAYS["{name}"]'
+        if arrays.shapeless(data):
+            return f'np.zeros({data.shape}, "{data.dtype.name}")'
+        text = arrays.literal(data)
+        for word in ("inf", "nan"):
+            if word in text:
+                self.imports.add(f"from math import {word}")
+        return text
+
+    def _numpy(self, data: Array, name: str) -> str:
+        """The same as an array of NumPy's."""
+        text = self.array(data, name)
+        return text if self._outside or arrays.shapeless(data) else f'np.array({text}, "{data.dtype.name}")'
+
+    def tensor(self, data: Array, dtype: str, name: str, requires_grad: bool = False) -> str:
+        """A tensor as an expression."""
+        grad = ", requires_grad=True" if requires_grad else ""
+        return f"torch.tensor({self.array(data, name)}, dtype=torch.{dtype}{grad})"
+
+    def input_lines(self, *, requires_grad: bool) -> list[str]:
+        """The lines that make the inputs; in a graph they require their gradients inside of it alone."""
+        found: list[str] = []
+        for x in self.program.inputs:
+            found += self._input(x, self.name(x.id), x.requires_grad and requires_grad)
+        return found
+
+    def _input(self, x: Input, name: str, requires_grad: bool) -> list[str]:
+        if x.strides is None:
+            return [f"{name} = {self.tensor(x.data, x.dtype, name, requires_grad)}"]
+        self.strided = True
+        made = f"{name} = torch.from_numpy(strided({self._numpy(x.data, name)}, {x.strides}))"
+        if x.dtype == "bfloat16":
+            made += ".to(torch.bfloat16)"
+        return [made, *([f"{name}.requires_grad = True"] if requires_grad else [])]
+
+    # The program
+
+    def program_text(self) -> str:
+        """`def program(torch, x): ...`, as people saw it; below it returns what else is to be shown."""
+        program, wanted = self.program, self.wanted
+        setup = set(setup_calls(program)) if wanted.graph else set()
+        kept = {*traced_calls(program)} if wanted.graph else set(range(len(program.calls)))
+        cut = self._cut()
+        shown: list[str] = []
+        for line in lines(program, lambda array: self._numpy(array, "array")):
+            index = line.call
+            if index is None:
+                if line.text.startswith("def "):
+                    shown.append(f"def program({', '.join(['torch', *self.parameters()])}):")
+                elif line.text.lstrip().startswith("return ") and cut is None:
+                    shown.append(f"    return {self._returned(line.text.strip().removeprefix('return '))}")
+                continue
+            call = program.calls[index]
+            if index in setup or (index not in kept and call.kind != "exit") or (cut is not None and index > cut):
+                continue
+            shown += self._line(line.text, index, call)
+        if len(shown) == 1:
+            shown.append("    pass")
+        return "\n".join(shown)
+
+    def _line(self, text: str, index: int, call: Call) -> list[str]:
+        indent = text[: len(text) - len(text.lstrip())]
+        self._import_for(call, text)
+        if call.raises and index != self._cut():
+            self.imports.add("from contextlib import suppress")
+            return [f"{indent}with suppress(Exception):", f"    {text}"]
+        if index in self.hosts() and "  # " in text:
+            return [f"{indent}{self.hosts()[index]} = {text.strip().partition('  # ')[0]}"]
+        if self.wanted.returned and type(call.out) is Ref and " = " not in text and "=" not in text.split("(")[0]:
+            text = f"{indent}{self.name(call.out.id)} = {text.strip()}"
+        return [text, *(indent + line for line in self._load(call))]
+
+    def _load(self, call: Call) -> list[str]:
+        """The line that gives a new module its state."""
+        if not call.state or type(call.out) is not Ref:
+            return []
+        self.loads = True
+        name = self.name(call.out.id)
+        state = ", ".join(f'"{key}": {self.array(value, f"{name}.{key}")}' for key, value in call.state.items())
+        return [f"load(torch, {name}, {{{state}}})"]
+
+    def setup_lines(self) -> list[str]:
+        """What comes before a static graph: its modules."""
+        if not self.wanted.graph:
+            return []
+        setup = set(setup_calls(self.program))
+        found: list[str] = []
+        for line in lines(self.program, lambda array: self._numpy(array, "array")):
+            if line.call in setup and line.call is not None:
+                call = self.program.calls[line.call]
+                self._import_for(call, line.text)
+                found += [line.text.strip(), *self._load(call)]
+        return found
+
+    def _cut(self) -> int | None:
+        """The blamed call where the reference raises in it: the script ends with that."""
+        call = self.wanted.call
+        calls = self.program.calls
+        if call is not None and call < len(calls) and calls[call].raises:
+            return call
+        return len(calls) - 1 if calls and calls[-1].raises and self.program.outputs is None else None
+
+    @property
+    def refusal(self) -> bool:
+        """Whether the reference raises in the end."""
+        return self._cut() is not None
+
+    def parameters(self) -> list[str]:
+        """What the program takes besides the framework: custom ops, modules of a graph, inputs."""
+        modules = self.module_names() if self.wanted.graph else []
+        return [*self.customs(), *modules, *(self.name(x.id) for x in self.program.inputs)]
+
+    def customs(self) -> dict[str, tuple[str, str]]:
+        """Custom ops by name: where reference and target have them, as `module:qualname`."""
+        return {call.op: call.custom for call in self.program.calls if call.kind == "custom" and call.custom}
+
+    def _import_for(self, call: Call, text: str) -> None:
+        """Import what a printed operator is called by."""
+        if call.kind != "operator" or hasattr(builtins, call.op) or f"{call.op}(" not in text:
+            return
+        if call.op in ("copy", "deepcopy"):
+            self.imports.add(f"from copy import {call.op}")
+        elif call.op == "trunc" and hasattr(math, call.op):
+            self.imports.add("from math import trunc")
+        elif hasattr(operator, call.op):
+            self.imports.add(f"from operator import {call.op}")
+
+    # What is shown
+
+    def hosts(self) -> dict[int, str]:
+        """Calls that give a plain value to Python, by index, and the names that the script gives these values."""
+        if self.wanted.part not in ("host", None) or self.wanted.graph:
+            return {}
+        found: dict[int, str] = {}
+        for index, call in enumerate(self.program.calls):
+            plain = call.out is not None and not refs(call.out) and not call.raises
+            if plain and (self.wanted.part is None or self.wanted.call in (None, index)):
+                found[index] = f"h{len(found)}"
+        return found
+
+    def extras(self) -> list[str]:
+        """Values inside the program that it is to return besides its outputs, by name."""
+        program, wanted = self.program, self.wanted
+        if self.refusal:
+            return []
+        made: list[str] = []
+        if wanted.part in ("output", None) and not wanted.graph:
+            made += [self.name(id_) for id_ in program.watched]
+        if wanted.part in ("gradient", "second", None) and wanted.backward and not wanted.graph:
+            made += [self.name(id_) for id_ in program.leaves]
+        if wanted.part in ("gradient", "second", "buffer", None) and not wanted.graph:
+            made += [self.name(id_) for id_, call in self._modules().items() if call.state]
+        outputs = {self.name(id_) for id_ in refs(program.outputs)} | {self.name(x.id) for x in program.inputs}
+        return [*dict.fromkeys(name for name in made if name not in outputs), *self.hosts().values()]
+
+    def _returned(self, text: str) -> str:
+        text = text.partition("  # ")[0]
+        return ", ".join([text, *self.extras()])
+
+    def paths(self) -> dict[int, str]:
+        """Where each returned value lies, as an expression of what the program returned, `out`."""
+        found: dict[int, str] = {}
+
+        def walk(tree: Tree, path: str) -> None:
+            if type(tree) is Ref:
+                found.setdefault(tree.id, path)
+            elif isinstance(tree, dict):
+                for key, item in tree.items():
+                    walk(item, f"{path}[{key!r}]")
+            else:
+                items = getattr(tree, "items", tree) if not isinstance(tree, (tuple, list)) else tree
+                if isinstance(items, (tuple, list)):
+                    for position, item in enumerate(items):
+                        walk(item, f"{path}[{position}]")
+
+        walk(self.program.outputs, "out")
+        return found
+
+    def body(self) -> list[str]:
+        """The lines that run the program on one framework and return what is to be shown."""
+        program, wanted = self.program, self.wanted
+        found = self.custom_lines()
+        found += self.input_lines(requires_grad=True)
+        call = f"program({', '.join(['torch', *self.parameters()])})"
+        if wanted.graph:
+            found += self.setup_lines()
+        extras = self.extras()
+        returns = program.outputs is not None and not self.refusal
+        target = ", ".join(["out", *extras])
+        found.append(f"{target} = {call}" if returns or extras else call)
+        if wanted.backward and program.cotangents and not self.refusal:
+            found += self._backward()
+        return [*found, f"return {{{', '.join(self.results())}}}"]
+
+    def custom_lines(self) -> list[str]:
+        """Each custom op, of the framework that runs."""
+        return [
+            f'{name} = {alias(name, "torch")} if torch.__name__ == "torch" else {alias(name, "target")}'
+            for name in self.customs()
+        ]
+
+    def custom_imports(self) -> list[str]:
+        """The imports of custom ops' functions."""
+        found = []
+        for name, sides in self.customs().items():
+            for side, path in zip(("torch", "target"), sides, strict=True):
+                module, _, qualname = path.partition(":")
+                root, _, rest = qualname.partition(".")
+                found.append(f"from {module} import {root} as {alias(name, side)}" + (f"  # .{rest}" if rest else ""))
+        return found
+
+    def starts(self) -> dict[str, tuple[int, Array]]:
+        """The returned tensors that the backward starts from: expression, number and cotangent."""
+        paths = self.paths()
+        return {paths[id_]: (id_, array) for id_, array in self.program.cotangents.items() if id_ in paths}
+
+    def cotangent(self, id_: int, data: Array, expression: str) -> str:
+        """The array that the backward of a returned tensor starts from, of the dtype of `expression`."""
+        text = self.array(data, f"cotangent of {self.name(id_)}")
+        return f"torch.tensor({text}, dtype={expression})"
+
+    def _backward(self) -> list[str]:
+        starts = self.starts()
+        tensors = ", ".join(starts)
+        cotangents = ", ".join(self.cotangent(id_, data, f"{path}.dtype") for path, (id_, data) in starts.items())
+        if not self.wanted.second:
+            return [f"torch.autograd.backward([{tensors}], [{cotangents}])"]
+        second: Mapping[str, Array] = getattr(self.program, "second_cotangents", {})
+        firsts = ", ".join(f"{self.leaf(key, 'parameters')}.grad" for key in second)
+        again = ", ".join(
+            f"torch.tensor({self.array(data, f'second cotangent {key}')}, dtype=firsts[{position}].dtype)"
+            for position, (key, data) in enumerate(second.items())
+        )
+        return [
+            f"torch.autograd.backward([{tensors}], [{cotangents}], create_graph=True)",
+            f"firsts = [{firsts}]",
+            f"for leaf in [{', '.join([*self._leaf_tensors(), *(f'*{m}.parameters()' for m in self._stateful())])}]:",
+            "    leaf.grad = None",
+            f"torch.autograd.backward(firsts, [{again}])",
+        ]
+
+    def _leaf_tensors(self) -> list[str]:
+        program = self.program
+        return [self.name(id_) for id_ in (*(x.id for x in program.inputs if x.requires_grad), *program.leaves)]
+
+    def _stateful(self) -> list[str]:
+        return [self.name(id_) for id_, call in self._modules().items() if call.state]
+
+    def leaf(self, key: str, kind: str) -> str:
+        """The expression of a leaf or buffer by its key; `kind` is `parameters` or `buffers`."""
+        id_, _, attribute = key.partition(".")
+        name = self.name(int(id_))
+        if not attribute:
+            return name
+        plain = all(part.isidentifier() for part in attribute.split("."))
+        return f"{name}.{attribute}" if plain else f'dict({name}.named_{kind}())["{attribute}"]'
+
+    def results(self) -> list[str]:
+        """What is shown: the items of a dict from name to value."""
+        part, key = self.wanted.part, self.wanted.key
+        if self.refusal:
+            return []
+        found: list[str] = []
+        if part in ("output", None):
+            shown = self.paths()
+            if not self.wanted.graph:
+                shown |= {id_: self.name(id_) for id_ in self.program.watched}
+            found += [f'"{self.name(id_)}": {path}' for id_, path in shown.items() if key in ("", str(id_))]
+        if part in ("gradient", "second", None) and self.wanted.backward and self.program.cotangents:
+            found += self.gradients()
+        found += self.buffers()
+        if part in ("input", None) and not self.wanted.graph:
+            ids = [x.id for x in self.program.inputs if key in ("", str(x.id))]
+            found += [f'"{self.name(id_)} afterwards": {self.name(id_)}' for id_ in ids]
+        hosts = {name: op_name(self.program.calls[index]) for index, name in self.hosts().items()}
+        return [*found, *(f'"{op} read by Python": {name}' for name, op in hosts.items())]
+
+    def graph_results(self) -> list[str]:
+        """The same of what a graph's `build` returns: outputs and gradients."""
+        part, key, found = self.wanted.part, self.wanted.key, list[str]()
+        if part in ("output", None):
+            found += [f'"{self.name(id_)}": {path}' for id_, path in self.paths().items() if key in ("", str(id_))]
+        if part in ("gradient", None) and self.wanted.backward and self.program.cotangents:
+            found += self.gradients()
+        return found
+
+    def buffers(self) -> list[str]:
+        """The buffers to show, as items of a dict."""
+        part, key = self.wanted.part, self.wanted.key
+        if part not in ("buffer", None):
+            return []
+        if key and part == "buffer":
+            return [f'"buffer {self.leaf(key, "buffers")}": {self.leaf(key, "buffers")}']
+        return [
+            f'**{{f"buffer {name}.{{key}}": buffer for key, buffer in {name}.named_buffers()}}'
+            for name in self._stateful()
+        ]
+
+    def gradients(self) -> list[str]:
+        """The gradients to show, as items of a dict."""
+        which, key = "second gradient" if self.wanted.second else "gradient", self.wanted.key
+        if key and self.wanted.part in ("gradient", "second"):
+            leaf = self.leaf(key, "parameters")
+            return [f'"{which} of {leaf}": {leaf}.grad']
+        found = [f'"{which} of {name}": {name}.grad' for name in self._leaf_tensors()]
+        return found + [
+            f'**{{f"{which} of {name}.{{key}}": leaf.grad for key, leaf in {name}.named_parameters()}}'
+            for name in self._stateful()
+        ]
+
+    def devices(self) -> str:
+        """The devices, other than the CPU, that the program names."""
+        found = {
+            leaf.spec
+            for call in self.program.calls
+            for leaf in (*leaves(call.args), *leaves(call.kwargs))
+            if type(leaf) is Device and not leaf.spec.startswith("cpu")
+        }
+        found |= {
+            leaf
+            for call in self.program.calls
+            for leaf in (*leaves(call.args), *leaves(call.kwargs))
+            if type(leaf) is str and leaf.startswith("cuda")
+        }
+        return ", ".join(sorted(found))
+
+
+def alias(name: str, side: str) -> str:
+    """What a script calls one side's function of a custom op."""
+    return f"{name}_of_{side}"
+
+
+def obstacle_of(program: Program, *, graph: bool) -> str | None:
+    """Why no script can stand for this Program, if none can."""
+    if program.inline is not None:
+        return program.inline
+    if distributed(program):
+        return "it has global tensors, which a script of one process has not"
+    for call in program.calls:
+        if call.custom and not all(isinstance(side, str) and "<" not in side for side in call.custom):
+            return f"its custom op {call.op} cannot be imported"
+    return obstacle(program) if graph else None
+
+
+def wrapped(found: Sequence[str]) -> list[str]:
+    """Lines of at most some hundred characters: longer ones are broken after commas within brackets."""
+    shown: list[str] = []
+    for line in found:
+        indent = line[: len(line) - len(line.lstrip())]
+        held = ""
+        for piece in _pieces(line) if len(line) > WIDTH else [line]:
+            if held and len(held) + len(piece) > WIDTH:
+                shown.append(held.rstrip())
+                held = f"{indent}    "
+            held += piece
+        shown.append(held)
+    return shown
+
+
+def _pieces(line: str) -> list[str]:
+    """The line cut after each comma and blank that no string holds; the first comma may follow a bracket only."""
+    found, start, quote = [""], 0, ""
+    depth = 0
+    for position, character in enumerate(line):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == " " and depth and line[position - 1] == ",":
+            found.append(line[start : position + 1])
+            start = position + 1
+    return [piece for piece in [*found, line[start:]] if piece]

@@ -1,0 +1,122 @@
+"""Verifying repros: each script is run once in a process of its own before it is told of."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotest.exits import CANNOT_RUN
+from autotest.repro.writing import Written, attempts
+from reports.findings import Finding, findings, is_red
+from reports.repros import VERIFIED, Told, save_repros
+from reports.summary import Summary
+
+#: One script may take so many seconds, its imports included.
+EACH = 30.0
+#: So many run at a time: each holds two frameworks.
+TOGETHER = 2
+
+NOT_REPRODUCED = "did not reproduce (exit 0)"
+
+
+@dataclass(slots=True)
+class Budget:
+    """The seconds that all scripts of a run may take together, counted from now."""
+
+    total: float
+    end: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Start to count."""
+        self.end = time.monotonic() + self.total
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no further script is started, None while there is time."""
+        if not self.total:
+            return "not verified: --repro-total is 0"
+        return f"not verified: budget ({self.total:g} s, --repro-total)" if time.monotonic() >= self.end else None
+
+
+def write_repros(run: Path, summary: Summary, total: float) -> None:
+    """Write and verify the repros of a run's red findings, the worst first, and keep what became of each.
+
+    Raises RecordError, OSError where the folder cannot be written.
+    """
+    red = [finding for finding in findings(summary.all_divergences) if is_red(finding.level)]
+    if not red:
+        return
+    budget = Budget(total)
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        told = dict(zip([f.first.id for f in red], pool.map(lambda f: _one(run, f, summary, budget), red), strict=True))
+    save_repros(run, told)
+
+
+def _one(run: Path, finding: Finding, summary: Summary, budget: Budget) -> Told:
+    """Write a finding's repro, from the least Program that reproduces it, and say what became of it."""
+    return settle(attempts(run, finding, summary), budget)
+
+
+def settle(candidates: Iterator[Written | str], budget: Budget) -> Told:
+    """Take the first candidate that reproduces; where none does, the one written last."""
+    told = Told(False, "no script")
+    for candidate in candidates:
+        if isinstance(candidate, str):
+            return Told(False, candidate)
+        refusal = budget.refusal
+        told = Told(True, refusal or verify(candidate.script, candidate.paths))
+        if told.words != NOT_REPRODUCED:
+            return told
+    return told
+
+
+def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH) -> str:
+    """Run a script and say in words what it ended with; `paths` is where it may import from."""
+    kept = os.environ.get("PYTHONPATH")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, *([kept] if kept else [])])}
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter
+        [sys.executable, str(script)],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        out, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return f"not verified: it did not end within {seconds:g} s"
+    finally:
+        _end(process)
+    return words(process.returncode, out)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a script and the process that it may have started for the target."""
+    if process.returncode is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def words(status: int, out: str) -> str:
+    """What a script's exit status and output amount to."""
+    lines = [line.strip() for line in out.splitlines() if line.strip()]
+    last = lines[-1] if lines else "it said nothing"
+    # A script that breaks by itself ends with 1 as well: only its own sentence says that the divergence stands.
+    if status == 1 and any(line.startswith("STANDS: ") for line in lines):
+        return VERIFIED
+    if status == 0:
+        return NOT_REPRODUCED
+    if status == CANNOT_RUN:
+        reason = next((line for line in lines if line.startswith("cannot run here: ")), last)
+        return f"could not run (exit 125): {reason.removeprefix('cannot run here: ')}"
+    return f"failed (exit {status}): {last}"
