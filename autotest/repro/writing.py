@@ -50,7 +50,7 @@ class Written:
 
 
 def stored_programs(run: Path, id_: str) -> list[Stored]:
-    """What a run has stored of a divergence: what it was shrunk to, then the proofs, the least first, then whole Programs.
+    """What a run has stored of a divergence: what it was shrunk to, then proofs, the least first, then whole Programs.
 
     Raises ProgramError for a file that cannot be read.
     """
