@@ -242,7 +242,7 @@ class _Question:
         # Where the reference is itself off what it gives in float64, only that will do.
         yield ROUNDING, finite & (hits & credible | (np.abs(actual - exact) <= base))
         hull = _hull(actual, expected, runs, within)
-        if self.difference.part == "gradient":
+        if self.difference.part in ("gradient", "second"):
             reason = TIE if self._has_ties() else KINK
             if reason == KINK or self._sum_is_kept(runs):
                 yield reason, finite & hull & (jumps | self._crossed(exact, spread))
