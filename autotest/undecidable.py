@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autotest.comparison import Difference, Rules, agreeing, allowed_between, value_difference
+from autotest.agreement import agreeing, value_difference
+from autotest.comparison import Difference, Rules, allowed_between
 from autotest.divergence import Divergence
 from autotest.reruns import NEARER, Reruns, shown, smallest_normal
 from dual_object.program import Call
