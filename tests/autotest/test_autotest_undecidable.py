@@ -345,10 +345,19 @@ def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
     [
         (lambda: torch.sum(given(0.5, 0.25, -0.75)), ["sign of zero"]),
         (lambda: given(1e-30) * -1e-30, ["sign of zero"]),
+        (lambda: torch.matmul(given(0.0), given(-1.0)), ["sign of zero"]),
+        (lambda: torch.mul(given(0.0), given(-1.0)), []),
         (lambda: torch.neg(given(0.0)), []),
         (lambda: torch.relu(given(-1.0)), []),
     ],
-    ids=["what is left of a sum", "an underflow", "a negated zero", "a clipped zero"],
+    ids=[
+        "what is left of a sum",
+        "an underflow",
+        "a sum of one product",
+        "a product",
+        "a negated zero",
+        "a clipped zero",
+    ],
 )
 def test_sign_of_zero(reference: Adapter, body: Callable[[], Any], reasons: list[str]) -> None:
     """A zero that rounding has made may have either sign; one that the reference defines may not."""
