@@ -12,7 +12,7 @@ from autotest.comparison import Difference, Rules, compare, same
 from autotest.tolerance import Tolerance
 from dual_object.observation import Failure, Observation, Seen
 from dual_object.program import Call, Input, Program
-from dual_object.values import Device, Name, Ref
+from dual_object.values import Device, Name, Placement, Ref, Sbp
 
 NAN, INF = float("nan"), float("inf")
 NEAR = Tolerance(1e-2, 1e-3)
@@ -472,3 +472,14 @@ def test_difference_of_a_host_array_holds_both() -> None:
         program(Call("method", "item", (Ref(0),), {}, out=1.0)), Observation(), Observation(hosts={0: 2.0}), Rules()
     )
     assert (number.part, number.expected, number.actual) == ("host", None, None)
+
+
+def test_how_global_tensors_stand_is_not_compared() -> None:
+    """The reference's are local: their strides, memory and leafness are no promise for global ones."""
+    placement, sbp = Placement("cpu", (0,)), (Sbp("broadcast"),)
+    globally = Program([Input(0, "x", array(1.0), "float32", layout=(placement, sbp))], program().calls, Ref(1))
+    left, right = Observation(outputs={1: seen(1.0)}), Observation(outputs={1: seen(1.0)})
+    right.outputs[1].requires_grad = right.outputs[1].leaf = True
+    right.shared = [(0, 1)]
+    assert [difference.kind for difference in compare(program(), left, right, Rules())] == ["requires_grad", "alias"]
+    assert compare(globally, left, right, Rules()) == []
