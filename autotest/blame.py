@@ -8,6 +8,7 @@ from typing import Protocol
 from autotest.comparison import Difference, Names, Phase, Rules, compare, failure_difference, in_world
 from autotest.divergence import Divergence
 from autotest.evidence import Sides
+from autotest.layouts import eager_differences
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter, GraphRefusal
 from dual_object.isolation import isolate
@@ -60,7 +61,8 @@ def blame(
         return _distinct([*settled, *found])
     if settled:
         return _distinct(settled)
-    return _distinct([Divergence(d, program, None, sides=sides) for d in open_])
+    # A layout that no call gives alone comes of a result that lies in another lawful way before it.
+    return _distinct([Divergence(d, program, None, sides=sides) for d in open_ if d.kind != "layout"])
 
 
 def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
@@ -116,7 +118,12 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *
             continue
         if graph and not compare(alone, reference_seen, shown, rules, graph=True):
             continue
-        for difference in compare(alone, expected, shown, rules, graph=graph, names=names):
+        found = (
+            compare(alone, expected, shown, rules, graph=True, names=names)
+            if graph
+            else eager_differences(reference, alone, expected, shown, rules, names=names)
+        )
+        for difference in found:
             difference.call = None
             yield Divergence(difference, program, index, alone, sides)
 

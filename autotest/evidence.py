@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autotest.comparison import Difference, Part, Rules, agreeing, allowed_between, short, worst_first
+from autotest.agreement import agreeing, short, worst_first
+from autotest.comparison import Difference, Part, Rules, allowed_between
 from autotest.tolerance import EXACT, Tolerance
 from autotest.ulp import ulps
 from dual_object.observation import Observation, Seen

@@ -16,6 +16,7 @@ import numpy as np
 from autotest.blame import Target, of_death, of_refusal
 from autotest.comparison import Rules, compare
 from autotest.divergence import Divergence
+from autotest.layouts import eager_differences
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter
 from dual_object.globals import distributed
@@ -120,7 +121,8 @@ class Facts:
         if isinstance(eager, Death):
             return _of([of_death(program, eager, "eager_forward")])
         if not graph:
-            return frozenset((d.phase, d.kind) for d in compare(program, expected, eager, self.rules))
+            found = eager_differences(self.reference, program, expected, eager, self.rules)
+            return frozenset((d.phase, d.kind) for d in found)
         if eager.ended:
             return frozenset()
         keys = [[key for key, gradient in eager.gradients.items() if gradient is not None]]

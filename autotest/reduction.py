@@ -29,6 +29,7 @@ from autotest.simplifying import (
 from dual_object.adapter import Adapter
 from dual_object.program import Call, Input, Program
 from dual_object.replay import Replay
+from dual_object.strides import reversed_strides
 from dual_object.values import Array, Ref, Tree, refs
 
 #: So many candidates are judged at most: an end that does not depend on how fast the machine is.
@@ -144,7 +145,12 @@ def settle(reference: Adapter, program: Program) -> Program | None:
         if id_ in settled.cotangents and isinstance(value, reference.tensor_type) and value.requires_grad:
             _, shape, _, _ = reference.describe(value)
             cotangents[id_] = _fitted(settled.cotangents[id_], tuple(shape))
-    settled = replace(settled, cotangents=cotangents)
+    strided = {
+        id_: reversed_strides(cotangents[id_].shape)
+        for id_ in settled.cotangent_strides
+        if id_ in cotangents and cotangents[id_].ndim > 1
+    }
+    settled = replace(settled, cotangents=cotangents, cotangent_strides=strided)
     seen = Replay(reference, settled, side="reference").run()
     return None if seen.ended or seen.failures or seen.hosts or seen.backward_failure is not None else settled
 

@@ -144,7 +144,7 @@ class Reruns:
                 return
             with self._reference.default_dtype("float64"):
                 seen = _Shaken(self._reference, program, shaken).run()
-            if not seen.ended and seen.backward_failure is None:
+            if not seen.ended and seen.backward_failure is None and seen.second_failure is None:
                 yield seen
 
 
@@ -222,6 +222,8 @@ def shown(program: Program, seen: Observation, difference: Difference) -> Array 
     found = (
         seen.gradients.get(key)
         if part == "gradient"
+        else seen.second.get(key)
+        if part == "second"
         else seen.buffers.get(key)
         if part == "buffer"
         else seen.outputs.get(int(key))

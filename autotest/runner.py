@@ -23,6 +23,7 @@ from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, Ha
 from autotest.evidence import Sides
 from autotest.facts import Facts, properties
 from autotest.graphs import GraphPhase, GraphRun, backward_share
+from autotest.layouts import eager_differences
 from autotest.options import TestOptions
 from autotest.proving import StaleEntryError, stale_entries
 from autotest.recollection import Recollection
@@ -267,7 +268,8 @@ class TestRun:
         if self._survey is not None:
             self._survey.take(case, answer)
         differences = self._agreed(
-            f"{case.key} eager", compare(case.program, case.reference, answer, self.options.rules)
+            f"{case.key} eager",
+            eager_differences(self.session.reference, case.program, case.reference, answer, self.options.rules),
         )
         if differences:
             self._found(judgement, differences, self._blame(judgement, differences, target, graph=False))

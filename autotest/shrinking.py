@@ -319,10 +319,9 @@ def values(program: Program) -> list[str]:
 def _tensor(x: Input) -> str:
     dtype = f"dtype=torch.{x.dtype}"
     grad = ", requires_grad=True" if x.requires_grad else ""
-    note = "" if x.strides is None else f"  # of strides {x.strides}"
     if not x.data.size:
-        return f"torch.empty({x.data.shape}, {dtype}{grad}){note}"
-    return f"torch.tensor({_literal(x.data.tolist())}, {dtype}{grad}){note}"
+        return f"torch.empty({x.data.shape}, {dtype}{grad})"
+    return f"torch.tensor({_literal(x.data.tolist())}, {dtype}{grad})"
 
 
 def _literal(value: Any) -> str:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from autotest.agreement import agreeing
 from autotest.case import Case
-from autotest.comparison import Difference, Part, agreeing
+from autotest.comparison import Difference, Part
 from autotest.options import TestOptions
 from autotest.reruns import Reruns, shown
 from autotest.tolerance import EXACT, Tolerance, tolerance

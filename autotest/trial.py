@@ -10,6 +10,7 @@ from autotest.divergence import Divergence
 from autotest.errors import AutotestError
 from autotest.evidence import Sides
 from autotest.facts import Facts
+from autotest.layouts import eager_differences
 from autotest.sampling import random_calls, sample_differences
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter, GraphRefusal
@@ -44,7 +45,7 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
     if sampled:
         return sampled
     if not graph:
-        found = compare(program, expected, eager, rules)
+        found = eager_differences(reference, program, expected, eager, rules)
         blamed = blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)
         return told(blamed, graph=False)
     case = Case(0, "", program, expected)

@@ -160,15 +160,21 @@ class Verdicts:
             if inline:
                 shrunk = Shrunk(None, "its test runs inline, where the target is not run again", 0.0, 0)
             else:
-                shrunk = shrink(
-                    session.reference,
-                    session.supervisor,
-                    drawer,
-                    self._options.rules,
-                    divergence,
-                    drawer.place(row["case_key"]),
-                    session.shrinking,
-                )
+                try:
+                    shrunk = shrink(
+                        session.reference,
+                        session.supervisor,
+                        drawer,
+                        self._options.rules,
+                        divergence,
+                        drawer.place(row["case_key"]),
+                        session.shrinking,
+                    )
+                except Exception as error:  # the divergence is found, and must be told, whatever becomes of this
+                    fault = f"shrinking {row['fingerprint']} failed: {type(error).__name__}: {error}"
+                    if session.writer is not None:
+                        session.writer.fault(self._nodeid, fault)
+                    shrunk = Shrunk(None, f"a fault of the harness, please report it: {fault}", 0.0, 0)
             self._shrunk(row, shrunk)
 
     def _shrunk(self, row: Row, shrunk: Shrunk) -> None:

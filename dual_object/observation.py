@@ -256,7 +256,7 @@ class Finished:
         self.tensors += [gradient for gradient in self._gradients.values() if gradient is not None]
         self.tensors += [gradient for gradient in self._second.values() if gradient is not None]
         self.tensors += self._buffers.values()
-        if values.modules:
+        if values.modules and not program.brief:
             self._parameters = module_parameters(adapter, program, values)
             self.tensors += [parameter for parameter, _ in self._parameters.values()]
 
@@ -306,9 +306,11 @@ class Finished:
             parameter = next(shown)
             if parameter.data.dtype != start.dtype or parameter.data.tobytes() != start.tobytes():
                 seen.parameters[key] = parameter
+        seen.inputs = mutated(adapter, program, values)
+        if program.brief:
+            return seen
         if values.modules:
             seen.states = module_states(adapter, values)
-        seen.inputs = mutated(adapter, program, values)
         returned = refs(program.outputs)
         outputs = {id_: values.by_id[id_] for id_ in self._ids if id_ in returned}
         seen.shared, seen.unplaced = memory(adapter, program, values, outputs)

@@ -47,6 +47,9 @@ def widened(program: Program, change: Change | None = None, *, integers: bool = 
         inputs=[_input(x, change, integers) for x in program.inputs],
         calls=[_call(call, change) for call in program.calls],
         cotangents={id_: _array(array, str(array.dtype), change) for id_, array in program.cotangents.items()},
+        second_cotangents={
+            key: _array(array, str(array.dtype), change) for key, array in program.second_cotangents.items()
+        },
     )
 
 

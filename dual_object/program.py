@@ -88,9 +88,9 @@ class Program:
     no backward. `cotangent_strides` says of some of them how they lie in memory in an eager run (in elements); the
     others are contiguous. `second_cotangents` maps the keys of leaves to the arrays whence their first gradients are
     differentiated again; empty means no second derivatives. `leaves` numbers the leaf tensors, inputs apart, that the
-    body made. `watched` numbers further tensors that an eager run shows at its end. `inline` says why only an
-    inline replay can
-    run this Program, if so. `random` says what of it depends on random numbers, None where nothing does.
+    body made. `watched` numbers further tensors that an eager run shows at its end. `inline` says why only an inline
+    replay can run this Program, if so. `brief`: an eager run leaves out which tensors share memory and what modules
+    hold. `random` says what of it depends on random numbers, None where nothing does.
     """
 
     inputs: list[Input] = field(default_factory=list)
@@ -102,6 +102,7 @@ class Program:
     leaves: list[int] = field(default_factory=list)
     watched: list[int] = field(default_factory=list)
     inline: str | None = None
+    brief: bool = False
     random: Randomness | None = None
 
     def modules(self) -> Iterator[Call]:
@@ -150,6 +151,7 @@ class Program:
             **({"strides": list(self.cotangent_strides.items())} if self.cotangent_strides else {}),
             "leaves": self.leaves,
             **({"watched": self.watched} if self.watched else {}),
+            **({"brief": True} if self.brief else {}),
             **({"second": _stored(self.second_cotangents, arrays)} if self.second_cotangents else {}),
             **({} if self.random is None else {"random": self.random.to_json()}),
         }
@@ -191,6 +193,7 @@ class Program:
                 cotangent_strides={key: tuple(strides) for key, strides in data.get("strides", ())},
                 leaves=data["leaves"],
                 watched=data.get("watched", []),
+                brief=data.get("brief", False),
                 second_cotangents={key: from_json(value, arrays) for key, value in data.get("second", ())},
                 random=None if data.get("random") is None else _randomness(data["random"]),
             )

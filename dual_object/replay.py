@@ -254,7 +254,8 @@ class Replay:
         out = call.out
         if type(out) is Ref and isinstance(result, self.adapter.tensor_type):
             by_id = self.values.by_id
-            if call.kind != "get":  # what an attribute gives may be made anew each time
+            # What an attribute gives may be made anew each time; the reference only stands in where tensors move.
+            if call.kind != "get" and call.op not in MOVES:
                 words = identity(call, out.id, by_id, result)
                 if words is not None:
                     self.seen.structures[index] = words

@@ -19,7 +19,7 @@ from reports.repros import VERIFIED, Told, save_repros
 from reports.summary import Summary
 
 #: One script may take so many seconds, its imports included.
-EACH = 30.0
+EACH = 60.0
 #: So many run at a time: each holds two frameworks.
 TOGETHER = 2
 

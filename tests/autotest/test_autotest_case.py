@@ -175,3 +175,23 @@ def test_strided_cotangent_is_stored_and_printed(session: Session) -> None:
     data = json.loads(json.dumps(program.to_json(arrays)))
     assert Program.from_json(data, arrays).cotangent_strides == program.cotangent_strides
     assert str(program).splitlines()[-1] == "    return t0  # the cotangent of t0 is strided"
+
+
+def linear_and_view() -> Any:
+    """A module, and a view of an input."""
+    x = random_tensor(ndim=2, dim0=2, dim1=3)
+    return torch.nn.Linear(3, 2)(x), x.t()
+
+
+def test_a_share_of_the_cases_is_brief(session: Session) -> None:
+    """The first three cases and every fourth one show all; the others neither memory nor what modules hold."""
+    whole = []
+    for index in range(13):
+        drawn = strided(session, linear_and_view, index)
+        if drawn.program.brief:
+            assert (drawn.reference.shared, drawn.reference.states) == ([], {})
+        else:
+            assert drawn.reference.shared
+            assert drawn.reference.states
+            whole.append(index)
+    assert whole == [0, 1, 2, 4, 8, 12]
