@@ -14,7 +14,7 @@ from typing import Any, Literal
 from autotest import again
 from autotest.again import drawing
 from autotest.blame import Target, blame, of_death, of_refusal
-from autotest.case import Case, Drawer, Rejection
+from autotest.case import Case, Drawer, Origin, Rejection
 from autotest.comparison import Difference, compare, failure_difference, in_world
 from autotest.divergence import Divergence
 from autotest.dropin.alone import refused_alone
@@ -170,16 +170,16 @@ class TestRun:
 
     def _run_isolated(self) -> None:
         """First what diverged in an earlier run and is not drawn anyway, then the n cases."""
-        for seed, indices in self._recollection.besides(self.n):
-            self._run_chunks(indices, seed)
+        for origin, indices in self._recollection.besides(self.n):
+            self._run_chunks(indices, origin)
         self._run_chunks(self._draws())
 
-    def _run_chunks(self, indices: Iterable[int], seed: int | None = None) -> None:
-        """Record and judge cases of the run's seed, or remembered ones of `seed`, which do not count among the n."""
+    def _run_chunks(self, indices: Iterable[int], origin: Origin | None = None) -> None:
+        """Record and judge the run's own cases, or remembered ones of `origin`, which do not count among the n."""
         chunk: list[Judgement] = []
         for index in indices:
             try:
-                judgement = self._record(index, seed)
+                judgement = self._record(index, origin)
             except (RawTargetNeeded, KeyboardInterrupt, EnvironmentFault, ReportError):
                 raise
             except BaseException:
@@ -193,22 +193,22 @@ class TestRun:
                 chunk = []
         self._judge(chunk)
 
-    def _record(self, index: int, seed: int | None = None) -> Judgement | None:
+    def _record(self, index: int, origin: Origin | None = None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
         started = time.perf_counter()
         writer = self.session.writer
-        key = self.drawer.key(index, seed)
-        if seed is None and key in self.verdicts.ended:  # a remembered case, which counts here
+        key = self.drawer.key(index, origin)
+        if origin is None and key in self.verdicts.ended:  # a remembered case, which counts here
             self._accepted += self.verdicts.ended[key] != "rejected"
             return None
         if writer is not None:
             writer.start(self.nodeid, key, index)
-        drawn = self.drawer.draw(index, seed=seed)
+        drawn = self.drawer.draw(index, origin=origin)
         self.session.drawn = drawn.program
         if isinstance(drawn, Rejection):
-            self._reject(drawn, started, self.session.supervisor, remembered=seed is not None)
+            self._reject(drawn, started, self.session.supervisor, remembered=origin is not None)
             return None
-        self._accepted += seed is None
+        self._accepted += origin is None
         return Judgement(drawn, started)
 
     def _reject(self, rejection: Rejection, started: float, target: Target, *, remembered: bool = False) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from autotest.blame import Target
-from autotest.case import Drawer
+from autotest.case import Drawer, Origin
 from autotest.comparison import Rules
 from autotest.divergence import Divergence, blamed_line
 from autotest.errors import AutotestError, EnvironmentFault, HarnessFault
@@ -142,10 +142,10 @@ def shrink(
     drawer: Drawer,
     rules: Rules,
     divergence: Divergence,
-    draw: tuple[int, int],
+    draw: tuple[int, Origin],
     budget: Budget,
 ) -> Shrunk:
-    """Shrink what the case of `draw` (its seed and index) shows, within the budget; takes from it what that took."""
+    """Shrink what the case of `draw` (its index and origin) shows, within the budget; takes from it what that took."""
     kind = divergence.difference.kind
     if kind == "batch_only":
         return Shrunk(None, "it shows only in a static graph that other cases share", 0.0, 0)
@@ -192,7 +192,7 @@ def _search(
     reference: Adapter,
     drawer: Drawer,
     divergence: Divergence,
-    draw: tuple[int, int],
+    draw: tuple[int, Origin],
     judge: Judge,
     seconds: float,
     *,
@@ -223,10 +223,10 @@ def _unavailable() -> list[str]:
     return []
 
 
-def _shrink_choices(drawer: Drawer, draw: tuple[int, int], judge: Judge) -> None:
+def _shrink_choices(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> None:
     """Shrink the choices of a case; `judge` keeps the simplest Program that shows the divergence."""
-    seed, index = draw
-    drawn = PhiloxSource(case_key(seed, drawer.test, index))
+    index, origin = draw
+    drawn = PhiloxSource(case_key(origin.seed, drawer.test, index))
     raised = drawer.raised
     try:
         attempt = _attempt(drawer, draw, judge)
@@ -240,12 +240,12 @@ def _shrink_choices(drawer: Drawer, draw: tuple[int, int], judge: Judge) -> None
         drawer.raised = raised
 
 
-def _attempt(drawer: Drawer, draw: tuple[int, int], judge: Judge) -> Callable[[Source], bool]:
-    seed, index = draw
+def _attempt(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> Callable[[Source], bool]:
+    index, origin = draw
 
     def attempt(source: Source) -> bool:
         try:
-            drawn = drawer.draw(index, seed=seed, source=source)
+            drawn = drawer.draw(index, origin=origin, source=source)
         except (EnvironmentFault, HarnessFault):
             raise
         except (Exception, pytest.skip.Exception, pytest.fail.Exception):
