@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,7 +30,7 @@ from autotest.recollection import Recollection
 from autotest.sampling import random_calls, sample_differences
 from autotest.session import Session, session_for
 from autotest.survey import Survey
-from autotest.undecidable import Doubt, reason_of, undecided
+from autotest.undecidable import Doubt, decidable, reason_of
 from autotest.verdicts import Verdict, Verdicts
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
@@ -377,8 +378,9 @@ class TestRun:
                 found[0].message += "; alone in its graph it does not"
                 self._found(judgement, found[:1], [Divergence(found[0], program, None, sides=judgement.sides)])
                 return
-        reference = self.session.reference
-        self._found(judgement, found, again.judge(reference, target, program, second, shown, found, rules))
+        reference, left = self.session.reference, partial(self._decidable, judgement)
+        told = again.judge(reference, target, program, second, shown, found, rules, left)
+        self._found(judgement, found if told else [], told)
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
         """What the graph computes otherwise than eager; and than the reference, where eager agrees with that."""
@@ -430,13 +432,9 @@ class TestRun:
 
     def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:
         """What of the divergences the reference defines; the case keeps its doubts about the rest."""
-        found = []
-        for divergence in divergences:
-            left, doubts = undecided(self.session.reference, divergence, self.options.rules)
-            judgement.doubts += doubts
-            if left is not None:
-                found.append(left)
-        return found
+        left, doubts = decidable(self.session.reference, divergences, self.options.rules)
+        judgement.doubts += doubts
+        return left
 
     def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
         """The differences of all ranks: whatever one of them has to look at again, all run again."""

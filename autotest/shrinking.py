@@ -24,7 +24,6 @@ from autotest.errors import AutotestError, EnvironmentFault, HarnessFault
 from autotest.hypothesis_source import UnavailableError, check_available, minimise
 from autotest.reduction import Reducer, only
 from autotest.trial import TrialError, trial
-from dual_object.adapter import Adapter
 from dual_object.isolation import isolate
 from dual_object.printing import names
 from dual_object.program import Input, Program
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autotest.worker import Supervisor
+    from dual_object.adapters.torch import Adapter as Reference
 
 #: Values of inputs are told up to so many elements.
 MOST_TOLD = 64
@@ -104,7 +104,7 @@ class Judge:
     """
 
     def __init__(
-        self, reference: Adapter, target: Target, name: str, rules: Rules, wanted: Divergence, deadline: float
+        self, reference: Reference, target: Target, name: str, rules: Rules, wanted: Divergence, deadline: float
     ) -> None:
         self.deadline = deadline
         self.runs = 0
@@ -137,7 +137,7 @@ class Judge:
 
 
 def shrink(
-    reference: Adapter,
+    reference: Reference,
     target: Supervisor,
     drawer: Drawer,
     rules: Rules,
@@ -189,7 +189,7 @@ def _instead(judge: Judge) -> list[str]:
 
 
 def _search(
-    reference: Adapter,
+    reference: Reference,
     drawer: Drawer,
     divergence: Divergence,
     draw: tuple[int, Origin],
@@ -255,7 +255,7 @@ def _attempt(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> Callable
     return attempt
 
 
-def _starts(reference: Adapter, judge: Judge, divergence: Divergence) -> list[Program]:
+def _starts(reference: Reference, judge: Judge, divergence: Divergence) -> list[Program]:
     """Programs to reduce, the most promising first: the blamed call alone, then all."""
     starts: list[Program] = []
     for found in ([judge.shown[1]] if judge.shown is not None else []) + [divergence]:
