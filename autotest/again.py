@@ -49,20 +49,30 @@ def judge(
     shown: Observation,
     found: Sequence[Difference],
     rules: Rules,
-) -> list[Divergence]:
+    decidable: Callable[[Sequence[Divergence]], Sequence[Divergence]],
+) -> Sequence[Divergence]:
     """The divergences behind `found`, which the graph of `program` showed at its second call: eager's own where eager
-    computes the same from these values, else the graph's, blamed on the call whose own graph shows it.
+    computes the same from these values, else the graph's, blamed on the call whose own graph shows it. `decidable`
+    leaves of some what the reference defines.
     """
     [eager] = target.eager([second.program])
+    call = only_call(program)
     if isinstance(eager, Observation) and not compare(second.program, eager, shown, rules, graph=True):
         own = compare(second.program, second.reference, eager, rules)
         if own:
             sides = Sides(second.reference, eager)
-            call = only_call(second.program)
-            return [Divergence(d, second.program, d.call if call is None else call, sides=sides) for d in own]
+            return decidable(
+                [Divergence(d, second.program, d.call if call is None else call, sides=sides) for d in own]
+            )
     sides = Sides(second.reference, eager if isinstance(eager, Observation) else None, shown)
-    call = only_call(program)
-    if call is None:
+    # Whether the reference defines them is asked of the values that the second call was given.
+    found = [
+        divergence.difference
+        for divergence in decidable([Divergence(each, second.program, call, sides=sides) for each in found])
+    ]
+    for difference in found:
+        difference.message = PREFIX + difference.message.removeprefix(PREFIX)
+    if found and call is None:
         backward = any(difference.phase == "graph_backward" for difference in found)
         alone = _alone(reference, target, program, rules, backward)
         if alone:

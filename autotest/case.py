@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from zlib import crc32
 
 import numpy as np
@@ -24,7 +24,7 @@ from dual_object.recording import Recording, current_recording
 from dual_object.replay import Replay
 from dual_object.strides import reversed_strides
 from dual_object.values import Array
-from generators import MIXES, PLAIN, Mix, Nothing, PhiloxSource, drawing, dtype_name, fill_values
+from generators import MIXES, PLAIN, Nothing, PhiloxSource, drawing, dtype_name, fill_values
 from generators.source import Source, case_key
 
 if TYPE_CHECKING:
@@ -55,6 +55,13 @@ class Case:
         return [key for key, gradient in self.reference.gradients.items() if gradient is not None]
 
 
+class Origin(NamedTuple):
+    """What the cases of a test are drawn from, besides their numbers: another of either gives other cases."""
+
+    seed: int
+    inputs: Inputs
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """A draw that the reference refused: the Program up to the refused call, and the reference's words."""
@@ -81,38 +88,48 @@ class Drawer:
     inputs: Inputs = "standard"
 
     @property
-    def mix(self) -> Mix:
-        """How wild the test's tensors are: as it says itself, else as the run does; plain where OneFlow's harness was
-        meant, and on several ranks: a dimension smaller than their number ends them all.
+    def origin(self) -> Origin:
+        """What the run's own cases of this test are drawn from. Its tensors are as wild as it says itself, else as the
+        run does; plain where OneFlow's harness was meant, and on several ranks: a dimension smaller than their number
+        ends them all.
         """
         if self.options.drop_in or world_size() > 1:
-            return PLAIN
-        return MIXES[self.options.inputs or self.inputs]
+            return Origin(self.seed, "plain")
+        return Origin(self.seed, self.options.inputs or self.inputs)
 
-    def key(self, index: int, seed: int | None = None) -> str:
-        """What a case is called; one of another seed than the run's tells it."""
-        return f"{self.test}#{index}" if seed in (None, self.seed) else f"{self.test}#{index}@{seed}"
+    def key(self, index: int, origin: Origin | None = None) -> str:
+        """What a case is called; one of another seed or other inputs than the run's tells them."""
+        own = self.origin
+        seed, inputs = origin or own
+        told = [f"{self.test}#{index}"]
+        told += [] if seed == own.seed else [str(seed)]
+        told += [] if inputs == own.inputs else [inputs]
+        return "@".join(told)
 
-    def place(self, key: str) -> tuple[int, int]:
-        """The seed and the index of one of this test's cases, by its key."""
-        index, _, seed = key.rpartition("#")[2].partition("@")
-        return int(seed) if seed else self.seed, int(index)
+    def place(self, key: str) -> tuple[int, Origin]:
+        """The index and the origin of one of this test's cases, by its key."""
+        index, *told = key.rpartition("#")[2].split("@")
+        origin = self.origin
+        for part in told:
+            origin = origin._replace(seed=int(part)) if part.isdecimal() else origin._replace(inputs=cast(Inputs, part))
+        return int(index), origin
 
     def draw(
-        self, index: int, stepper: Replay | None = None, *, seed: int | None = None, source: Source | None = None
+        self, index: int, stepper: Replay | None = None, *, origin: Origin | None = None, source: Source | None = None
     ) -> Case | Rejection:
         """Run the body once on the reference and record it; `stepper` replays each call at once, inline.
 
-        Every decision is taken from `source`, by default that of the case's key; `seed` is by default the run's.
+        Every decision is taken from `source`, by default that of the case's key; `origin` is by default the run's.
         Raises what the body raises, unless it is the reference's own refusal; UsageError for a body that returns
         what cannot be compared.
         """
-        drawn_by = case_key(self.seed if seed is None else seed, self.test, index)
+        origin = origin or self.origin
+        drawn_by = case_key(origin.seed, self.test, index)
         source = PhiloxSource(drawn_by) if source is None else source
-        key = self.key(index, seed)
+        key, mix = self.key(index, origin), MIXES[origin.inputs]
         if self.options.drop_in:
             seed_globals(drawn_by)
-        with drawing(source, self.mix):
+        with drawing(source, mix):
             recording = Recording(
                 self.reference,
                 draw_state=_StateDraw(source),
@@ -148,7 +165,7 @@ class Drawer:
             if isinstance(self.options, DropInOptions):
                 starts, backward = self._close(recording, returned, self.options)
             if self.options.auto_backward:
-                program.cotangents = self._cotangents(recording, source, starts)
+                program.cotangents = self._cotangents(recording, source, starts, strided=mix is not PLAIN)
         # Asking OneFlow where a tensor lies takes as long as running an op on it, and depends on no value.
         program.brief = index >= WHOLE and index % WHOLE_SHARE != 0
         second = partial(self._second_cotangent, source) if self.options.grad_order == 2 else None
@@ -169,7 +186,9 @@ class Drawer:
             self.raised = error
             raise
 
-    def _cotangents(self, recording: Recording, source: Source, starts: Sequence[int]) -> dict[int, Array]:
+    def _cotangents(
+        self, recording: Recording, source: Source, starts: Sequence[int], *, strided: bool
+    ) -> dict[int, Array]:
         found: dict[int, Array] = {}
         low = 0 if self.options.drop_in else -1
         for id_ in starts:
@@ -179,7 +198,7 @@ class Drawer:
                 found[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
             else:
                 found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
-            if self.mix is not PLAIN and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
+            if strided and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
                 recording.program.cotangent_strides[id_] = reversed_strides(shape)
         return found
 

@@ -170,6 +170,11 @@ def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | N
     help=_DIR,
 )
 @click.option("--seed", help="With CASE: the seed of its run.  [default: 0]")
+@click.option(
+    "--inputs",
+    type=click.Choice(["plain", "standard", "edge"]),
+    help="With CASE: the inputs of its run.  [default: standard]",
+)
 @click.option("--pdb", is_flag=True, help="Stop in pdb before the target runs the diverging call; in this process.")
 @click.option("--target", help=f"{_TARGET} Default: the target that diverged.")
 @click.option("--case-timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="SECONDS")
@@ -186,6 +191,7 @@ def replay(
     path: str | None,
     report: str,
     seed: str | None,
+    inputs: str | None,
     pdb: bool,
     target: str | None,
     case_timeout: float,
@@ -200,8 +206,12 @@ def replay(
     """
     from autotest.replaying import ReplayError, graph_log, replay_id
 
-    if (seed is not None or path is not None) != ("#" in id_):
-        raise click.UsageError("PATH and --seed belong to a case: autotest replay 'test_x.py::test_y#3' PATH --seed S")
+    case = "#" in id_
+    if case != (path is not None) or (not case and (seed is not None or inputs is not None)):
+        raise click.UsageError(
+            "PATH, --seed and --inputs belong to a case: "
+            "autotest replay 'test_x.py::test_y#3' PATH --seed S --inputs MODE"
+        )
     try:
         if path is not None:
             from autotest.recalling import replay_case
@@ -209,7 +219,10 @@ def replay(
             if pdb or graph_debug is not None:
                 raise click.UsageError("--pdb and --graph-debug need the ID of a divergence, not a case")
             timeout = case_timeout or None
-            status, text = replay_case(id_, path, seed or "0", Path(report), target or "oneflow", timeout)
+            where = Path(report)
+            status, text = replay_case(
+                id_, path, seed or "0", inputs or "standard", where, target or "oneflow", timeout
+            )
             click.echo(text)
             sys.exit(status)
         if pdb:

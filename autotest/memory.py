@@ -12,15 +12,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-VERSION = 1
+from autotest.options import Inputs
+
+VERSION = 2
 FOLDER = Path(".autotest") / "memory"
 #: So many draws are kept per fingerprint, ...
 MOST_PER_ID = 3
-#: ... and per test.
+#: ... and per test, of those drawn with the same inputs option: what a wild run has left spares others their place.
 MOST = 20
-_FIELDS = {"seed": int, "index": int, "id": str}
+_FIELDS = {"seed": int, "inputs": str, "index": int, "id": str}
+#: From calm to wild.
+_MODES = get_args(Inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Draw:
     """A case that diverged: what it is drawn from, and the id of the fingerprint that it showed."""
 
     seed: int
+    inputs: Inputs
     index: int
     id: str
 
@@ -39,13 +44,19 @@ class Recalled:
     draws: tuple[Draw, ...] = ()
     problem: str | None = None
 
-    def besides(self, seed: int, n: int) -> dict[int, list[int]]:
-        """The indices to draw by their seeds, without those which a run of `n` cases from `seed` draws anyway."""
-        found: dict[int, list[int]] = {}
+    def besides(self, seed: int, inputs: Inputs, n: int) -> dict[tuple[int, Inputs], list[int]]:
+        """The indices to draw by their seeds and inputs, without those which a run of `n` cases from `seed` with
+        `inputs` draws anyway, and without those of wilder inputs: these wait for a run that asks for such.
+        """
+        found: dict[tuple[int, Inputs], list[int]] = {}
         for draw in self.draws:
-            if (draw.seed != seed or draw.index >= n) and draw.index not in found.setdefault(draw.seed, []):
-                found[draw.seed].append(draw.index)
-        return {key: indices for key, indices in found.items() if indices}
+            anyway = (draw.seed, draw.inputs) == (seed, inputs) and draw.index < n
+            if anyway or _MODES.index(draw.inputs) > _MODES.index(inputs):
+                continue
+            indices = found.setdefault((draw.seed, draw.inputs), [])
+            if draw.index not in indices:
+                indices.append(draw.index)
+        return found
 
 
 class Memory:
@@ -107,18 +118,20 @@ def _draws(data: Mapping[str, Any]) -> tuple[Draw, ...] | None:
     for row in rows:
         if not (isinstance(row, dict) and {name: type(value) for name, value in row.items()} == _FIELDS):
             return None
-        if min(row["seed"], row["index"]) < 0:
+        if min(row["seed"], row["index"]) < 0 or row["inputs"] not in _MODES:
             return None
         found.append(Draw(**row))
     return tuple(found)
 
 
 def bounded(draws: Iterable[Draw]) -> list[Draw]:
-    """The first draws: at most three per fingerprint, and twenty."""
-    counts: Counter[str] = Counter()
+    """The first draws of each inputs option: at most three per fingerprint, and twenty."""
+    alike: Counter[tuple[Inputs, str]] = Counter()
+    held: Counter[Inputs] = Counter()
     kept: list[Draw] = []
     for draw in dict.fromkeys(draws):
-        counts[draw.id] += 1
-        if counts[draw.id] <= MOST_PER_ID and len(kept) < MOST:
+        alike[draw.inputs, draw.id] += 1
+        if alike[draw.inputs, draw.id] <= MOST_PER_ID and held[draw.inputs] < MOST:
+            held[draw.inputs] += 1
             kept.append(draw)
     return kept

@@ -6,13 +6,17 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autotest.blame import Target
 from autotest.errors import AutotestError
 from autotest.ledger import DEADLY, Entry, read
 from autotest.trial import trial
 from autotest.worker import Supervisor
-from dual_object.adapter import Adapter, TargetInfo
+from dual_object.adapter import TargetInfo
+
+if TYPE_CHECKING:
+    from dual_object.adapters.torch import Adapter as Reference
 
 
 class StaleEntryError(AutotestError, AssertionError):
@@ -20,7 +24,7 @@ class StaleEntryError(AutotestError, AssertionError):
 
 
 def stale_entries(
-    reference: Adapter,
+    reference: Reference,
     target: Target,
     info: Callable[[], TargetInfo],
     entries: Iterable[Entry],

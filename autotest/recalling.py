@@ -64,7 +64,7 @@ def check_key(key: str) -> None:
 
 
 def replay_case(
-    key: str, path: str, seed: str, report: Path, target: str, timeout: float | None, cases: int | None = None
+    key: str, path: str, seed: str, inputs: str, report: Path, target: str, timeout: float | None
 ) -> tuple[int, str]:
     """Draw case `key` of the tests under `path` again and run it on both sides; exit status and what to print.
 
@@ -76,7 +76,7 @@ def replay_case(
     recall = Recall(key)
     out = io.StringIO()
     with tempfile.TemporaryDirectory(prefix="autotest-replay-") as place:
-        options = {"target": target, "seed": seed, "report": place, "case": key, "repro-total": "0"}
+        options = {"target": target, "seed": seed, "inputs": inputs, "report": place, "case": key, "repro-total": "0"}
         options["case-timeout"] = str(timeout or 0)
         arguments = ["-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported", path]
         arguments += [f"--autotest-{name}={value}" for name, value in options.items()]
@@ -90,7 +90,7 @@ def replay_case(
     if recall.program is None or not ends:
         said = [line for line in out.getvalue().splitlines() if line.strip()]
         raise ReplayError(f"{key} gave no case (pytest ended with {status}): {' '.join(said[-3:])}")
-    return _told(key, recall.program, ends[-1], _recorded(report, key, target, seed))
+    return _told(key, recall.program, ends[-1], _recorded(report, key, target, seed, inputs))
 
 
 def _unknown(recall: Recall, path: str, out: str) -> str:
@@ -103,22 +103,29 @@ def _unknown(recall: Recall, path: str, out: str) -> str:
 
 
 def _ends(report: Path, key: str) -> Iterator[dict[str, Any]]:
-    """The end records of a case in all runs of a report folder, oldest first."""
+    """The end records of a case in all runs of a report folder, oldest first, each with its run and what that run was
+    asked for.
+    """
     for run in runs(report):
         try:
+            asked: dict[str, Any] = {}
             for _, record in read_run(run).lines():
-                if not isinstance(record, Damage) and record["type"] == "end" and record["key"] == key:
-                    yield {**record, "run": run}
+                if isinstance(record, Damage):
+                    continue
+                if record["type"] == "run":
+                    asked = {"seed": str(record["seed"]), "inputs": record.get("inputs")}
+                elif record["type"] == "end" and record["key"] == key:
+                    yield {**record, **asked, "run": run}
         except ReportError as error:
             raise ReplayError(str(error)) from None
 
 
-def _recorded(report: Path, key: str, target: str, seed: str) -> tuple[str, Path] | None:
-    """The digest that the newest run with this seed and target recorded of a case, and that run."""
+def _recorded(report: Path, key: str, target: str, seed: str, inputs: str) -> tuple[str, Path] | None:
+    """The digest that the newest run with this seed, inputs and target recorded of a case, and that run."""
     found: tuple[str, Path] | None = None
     for end in _ends(report, key):
         for row in end["divergences"]:
-            if row["target"] == target and "inputs" in row and f"-{seed}-" in end["run"].name:
+            if row["target"] == target and "inputs" in row and (end["seed"], end["inputs"]) == (seed, inputs):
                 found = row["inputs"], end["run"]
     return found
 

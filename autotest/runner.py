@@ -8,13 +8,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from autotest import again
 from autotest.again import drawing
 from autotest.blame import Target, blame, of_death, of_refusal
-from autotest.case import Case, Drawer, Rejection
+from autotest.case import Case, Drawer, Origin, Rejection
 from autotest.comparison import Difference, compare, failure_difference, in_world
 from autotest.divergence import Divergence
 from autotest.dropin.alone import refused_alone
@@ -30,7 +31,7 @@ from autotest.recollection import Recollection
 from autotest.sampling import random_calls, sample_differences
 from autotest.session import Session, session_for
 from autotest.survey import Survey
-from autotest.undecidable import Doubt, reason_of, undecided
+from autotest.undecidable import Doubt, decidable, reason_of
 from autotest.verdicts import Verdict, Verdicts
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
@@ -171,16 +172,16 @@ class TestRun:
 
     def _run_isolated(self) -> None:
         """First what diverged in an earlier run and is not drawn anyway, then the n cases."""
-        for seed, indices in self._recollection.besides(self.n):
-            self._run_chunks(indices, seed)
+        for origin, indices in self._recollection.besides(self.n):
+            self._run_chunks(indices, origin)
         self._run_chunks(self._draws())
 
-    def _run_chunks(self, indices: Iterable[int], seed: int | None = None) -> None:
-        """Record and judge cases of the run's seed, or remembered ones of `seed`, which do not count among the n."""
+    def _run_chunks(self, indices: Iterable[int], origin: Origin | None = None) -> None:
+        """Record and judge the run's own cases, or remembered ones of `origin`, which do not count among the n."""
         chunk: list[Judgement] = []
         for index in indices:
             try:
-                judgement = self._record(index, seed)
+                judgement = self._record(index, origin)
             except (RawTargetNeeded, KeyboardInterrupt, EnvironmentFault, ReportError):
                 raise
             except BaseException:
@@ -194,22 +195,22 @@ class TestRun:
                 chunk = []
         self._judge(chunk)
 
-    def _record(self, index: int, seed: int | None = None) -> Judgement | None:
+    def _record(self, index: int, origin: Origin | None = None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
         started = time.perf_counter()
         writer = self.session.writer
-        key = self.drawer.key(index, seed)
-        if seed is None and key in self.verdicts.ended:  # a remembered case, which counts here
+        key = self.drawer.key(index, origin)
+        if origin is None and key in self.verdicts.ended:  # a remembered case, which counts here
             self._accepted += self.verdicts.ended[key] != "rejected"
             return None
         if writer is not None:
             writer.start(self.nodeid, key, index)
-        drawn = self.drawer.draw(index, seed=seed)
+        drawn = self.drawer.draw(index, origin=origin)
         self.session.drawn = drawn.program
         if isinstance(drawn, Rejection):
-            self._reject(drawn, started, self.session.supervisor, remembered=seed is not None)
+            self._reject(drawn, started, self.session.supervisor, remembered=origin is not None)
             return None
-        self._accepted += seed is None
+        self._accepted += origin is None
         return Judgement(drawn, started)
 
     def _reject(self, rejection: Rejection, started: float, target: Target, *, remembered: bool = False) -> None:
@@ -379,8 +380,9 @@ class TestRun:
                 found[0].message += "; alone in its graph it does not"
                 self._found(judgement, found[:1], [Divergence(found[0], program, None, sides=judgement.sides)])
                 return
-        reference = self.session.reference
-        self._found(judgement, found, again.judge(reference, target, program, second, shown, found, rules))
+        reference, left = self.session.reference, partial(self._decidable, judgement)
+        told = again.judge(reference, target, program, second, shown, found, rules, left)
+        self._found(judgement, found if told else [], told)
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
         """What the graph computes otherwise than eager; and than the reference, where eager agrees with that."""
@@ -432,13 +434,9 @@ class TestRun:
 
     def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:
         """What of the divergences the reference defines; the case keeps its doubts about the rest."""
-        found = []
-        for divergence in divergences:
-            left, doubts = undecided(self.session.reference, divergence, self.options.rules)
-            judgement.doubts += doubts
-            if left is not None:
-                found.append(left)
-        return found
+        left, doubts = decidable(self.session.reference, divergences, self.options.rules)
+        judgement.doubts += doubts
+        return left
 
     def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
         """The differences of all ranks: whatever one of them has to look at again, all run again."""

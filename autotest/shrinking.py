@@ -17,14 +17,13 @@ import numpy as np
 import pytest
 
 from autotest.blame import Target
-from autotest.case import Drawer
+from autotest.case import Drawer, Origin
 from autotest.comparison import Rules
 from autotest.divergence import Divergence, blamed_line
 from autotest.errors import AutotestError, EnvironmentFault, HarnessFault
 from autotest.hypothesis_source import UnavailableError, check_available, minimise
 from autotest.reduction import Reducer, only
 from autotest.trial import TrialError, trial
-from dual_object.adapter import Adapter
 from dual_object.isolation import isolate
 from dual_object.printing import names
 from dual_object.program import Input, Program
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from autotest.worker import Supervisor
+    from dual_object.adapters.torch import Adapter as Reference
 
 #: Values of inputs are told up to so many elements.
 MOST_TOLD = 64
@@ -104,7 +104,7 @@ class Judge:
     """
 
     def __init__(
-        self, reference: Adapter, target: Target, name: str, rules: Rules, wanted: Divergence, deadline: float
+        self, reference: Reference, target: Target, name: str, rules: Rules, wanted: Divergence, deadline: float
     ) -> None:
         self.deadline = deadline
         self.runs = 0
@@ -137,15 +137,15 @@ class Judge:
 
 
 def shrink(
-    reference: Adapter,
+    reference: Reference,
     target: Supervisor,
     drawer: Drawer,
     rules: Rules,
     divergence: Divergence,
-    draw: tuple[int, int],
+    draw: tuple[int, Origin],
     budget: Budget,
 ) -> Shrunk:
-    """Shrink what the case of `draw` (its seed and index) shows, within the budget; takes from it what that took."""
+    """Shrink what the case of `draw` (its index and origin) shows, within the budget; takes from it what that took."""
     kind = divergence.difference.kind
     if kind == "batch_only":
         return Shrunk(None, "it shows only in a static graph that other cases share", 0.0, 0)
@@ -189,10 +189,10 @@ def _instead(judge: Judge) -> list[str]:
 
 
 def _search(
-    reference: Adapter,
+    reference: Reference,
     drawer: Drawer,
     divergence: Divergence,
-    draw: tuple[int, int],
+    draw: tuple[int, Origin],
     judge: Judge,
     seconds: float,
     *,
@@ -223,10 +223,10 @@ def _unavailable() -> list[str]:
     return []
 
 
-def _shrink_choices(drawer: Drawer, draw: tuple[int, int], judge: Judge) -> None:
+def _shrink_choices(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> None:
     """Shrink the choices of a case; `judge` keeps the simplest Program that shows the divergence."""
-    seed, index = draw
-    drawn = PhiloxSource(case_key(seed, drawer.test, index))
+    index, origin = draw
+    drawn = PhiloxSource(case_key(origin.seed, drawer.test, index))
     raised = drawer.raised
     try:
         attempt = _attempt(drawer, draw, judge)
@@ -240,12 +240,12 @@ def _shrink_choices(drawer: Drawer, draw: tuple[int, int], judge: Judge) -> None
         drawer.raised = raised
 
 
-def _attempt(drawer: Drawer, draw: tuple[int, int], judge: Judge) -> Callable[[Source], bool]:
-    seed, index = draw
+def _attempt(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> Callable[[Source], bool]:
+    index, origin = draw
 
     def attempt(source: Source) -> bool:
         try:
-            drawn = drawer.draw(index, seed=seed, source=source)
+            drawn = drawer.draw(index, origin=origin, source=source)
         except (EnvironmentFault, HarnessFault):
             raise
         except (Exception, pytest.skip.Exception, pytest.fail.Exception):
@@ -255,7 +255,7 @@ def _attempt(drawer: Drawer, draw: tuple[int, int], judge: Judge) -> Callable[[S
     return attempt
 
 
-def _starts(reference: Adapter, judge: Judge, divergence: Divergence) -> list[Program]:
+def _starts(reference: Reference, judge: Judge, divergence: Divergence) -> list[Program]:
     """Programs to reduce, the most promising first: the blamed call alone, then all."""
     starts: list[Program] = []
     for found in ([judge.shown[1]] if judge.shown is not None else []) + [divergence]:

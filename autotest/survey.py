@@ -15,7 +15,7 @@ from autotest.case import Case
 from autotest.comparison import Difference, Part
 from autotest.options import TestOptions
 from autotest.reruns import Reruns, shown
-from autotest.tolerance import EXACT, Tolerance, tolerance
+from autotest.tolerance import Tolerance, tolerance
 from autotest.ulp import ulps
 from dual_object.observation import Observation, Seen
 from dual_object.values import Array
@@ -100,7 +100,7 @@ class Survey:
                 "share": error.share,
                 "ulp": error.ulp,
                 "key": error.key,
-                "table": list(table if table != EXACT else (0.0, 0.0)),
+                "table": [table.rtol, table.atol],
                 "own": own,
                 "because": options.because,
                 "reference": error.reference,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from autotest import again
 from autotest.blame import Target, blame, of_death, of_refusal
 from autotest.case import Case
@@ -12,31 +15,40 @@ from autotest.evidence import Sides
 from autotest.facts import Facts
 from autotest.layouts import eager_differences
 from autotest.sampling import random_calls, sample_differences
+from autotest.undecidable import decidable
 from autotest.worker import Death, GraphFailure
-from dual_object.adapter import Adapter, GraphRefusal
+from dual_object.adapter import GraphRefusal
 from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.replay import Replay
 from dual_object.second_call import second_call
+
+if TYPE_CHECKING:
+    from dual_object.adapters.torch import Adapter as Reference
 
 
 class TrialError(AutotestError, LookupError):
     """PyTorch itself cannot run a stored Program here."""
 
 
-def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool) -> list[Divergence]:
-    """The divergences that `program` shows on its own, eagerly or in a graph of its own.
+def trial(reference: Reference, target: Target, program: Program, rules: Rules, *, graph: bool) -> list[Divergence]:
+    """The divergences that `program` shows on its own, eagerly or in a graph of its own, where the reference defines
+    its answers: simpler inputs than a case's may well be ties.
 
     Raises TrialError where the reference itself cannot run it.
     """
-    told = Facts(reference, target, rules).told
+    facts = Facts(reference, target, rules)
+
+    def left(found: Sequence[Divergence]) -> list[Divergence]:
+        return decidable(reference, found, rules)[0]
+
     expected = Replay(reference, program, side="reference").run()
     if expected.ended:
         failure = expected.failures[-1]
         raise TrialError(f"PyTorch itself cannot run the program here: {failure.classes[0]}: {failure.message}")
     [eager] = target.eager([program])
     if isinstance(eager, Death):
-        return told([of_death(program, eager, "eager_forward")], graph=False)
+        return facts.told([of_death(program, eager, "eager_forward")], graph=False)
     sampled = [
         divergence
         for index, _, alone in random_calls(reference, program)
@@ -47,13 +59,13 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
     if not graph:
         found = eager_differences(reference, program, expected, eager, rules)
         blamed = blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)
-        return told(blamed, graph=False)
+        return facts.told(left(blamed), graph=False)
     case = Case(0, "", program, expected)
     keys = [case.gradient_keys()] if program.cotangents else None
     second = second_call(reference, program, expected)
     answer = target.graph([program], keys, None if isinstance(second, str) else [second.arrays])
     if isinstance(answer, Death):
-        return told([of_death(program, answer, "graph_forward")], graph=True)
+        return facts.told([of_death(program, answer, "graph_forward")], graph=True)
     result = answer if isinstance(answer, GraphFailure) else answer[0]
     if isinstance(result, Observation):
         found = compare(program, eager, result, rules, graph=True) or compare(
@@ -61,10 +73,12 @@ def trial(reference: Adapter, target: Target, program: Program, rules: Rules, *,
         )
         if not found and result.again is not None and not isinstance(second, str):
             shown = again.differences(second, result.again, rules)
-            judged = again.judge(reference, target, program, second, result.again, shown, rules) if shown else []
-            return told(judged, graph=True)
+            if not shown:
+                return []
+            judged = again.judge(reference, target, program, second, result.again, shown, rules, left)
+            return facts.told(judged, graph=True)
         blamed = blame(reference, target, program, found, rules, Sides(expected, eager, result), graph=True)
-        return told(blamed, graph=True)
+        return facts.told(left(blamed), graph=True)
     if isinstance(result, GraphRefusal) and result.skipped:
         return []
-    return told([of_refusal(program, result)], graph=True)
+    return facts.told([of_refusal(program, result)], graph=True)

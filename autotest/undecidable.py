@@ -98,6 +98,14 @@ def undecided(
     return dataclasses.replace(divergence, difference=_rest(difference, standing, reasons, rules)), doubts
 
 
+def decidable(
+    reference: Reference, divergences: Sequence[Divergence], rules: Rules
+) -> tuple[list[Divergence], list[Doubt]]:
+    """What is left of all divergences where the reference defines the answers, and the doubts elsewhere."""
+    asked = [undecided(reference, divergence, rules) for divergence in divergences]
+    return [left for left, _ in asked if left is not None], [doubt for _, doubts in asked for doubt in doubts]
+
+
 def _rest(difference: Difference, standing: Array, reasons: Sequence[str], rules: Rules) -> Difference:
     """The difference of the elements that stand."""
     expected, actual = difference.expected, difference.actual

@@ -365,7 +365,9 @@ def lawful(adapter: Any) -> None:
     _replace(torch.nn.functional, "relu6", lambda op: lambda x: Slope.apply(x, 2.0))
     _replace(torch, "sum", lambda op: lambda x: op(x.double().flip(0)).float())
     _replace(torch, "mean", lambda op: lambda x: op(x) * 1.01)
-    _replace(torch, "sort", lambda op: lambda x: [part.flip(0) for part in op(x, descending=True)])
+    _replace(
+        torch, "sort", lambda op: lambda x: type(found := op(x, descending=True))([part.flip(0) for part in found])
+    )
 
 
 def deadly(adapter: Any) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from autotest import dual, random, random_bool, random_tensor, torch
-from autotest.case import Case, Drawer, Rejection
+from autotest.case import Case, Drawer, Origin, Rejection
 from autotest.comparison import compare
-from autotest.options import TestOptions
+from autotest.digest import inputs_digest
+from autotest.options import Inputs, TestOptions
 from autotest.runner import case_test_name
 from autotest.session import Session
 from dual_object.isolation import isolate
@@ -128,6 +129,30 @@ def test_a_share_of_the_cotangents_is_strided(session: Session) -> None:
     plain = Drawer(session.reference, "t", 0, "torch", TestOptions(inputs="plain"), lambda: random_tensor(ndim=2) * 2)
     cases = [plain.draw(index) for index in range(20)]
     assert not any(case.program.cotangent_strides for case in cases if isinstance(case, Case))
+
+
+def test_origin_gives_the_same_case_anywhere(session: Session) -> None:
+    """A case's key tells seed and inputs where they are not the run's; drawn by both it is the same bit by bit, and
+    another one by other inputs.
+    """
+
+    def drawer(seed: int, options: TestOptions, inputs: Inputs) -> Drawer:
+        return Drawer(session.reference, "t::t", seed, "torch", options, lambda: random_tensor(ndim=2), inputs=inputs)
+
+    wild, calm = drawer(7, TestOptions(), "edge"), drawer(0, TestOptions(inputs="plain"), "standard")
+    keys = {index: calm.key(index, wild.origin) for index in range(5)}
+    assert keys[3] == "t::t#3@7@edge"
+    assert calm.key(3, Origin(0, "edge")) == "t::t#3@edge"
+    assert calm.key(3, Origin(7, "plain")) == "t::t#3@7"
+    assert calm.key(3, calm.origin) == calm.key(3) == "t::t#3"
+    for index, key in keys.items():
+        number, origin = calm.place(key)
+        assert (number, origin) == (index, Origin(7, "edge"))
+        again = calm.draw(number, origin=origin)
+        assert again.key == key
+        assert inputs_digest(again.program) == inputs_digest(wild.draw(index).program)
+    plain = {inputs_digest(calm.draw(index, origin=Origin(7, "plain")).program) for index in keys}
+    assert plain.isdisjoint(inputs_digest(wild.draw(index).program) for index in keys)
 
 
 def _in_memory_order(x: Any) -> Any:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from autotest.cli import main
 from autotest.digest import inputs_digest
-from autotest.recalling import Recall, _told, _unknown, check_key
+from autotest.recalling import Recall, _recorded, _told, _unknown, check_key
 from autotest.replaying import ReplayError
 from autotest.stepping import advance, diverging_call, scope
 from conftest import Outcome, environment, run_pytest
@@ -66,10 +66,11 @@ def test_case_from_its_key(told: Outcome) -> None:
     [end] = [end for end in told.ends("test_asin") if end["key"].endswith("#2")]
     digest = end["divergences"][0]["inputs"]
     run = end_run(told).name
-    status, out = recall(told, "test_a.py::test_asin#2", "test_a.py", AUTOTEST_FAULT="faults:wrong")
+    plain = "--inputs=plain"
+    status, out = recall(told, "test_a.py::test_asin#2", "test_a.py", plain, AUTOTEST_FAULT="faults:wrong")
     assert status == 1, out
     assert out.splitlines()[:2] == ["test_a.py::test_asin#2 diverges", f"inputs: sha256 {digest} (those of {run})"]
-    status, out = recall(told, "test_a.py::test_asin#2", ".")
+    status, out = recall(told, "test_a.py::test_asin#2", ".", plain)
     assert status == 0, out
     assert out.splitlines() == [
         "test_a.py::test_asin#2 is aligned",
@@ -116,12 +117,34 @@ def test_key_that_is_none(key: str) -> None:
     assert str(refused.value) == f"ID={key!r}, but should be eight digits, or a case key such as test_x.py::test_y#3"
 
 
-def test_path_without_a_case() -> None:
-    """PATH and --seed mean something for a case alone, which needs a path."""
-    for arguments in (["0a1b2c3d", "suites"], ["0a1b2c3d", "--seed", "1"], ["test_x.py::test_a#1"]):
-        result = CliRunner().invoke(main, ["replay", *arguments])
-        assert result.exit_code == 2
-        assert "PATH and --seed belong to a case: autotest replay" in result.output
+def test_case_of_other_inputs(told: Outcome) -> None:
+    """`--inputs` says how wild the inputs of the run were; a run of another mode recorded another case."""
+    key = "test_a.py::test_asin#2"
+    [end] = [end for end in told.ends("test_asin") if end["key"] == key]
+    digest, report = end["divergences"][0]["inputs"], told.folder / "autotest-report"
+    assert _recorded(report, key, "torch", "0", "plain") == (digest, end_run(told))
+    assert _recorded(report, key, "torch", "0", "standard") is None
+    assert _recorded(report, key, "torch", "1", "plain") is None
+    _, out = recall(told, key, "test_a.py", "--inputs", "edge")
+    shown = out.splitlines()[1]
+    assert shown.startswith("inputs: sha256 ")
+    assert shown.endswith(" (no run here recorded them)")
+    assert digest not in shown
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["0a1b2c3d", "suites"], ["0a1b2c3d", "--seed", "1"], ["0a1b2c3d", "--inputs", "edge"], ["test_x.py::test_a#1"]],
+    ids=["path", "seed", "inputs", "no path"],
+)
+def test_path_without_a_case(arguments: list[str]) -> None:
+    """PATH, --seed and --inputs mean something for a case alone, which needs a path."""
+    result = CliRunner().invoke(main, ["replay", *arguments])
+    assert result.exit_code == 2
+    assert " ".join(result.output.split()).endswith(
+        "Error: PATH, --seed and --inputs belong to a case: "
+        "autotest replay 'test_x.py::test_y#3' PATH --seed S --inputs MODE"
+    )
 
 
 def test_inputs_that_differ_are_told() -> None:

@@ -183,7 +183,7 @@ def _diverging(session: Session) -> tuple[Drawer, Divergence]:
 
 def _shrink(session: Session, budget: Budget) -> Shrunk:
     drawer, divergence = _diverging(session)
-    return shrink(session.reference, session.supervisor, drawer, Rules(), divergence, (0, 0), budget)
+    return shrink(session.reference, session.supervisor, drawer, Rules(), divergence, (0, drawer.origin), budget)
 
 
 def test_shrunk_once_per_run(session: Session) -> None:

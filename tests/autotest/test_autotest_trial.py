@@ -1,0 +1,45 @@
+"""A stored Program run again tells what stands, and nothing of what the reference leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from autotest.comparison import Rules
+from autotest.trial import trial
+from dual_object.adapters.torch import Adapter
+from dual_object.program import Call, Input, Program
+from dual_object.replay import Replay
+from dual_object.values import Ref
+
+
+class Last:
+    """A target that answers here, and whose `argmax` is the last index."""
+
+    def eager(self, programs: Sequence[Program]) -> list[Any]:
+        """What each Program shows."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(torch, "argmax", lambda x: torch.tensor(x.numel() - 1))
+            return [Replay(Adapter(), program).run() for program in programs]
+
+    def graph(self, *asked: Any) -> Any:
+        """No graph is asked for."""
+        raise AssertionError
+
+
+def shown(*values: float) -> list[str]:
+    """The messages of `torch.argmax` of these values."""
+    x = Input(0, "", np.array(values, np.float32), "float32")
+    program = Program([x], [Call("function", "argmax", (Ref(0),), {}, out=Ref(1))], Ref(1))
+    found = trial(Adapter(), Last(), program, Rules(), graph=False)
+    return [divergence.difference.message for divergence in found]
+
+
+def test_tie_is_no_divergence() -> None:
+    """The last of equal elements is as good as the first, so that no wrong answer is shrunk to a lawful one."""
+    assert shown(1.0, 3.0, 2.0) == ["t0 differs in 1 of 1 element: it is 2, but should be 1"]
+    assert shown(0.0, 0.0) == []
