@@ -30,6 +30,8 @@ from generators.source import Source, case_key
 if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
 
+#: The case of a test that shows what its body made and did not return, too.
+WATCHED = 0
 #: One in so many cotangents of a matrix or more lies transposed, where strided ones are asked for.
 STRIDED_SHARE = 4
 #: The first cases of a test, and of the others one in so many, also show which tensors share memory and what modules
@@ -162,6 +164,8 @@ class Drawer:
             except ArgumentError as error:
                 raise UsageError(f"{self.test}: {error}") from None
             starts, backward = recording.differentiable(), True
+            if index == WATCHED:
+                program.watched = recording.intermediates()
             if isinstance(self.options, DropInOptions):
                 starts, backward = self._close(recording, returned, self.options)
             if self.options.auto_backward:

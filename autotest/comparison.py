@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from autotest.agreement import close, value_difference
-from autotest.standing import entries, layout_words, sharing, standing, stands_alike
+from autotest.standing import entries, layout_words, saved, sharing, standing, stands_alike
 from autotest.tolerance import Tolerance, tolerance
 from dual_object.globals import distributed
 from dual_object.observation import Failure, Observation, Seen
@@ -165,7 +165,7 @@ def _compare(
             for id_, kind, words in sharing(expected, actual, names.value, rules.check_layout):
                 where, both = names.value(id_), (expected.outputs[id_], actual.outputs[id_])
                 found.append(Difference(forward, kind, where, f"{where} {words}", None, "output", str(id_), *both))
-        if expected.states != actual.states:
+        if expected.states != actual.states or expected.saved != actual.saved:
             found += _states(program, expected, actual)
         if expected.parameters or actual.parameters:
             found += _parameters(program, expected, actual, rules)
@@ -340,11 +340,13 @@ def _states(program: Program, expected: Observation, actual: Observation) -> Ite
     """What the modules hold otherwise, blamed on the modules' construction."""
     constructions = ("module", "custom")
     made = {c.out.id: i for i, c in enumerate(program.calls) if type(c.out) is Ref and c.kind in constructions}
-    for id_ in {**expected.states, **actual.states}:
+    for id_ in {**expected.states, **actual.states, **expected.saved, **actual.saved}:
         call = made.get(id_)
         op = "the module" if call is None else program.calls[call].op.rpartition(".")[2]
         for key, kind, words in entries(op, expected.states.get(id_, {}), actual.states.get(id_, {})):
             yield Difference("eager_forward", kind, op, words, call, "call", f"{id_}.{key}")
+        for key, words in saved(op, expected.saved.get(id_, ()), actual.saved.get(id_, ())):
+            yield Difference("eager_forward", "structure", op, words, call, "call", f"{id_}.{key}")
 
 
 def _parameters(program: Program, expected: Observation, actual: Observation, rules: Rules) -> Iterator[Difference]:

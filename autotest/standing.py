@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from dual_object.observation import Observation, Seen, State
 
@@ -87,3 +87,13 @@ def entries(op: str, expected: State, actual: State) -> Iterator[tuple[str, str,
         for kind, left, right in zip(_ENTRY, expected[key], actual.get(key, expected[key]), strict=True):
             if left != right:
                 yield key, kind, f"{key} of {op} has {kind} {right}, but should have {left}"
+
+
+def saved(op: str, expected: Collection[str], actual: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Key and sentence of each way in which a module of class `op` has other keys in its `state_dict()`."""
+    for key in expected:
+        if key not in actual:
+            yield key, f"{op} has no key {key} in its state_dict, but should"
+    for key in actual:
+        if key not in expected:
+            yield key, f"{op} has a key {key} in its state_dict, but should not"

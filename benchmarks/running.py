@@ -15,6 +15,8 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 #: Exit statuses of a run that went through: aligned, and diverged.
 WENT_THROUGH = (0, 1)
+#: What a bench has no use for: minimal cases, scripts, and what earlier runs showed.
+BARE = ("--shrink", "0", "--repro-total", "0", "--no-memory")
 
 
 class RunError(RuntimeError):
@@ -47,7 +49,7 @@ def run(paths: Sequence[str], environment: Mapping[str, str], *options: str, rep
     """Run tests with further environment variables and options of `autotest run`; raises RunError."""
     with tempfile.TemporaryDirectory(prefix="autotest-bench-") as scratch:
         folder = report or Path(scratch)
-        command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *options]
+        command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *BARE, *options]
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
         words = "\n".join((done.stdout + done.stderr).splitlines()[-30:])

@@ -139,6 +139,9 @@ class Adapter(Protocol):
     def buffers(self, module: Any) -> dict[str, Any]:
         """Buffers by name, those of submodules included."""
 
+    def saved(self, module: Any) -> list[str]:
+        """The keys of a module's `state_dict()`."""
+
     def synchronize(self) -> None:
         """Wait until everything asked for has run, so that an asynchronous failure is blamed on its own case."""
 

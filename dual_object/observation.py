@@ -66,7 +66,8 @@ class Observation:
     (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `second`: so,
     second derivatives of the leaves that have a gradient. `buffers`: by
     `"5.running_mean"`. `parameters`: likewise, those whose values are no longer those that the module started with.
-    `states`: by module number, its parameters and buffers as dtype, shape and requires_grad. `structures`: by call
+    `states`: by module number, its parameters and buffers as dtype, shape and requires_grad. `saved`: by module number,
+    the keys of its `state_dict()`, sorted. `structures`: by call
     index, how what a call returned is built otherwise than on the reference, `{3}` standing for value number 3.
     `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which that is unknown.
     `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
@@ -81,6 +82,7 @@ class Observation:
     buffers: dict[str, Seen] = field(default_factory=dict)
     parameters: dict[str, Seen] = field(default_factory=dict)
     states: dict[int, State] = field(default_factory=dict)
+    saved: dict[int, tuple[str, ...]] = field(default_factory=dict)
     structures: dict[int, str] = field(default_factory=dict)
     shared: list[tuple[int, ...]] = field(default_factory=list)
     unplaced: tuple[int, ...] = ()
@@ -311,6 +313,8 @@ class Finished:
             return seen
         if values.modules:
             seen.states = module_states(adapter, values)
+            keys = {id_: tuple(sorted(adapter.saved(module))) for id_, module in values.modules.items()}
+            seen.saved = {id_: saved for id_, saved in keys.items() if saved}
         returned = refs(program.outputs)
         outputs = {id_: values.by_id[id_] for id_ in self._ids if id_ in returned}
         seen.shared, seen.unplaced = memory(adapter, program, values, outputs)
@@ -368,6 +372,8 @@ def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
         data["parameters"] = {key: show(tensor) for key, tensor in seen.parameters.items()}
     if seen.states:
         data["states"] = [[id_, state] for id_, state in seen.states.items()]
+    if seen.saved:
+        data["saved"] = list(seen.saved.items())
     if seen.structures:
         data["structures"] = list(seen.structures.items())
     if seen.shared:
@@ -429,6 +435,7 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
             id_: {key: (dtype, tuple(shape), grad) for key, (dtype, shape, grad) in state.items()}
             for id_, state in data.get("states", ())
         },
+        saved={id_: tuple(keys) for id_, keys in data.get("saved", ())},
         structures=dict(data.get("structures", ())),
         shared=[tuple(ids) for ids in data.get("shared", ())],
         unplaced=tuple(data.get("unplaced", ())),

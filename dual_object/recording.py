@@ -19,7 +19,7 @@ from dual_object.program import Call, CallKind, Input, Program
 from dual_object.randomness import randomness
 from dual_object.replay import Replay, lay
 from dual_object.second import SecondDraw, differentiable_again, draw_second
-from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves
+from dual_object.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves, refs
 
 if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
@@ -403,14 +403,23 @@ class Recording:
 
     def differentiable(self) -> list[int]:
         """Numbers of the returned tensors that a backward can start from, each once."""
-        from dual_object.values import refs
-
         values = self.values.by_id
         return [
             id_
             for id_ in dict.fromkeys(refs(self.program.outputs))
             if isinstance(values[id_], self.reference.tensor_type) and values[id_].requires_grad
         ]
+
+    def intermediates(self) -> list[int]:
+        """Numbers of the tensors that calls made and the body did not return. `program.outputs` must be set.
+
+        What an attribute gives is left out: it may be made anew each time, and a parameter is its module's.
+        """
+        made = (id_ for call in self.program.calls if call.kind != "get" for id_ in call.results())
+        met = {x.id for x in self.program.inputs} | set(refs(self.program.outputs))
+        met.update(id_ for call in self.program.calls if call.kind == "get" for id_ in call.results())
+        values, tensor = self.values.by_id, self.reference.tensor_type
+        return [id_ for id_ in dict.fromkeys(made) if id_ not in met and isinstance(values.get(id_), tensor)]
 
     def finish(self, second: SecondDraw | None = None) -> Observation:
         """Run the reference's backward and tell what the reference shows. `program.outputs` and `.cotangents` must

@@ -3,16 +3,9 @@
 from typing import Any
 
 from autotest import autotest, oneof, random, random_bool, random_dtype, random_tensor, torch
-from autotest.options import TestOptions
 
 F = torch.nn.functional
 nn = torch.nn
-
-
-def twice_differentiable() -> Any:
-    """`@autotest` with second derivatives; without them in a harness that has none."""
-    second = {"grad_order": 2} if "grad_order" in TestOptions.__dataclass_fields__ else {}
-    return autotest(**second)
 
 
 def dim(rank: int) -> Any:
@@ -79,32 +72,32 @@ def test_floor():
     return torch.floor(random_tensor(low=-3, high=3))
 
 
-@twice_differentiable()
+@autotest(grad_order=2)
 def test_sin():
     return torch.sin(random_tensor())
 
 
-@twice_differentiable()
+@autotest(grad_order=2)
 def test_cos():
     return torch.cos(random_tensor())
 
 
-@twice_differentiable()
+@autotest(grad_order=2)
 def test_tanh():
     return torch.tanh(random_tensor())
 
 
-@twice_differentiable()
+@autotest(grad_order=2)
 def test_exp():
     return torch.exp(random_tensor(dtype=random_dtype("floating")))
 
 
-@twice_differentiable()
+@autotest(grad_order=2)
 def test_log():
     return torch.log(random_tensor(low=0.5, high=4))
 
 
-@twice_differentiable()
+@autotest(grad_order=2)
 def test_square():
     return torch.square(random_tensor())
 
@@ -248,7 +241,7 @@ def test_where():
     return torch.where(random_tensor(ndim=2, dim0=rows, dim1=3) > 0, x, random_tensor(ndim=2, dim0=rows, dim1=3))
 
 
-@twice_differentiable()
+@autotest(grad_order=2)
 def test_matmul():
     k = size()
     return torch.matmul(random_tensor(ndim=2, dim1=k), random_tensor(ndim=2, dim0=k))

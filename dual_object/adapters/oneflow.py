@@ -253,6 +253,10 @@ class Adapter:
         """Buffers by name."""
         return dict(module.named_buffers())
 
+    def saved(self, module: Any) -> list[str]:
+        """The keys of its `state_dict()`."""
+        return list(module.state_dict())
+
     def synchronize(self) -> None:
         """Wait for OneFlow's virtual machine."""
         self._sync()

@@ -223,6 +223,10 @@ class Adapter:
         """Buffers by name."""
         return dict(module.named_buffers())
 
+    def saved(self, module: torch.nn.Module) -> list[str]:
+        """The keys of its `state_dict()`."""
+        return list(module.state_dict())
+
     def synchronize(self) -> None:
         """Wait for the GPU; the CPU is synchronous."""
         if self._cuda:

@@ -170,6 +170,33 @@ def _standing() -> None:
 
     _replace(torch.nn.BatchNorm3d, "__init__", keyless)
 
+    def renamed(op: Op) -> Op:
+        def planted(module: Any) -> Any:
+            return {key.replace("bias", "beta"): value for key, value in op(module).items()}
+
+        return planted
+
+    _replace(torch.nn.GroupNorm, "state_dict", renamed)
+
+    def unsaved(op: Op) -> Op:
+        def planted(module: Any, *args: Any, **kwargs: Any) -> None:
+            op(module, *args, **kwargs)
+            module.register_buffer("running_mean", module.running_mean, persistent=False)
+
+        return planted
+
+    _replace(torch.nn.InstanceNorm1d, "__init__", unsaved)
+
+    def using(op: Op) -> Op:
+        def planted(x: Any) -> Any:
+            result = op(x)
+            x.detach().zero_()  # as workspace
+            return result
+
+        return planted
+
+    _replace(torch, "deg2rad", using)
+
 
 def _second_derivatives() -> None:
     def identity(forward: Op, backward: Op) -> Any:

@@ -196,12 +196,15 @@ def test_state_dict_is_compared() -> None:
     entry = ("float32", (2,), True)
     expected = Observation(states={1: {"weight": entry, "mean": entry, "var": entry}})
     actual = Observation(states={1: {"weight": ("float64", (2,), False), "mean": entry, "extra": entry}})
+    expected.saved, actual.saved = {1: ("mean", "weight")}, {1: ("mean", "scale")}
     found = compare(program(module), expected, actual, Rules())
     assert [(d.kind, d.call, d.message) for d in found] == [
         ("structure", 0, "BatchNorm1d has no parameter or buffer var, but should"),
         ("structure", 0, "BatchNorm1d has a parameter or buffer extra, but should not"),
         ("dtype", 0, "weight of BatchNorm1d has dtype float64, but should have float32"),
         ("requires_grad", 0, "weight of BatchNorm1d has requires_grad False, but should have True"),
+        ("structure", 0, "BatchNorm1d has no key weight in its state_dict, but should"),
+        ("structure", 0, "BatchNorm1d has a key scale in its state_dict, but should not"),
     ]
 
 

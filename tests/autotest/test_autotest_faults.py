@@ -40,6 +40,9 @@ WRONG = {
         {(EAGER, "structure", "LayerNorm"), (EAGER, "requires_grad", "LayerNorm"), (BACK, "grad_missing", "LayerNorm")},
     ),
     "test_state_without_a_key": ({"divergent": 3}, {(EAGER, "structure", "BatchNorm3d")}),
+    "test_state_saved_under_another_key": ({"divergent": 3}, {(EAGER, "structure", "GroupNorm")}),
+    "test_state_not_saved": ({"divergent": 3}, {(EAGER, "structure", "InstanceNorm1d")}),
+    "test_mutation_of_what_is_not_returned": ({"divergent": 1, "aligned": 2}, {(EAGER, "mutation", "deg2rad")}),
     "test_second_wrong": ({"divergent": 3}, {(SECOND, "value", "erf")}),
     "test_second_wrong_in_a_chain": ({"divergent": 3}, {(SECOND, "value", "erf")}),
     "test_second_missing": ({"divergent": 3}, {(SECOND, "grad_missing", "rsqrt")}),
@@ -94,6 +97,9 @@ MESSAGES = {
     "test_state_without_a_key": (
         "BatchNorm3d: nn.BatchNorm3d has no parameter or buffer num_batches_tracked, but should"
     ),
+    "test_state_saved_under_another_key": "GroupNorm: GroupNorm has no key bias in its state_dict, but should",
+    "test_state_not_saved": "InstanceNorm1d: InstanceNorm1d has no key running_mean in its state_dict, but should",
+    "test_mutation_of_what_is_not_returned": "deg2rad: input t0 was changed, but should keep its values",
     "test_grad_missing": "sinh: gradient of x is missing, but should be a float32 tensor",
     "test_grad_extra": "view_as: gradient of y is a float32 tensor, but there should be none",
     "test_backward_raises": "atanh: backward raised RuntimeError: planted in backward",

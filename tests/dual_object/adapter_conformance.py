@@ -146,8 +146,9 @@ class AdapterConformance:
 
         case = recorded(body)
         [seen] = self.eager(worker, case.program)
-        assert seen.states == case.seen.states
+        assert (seen.states, seen.saved) == (case.seen.states, case.seen.saved)
         assert seen.states[0]["weight"] == ("float32", (2,), False)
+        assert seen.saved[0] == ("bias", "num_batches_tracked", "running_mean", "running_var", "weight")
 
     def test_missing_op(self, worker: Supervisor, recorded: Record) -> None:
         """An op that the target lacks is `missing`, as a function and as a method."""

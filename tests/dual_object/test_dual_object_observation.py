@@ -51,6 +51,7 @@ def test_round_trip_of_every_field():
         buffers={"2.mean": tensor_seen},
         parameters={"2.weight": tensor_seen},
         states={2: {"mean": ("float32", (2,), False)}},
+        saved={2: ("mean", "weight")},
         structures={4: "returned {3} itself"},
         shared=[(0, 3)],
         unplaced=(1,),
@@ -68,7 +69,7 @@ def test_round_trip_of_every_field():
         assert (found.dtype, found.shape, found.device, found.requires_grad) == ("bfloat16", (2,), "cuda:1", True)
         assert found.data.tolist() == [1, 1]
         assert (found.strides, found.offset, found.leaf) == ((3,), 1, False)
-    assert (back.states, back.structures) == (seen.states, seen.structures)
+    assert (back.states, back.saved, back.structures) == (seen.states, seen.saved, seen.structures)
     assert (back.shared, back.unplaced) == ([(0, 3)], (1,))
     assert (back.failures, back.ended, back.backward_failure) == (seen.failures, True, seen.backward_failure)
 

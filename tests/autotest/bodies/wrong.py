@@ -282,6 +282,21 @@ def test_state_without_a_key():
     return torch.nn.BatchNorm3d(2)(random_tensor(ndim=5, dim0=2, dim1=2))
 
 
+@autotest(**FORWARD_ONLY)
+def test_state_saved_under_another_key():
+    return torch.nn.GroupNorm(1, 3)(plain(dim1=3))
+
+
+@autotest(**FORWARD_ONLY)
+def test_state_not_saved():
+    return torch.nn.InstanceNorm1d(3, track_running_stats=True)(random_tensor(ndim=3, dim1=3, dim2=4))
+
+
+@autotest(**FORWARD_ONLY)
+def test_mutation_of_what_is_not_returned():
+    return torch.deg2rad(plain() * 2) + 1
+
+
 @autotest(n=4)
 def test_untouched():
     return torch.square(leaf()) + 1
