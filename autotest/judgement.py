@@ -27,6 +27,8 @@ class Judgement:
     death: Death | None = None
     unseen: list[Divergence] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
+    #: Its eager run differs from the reference in what nobody promises: its graph is held against that run alone.
+    apart: bool = False
 
     def __post_init__(self) -> None:
         """Without a graph check, the records still say whether the case has gradients to compare."""

@@ -239,6 +239,7 @@ class TestRun:
         )
         if differences:
             self._found(judgement, differences, self._blame(judgement, differences, target, graph=False))
+            judgement.apart = not judgement.divergences
 
     def _found(
         self, judgement: Judgement, differences: Sequence[Difference], divergences: Sequence[Divergence]
@@ -359,7 +360,7 @@ class TestRun:
             if against_eager and compare(case.program, case.reference, result, rules, graph=True):
                 return against_eager
             return []
-        if against_eager or judgement.doubts:
+        if against_eager or judgement.apart:
             return against_eager  # where eager gives another lawful answer, a graph that agrees with it does so too
         return compare(case.program, case.reference, result, rules, graph=True)
 

@@ -299,13 +299,12 @@ class _Question:
         return np.asarray(zero & undefined)
 
     def _is_sum(self) -> bool:
-        """Whether the call is a sum, which may start from a zero of its own: 0 + -0 is 0. Of one product that cannot be
+        """Whether the call, or one of the whole Program's, is a sum, which may start from a zero of its own: 0 + -0 is 0. Of one product that cannot be
         told by asking: it is as often taken as it is.
         """
-        if self.call is None:
-            return False
-        name = op_name(self.call).lower().replace("_", "")
-        return name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE)
+        calls = self.reruns.program.op_calls() if self.call is None else [self.call]
+        names = [op_name(call).lower().replace("_", "") for call in calls]
+        return any(name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE) for name in names)
 
     def _reference_overflow(self, exact: Array, hits: Array) -> Array:
         """Where the reference leaves its dtype's range on the way to what is within it."""
