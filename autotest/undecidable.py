@@ -299,8 +299,8 @@ class _Question:
         return np.asarray(zero & undefined)
 
     def _is_sum(self) -> bool:
-        """Whether the call, or one of the whole Program's, is a sum, which may start from a zero of its own: 0 + -0 is 0.
-        Of one product that cannot be told by asking: it is as often taken as it is.
+        """Whether the call, or one of the whole Program's, is a sum, which may start from a zero of its own: 0 + -0 is
+        0. Of one product that cannot be told by asking: it is as often taken as it is.
         """
         calls = self.reruns.program.op_calls() if self.call is None else [self.call]
         names = [op_name(call).lower().replace("_", "") for call in calls]
