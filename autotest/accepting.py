@@ -12,9 +12,9 @@ from typing import Any
 import tomlkit
 from tomlkit.items import AoT, Table
 
+from autotest.case import case_test_name
 from autotest.errors import AutotestError
 from autotest.ledger import FILE_NAME, LedgerError, find, store
-from autotest.runner import case_test_name
 from dual_object.errors import ProgramError
 from dual_object.program import Program
 from reports import resolve_run

@@ -233,3 +233,11 @@ class _StateDraw:
 def _first_line(error: BaseException) -> str:
     lines = str(error).splitlines()
     return lines[0] if lines else ""
+
+
+def case_test_name(nodeid: str) -> str:
+    """The test's name in case keys: file name and qualified name, no folders, so that a checkout elsewhere draws the
+    same.
+    """
+    path, separator, name = nodeid.partition("::")
+    return f"{path.rpartition('/')[2]}{separator}{name}"

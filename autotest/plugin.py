@@ -213,7 +213,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep this shard's share of the tests."""
     if config.getoption("--autotest-shard") is None:
         return
-    from autotest.runner import case_test_name
+    from autotest.case import case_test_name
 
     shard = config.stash[_STATE].options.shard
     assert shard is not None

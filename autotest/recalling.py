@@ -42,7 +42,7 @@ class Recall:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep the test."""
-        from autotest.runner import case_test_name
+        from autotest.case import case_test_name
 
         self.names = [case_test_name(item.nodeid) for item in items]
         items[:] = [item for item, name in zip(list(items), self.names, strict=True) if name == self.test]

@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -15,15 +14,15 @@ from typing import Any, Literal
 from autotest import again
 from autotest.again import drawing
 from autotest.blame import Target, blame, of_death, of_refusal
-from autotest.case import Case, Drawer, Origin, Rejection
+from autotest.case import Case, Drawer, Origin, Rejection, case_test_name
 from autotest.comparison import Difference, compare, failure_difference, in_world
 from autotest.divergence import Divergence
 from autotest.dropin.alone import refused_alone
 from autotest.dropin.levels import aligns_exceptions, unseen
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
-from autotest.evidence import Sides
 from autotest.facts import Facts, properties
 from autotest.graphs import GraphPhase, GraphRun, backward_share
+from autotest.judgement import Judgement, second_reached
 from autotest.layouts import eager_differences
 from autotest.options import TestOptions
 from autotest.proving import StaleEntryError, stale_entries
@@ -31,12 +30,11 @@ from autotest.recollection import Recollection
 from autotest.sampling import random_calls, sample_differences
 from autotest.session import Session, session_for
 from autotest.survey import Survey
-from autotest.undecidable import Doubt, decidable, reason_of
-from autotest.verdicts import Verdict, Verdicts
+from autotest.undecidable import decidable, reason_of
+from autotest.verdicts import Verdicts
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
 from dual_object.errors import DualError, RawTargetNeeded
-from dual_object.globals import distributed
 from dual_object.observation import Observation
 from dual_object.program import Program
 from generators import GeneratorError
@@ -50,39 +48,6 @@ DRAWS_PER_CASE = 20
 REFUSED_SAMPLE = 2
 #: So many divergent cases per test, phase and kind are blamed call by call; the others share the blame.
 BLAMED = 2
-
-
-@dataclass(slots=True)
-class Judgement:
-    """What a case has come to so far."""
-
-    case: Case
-    started: float
-    sides: Sides = field(init=False)
-    divergences: list[Divergence] = field(default_factory=list)
-    graph: dict[str, str] = field(init=False)
-    death: Death | None = None
-    unseen: list[Divergence] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Without a graph check, the records still say whether the case has gradients to compare."""
-        self.sides = Sides(self.case.reference)
-        backward = "off" if self.case.program.cotangents else "nothing to differentiate"
-        self.graph = {"forward": "off", "backward": backward}
-        if distributed(self.case.program):
-            self.graph["eager"] = "global"
-        if self.case.program.random is not None:
-            self.graph["random"] = "tainted"
-
-    @property
-    def verdict(self) -> Verdict:
-        """The worst that happened."""
-        if self.death is not None:
-            return "timed_out" if self.death.timed_out else "crashed"
-        if self.divergences:
-            return "divergent"
-        return "undecidable" if self.doubts else "aligned"
 
 
 class TestRun:
@@ -265,7 +230,7 @@ class TestRun:
             return
         judgement.sides.eager = answer
         if self.options.grad_order == 2:
-            judgement.graph["second"] = _second_reached(case.program, answer)
+            judgement.graph["second"] = second_reached(case.program, answer)
         if self._survey is not None:
             self._survey.take(case, answer)
         differences = self._agreed(
@@ -274,6 +239,7 @@ class TestRun:
         )
         if differences:
             self._found(judgement, differences, self._blame(judgement, differences, target, graph=False))
+            judgement.apart = not judgement.divergences
 
     def _found(
         self, judgement: Judgement, differences: Sequence[Difference], divergences: Sequence[Divergence]
@@ -394,7 +360,7 @@ class TestRun:
             if against_eager and compare(case.program, case.reference, result, rules, graph=True):
                 return against_eager
             return []
-        if against_eager or judgement.doubts:
+        if against_eager or judgement.apart:
             return against_eager  # where eager gives another lawful answer, a graph that agrees with it does so too
         return compare(case.program, case.reference, result, rules, graph=True)
 
@@ -491,13 +457,6 @@ class TestRun:
         )
 
 
-def _second_reached(program: Program, answer: Observation) -> str:
-    """What a case's record says of its second derivatives."""
-    if not program.second_cotangents:
-        return "nothing to differentiate twice"
-    return "its eager run failed" if answer.ended or answer.backward_failure is not None else "verified"
-
-
 def _refused(program: Program, answer: Observation | Death) -> list[Divergence]:
     """How the target's answer to a refused draw differs from a refusal."""
     if isinstance(answer, Death):
@@ -541,11 +500,3 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
         if session.writer is not None:
             session.writer.fault(nodeid, f"{type(error).__name__}: {error}")
         raise HarnessFault(message) from error
-
-
-def case_test_name(nodeid: str) -> str:
-    """The test's name in case keys: file name and qualified name, no folders, so that a checkout elsewhere draws the
-    same.
-    """
-    path, separator, name = nodeid.partition("::")
-    return f"{path.rpartition('/')[2]}{separator}{name}"

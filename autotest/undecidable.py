@@ -60,6 +60,8 @@ SUBNORMAL = "subnormal"
 REFERENCE_OVERFLOW = "overflow in the reference"
 OVERFLOW = "overflow"
 ZERO_SIGN = "sign of zero"
+#: No doubt at all: nobody promises it, and no case is counted for it.
+UNPROMISED = ""
 OUT_OF_RANGE = "out of the integer's range"
 TIE = "tie"
 ROUNDING = "rounding"
@@ -91,7 +93,7 @@ def undecided(
         return divergence, ()
     standing, reasons = question.answer()
     doubts = tuple(Doubt(divergence.op, difference.phase, reason) for reason in reasons)
-    if not doubts:
+    if (standing == question.wrong).all():
         return divergence, ()
     if not standing.any():
         return None, doubts
@@ -116,7 +118,9 @@ def _rest(difference: Difference, standing: Array, reasons: Sequence[str], rules
     if agreeing(expected.data, shown_data, allowed).all():
         return difference
     kind, words = value_difference(expected.data, shown_data, allowed)
-    message = f"{difference.where} {words}; others are undecidable ({', '.join(reasons)})"
+    message = f"{difference.where} {words}"
+    if reasons:
+        message += f"; others are undecidable ({', '.join(reasons)})"
     return dataclasses.replace(difference, kind=kind, message=message)
 
 
@@ -160,8 +164,9 @@ class _Question:
             for reason, excused in self._excuses():
                 found = left & excused
                 if found.any():
-                    reasons.append(reason)
                     left &= ~excused
+                    if reason != UNPROMISED:
+                        reasons.append(reason)
                 if not left.any():
                     break
         return left, tuple(reasons)
@@ -260,7 +265,8 @@ class _Question:
         finite = np.isfinite(expected) & np.isfinite(actual) & (expected != actual)
         yield SUBNORMAL, finite & (np.abs(actual - expected) < smallest_normal(self.dtype))
         if (self.wrong & (expected == 0) & (actual == 0)).any():
-            yield ZERO_SIGN, self._zero_sign(exact)
+            zeros: Array = (expected == 0) & (actual == 0)
+            yield (UNPROMISED, zeros) if self._is_sum() else (ZERO_SIGN, self._zero_sign(exact))
         base = self.allowed.atol + self.allowed.rtol * np.abs(exact)
         runs = [exact, *self._arrays(self.reruns.near), *self._arrays(self.reruns.nearer)]
         spread, jumps = self._spread(exact)
@@ -287,19 +293,18 @@ class _Question:
             return zero
         sign = np.signbit(exact)
         signs = [np.signbit(run) != sign for run in self._arrays(self.reruns.zeros_kept)]
-        undefined: Array = (exact != 0) | (sign != np.signbit(self.expected)) | self._adds_to_zero()
+        undefined: Array = (exact != 0) | (sign != np.signbit(self.expected))
         for other in signs:
             undefined |= other
         return np.asarray(zero & undefined)
 
-    def _adds_to_zero(self) -> bool:
-        """Whether the call is a sum, which may start from a zero of its own: 0 + -0 is 0. Of one product that cannot be
-        told by asking: it is as often taken as it is.
+    def _is_sum(self) -> bool:
+        """Whether the call, or one of the whole Program's, is a sum, which may start from a zero of its own: 0 + -0 is 0.
+        Of one product that cannot be told by asking: it is as often taken as it is.
         """
-        if self.call is None:
-            return True
-        name = op_name(self.call).lower().replace("_", "")
-        return name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE)
+        calls = self.reruns.program.op_calls() if self.call is None else [self.call]
+        names = [op_name(call).lower().replace("_", "") for call in calls]
+        return any(name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE) for name in names)
 
     def _reference_overflow(self, exact: Array, hits: Array) -> Array:
         """Where the reference leaves its dtype's range on the way to what is within it."""

@@ -48,8 +48,8 @@ class DropIn:
             return (yield)
 
     def _surrounded(self, nodeid: str) -> Any:
+        from autotest.case import case_test_name
         from autotest.dropin.item import surrounded
-        from autotest.runner import case_test_name
 
         return surrounded(self._session(), case_test_name(nodeid))
 

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from autotest import dual, random, random_bool, random_tensor, torch
-from autotest.case import Case, Drawer, Origin, Rejection
+from autotest.case import Case, Drawer, Origin, Rejection, case_test_name
 from autotest.comparison import compare
 from autotest.digest import inputs_digest
 from autotest.options import Inputs, TestOptions
-from autotest.runner import case_test_name
 from autotest.session import Session
 from dual_object.isolation import isolate
 from dual_object.program import Program
