@@ -52,7 +52,9 @@ def run(paths: Sequence[str], environment: Mapping[str, str], *options: str, rep
         command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *BARE, *options]
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
-        words = "\n".join((done.stdout + done.stderr).splitlines()[-30:])
+        lines = (done.stdout + done.stderr).splitlines()
+        faults = [line for line in lines if "the harness failed" in line]
+        words = "\n".join([*dict.fromkeys(faults), *lines[-30:]])
         if done.returncode not in WENT_THROUGH:
             raise RunError(f"exit status {done.returncode}, but should be 0 or 1 [{' '.join(command)}]\n{words}")
         told = folder / "summary.json"

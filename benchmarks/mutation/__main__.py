@@ -48,19 +48,29 @@ def measure(faults: Sequence[Fault], options: Sequence[str], *, verbose: bool) -
     return [found[fault.id] for fault in faults]
 
 
+def asked(fault: Fault, wanted: Sequence[str]) -> bool:
+    """Whether a fault is among those that were asked for, by category or part of an id."""
+    return any(one == fault.category or one in fault.id for one in wanted)
+
+
 def main() -> int:
     """Exit status 0: enough faults are killed, and every survivor has a reason; 1: not so."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"plant {QUICK} faults of each category")
-    parser.add_argument("-k", metavar="ID", help="plant only faults whose id contains ID; no bar is held then")
+    parser.add_argument(
+        "-k",
+        metavar="ID",
+        action="append",
+        help="plant only faults of the category ID or whose id contains it; may be repeated; no bar is held then",
+    )
     parser.add_argument("--inputs", help="as for `autotest run`; reasons and bar are for its default")
     parser.add_argument("-n", default="auto", metavar="N|auto", help="processes, as for `autotest run`")
     parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
     parser.add_argument("--verbose", action="store_true", help="print what kills each fault")
     arguments = parser.parse_args()
-    faults = [fault for fault in FAULTS if arguments.k is None or arguments.k in fault.id]
+    faults = [fault for fault in FAULTS if arguments.k is None or asked(fault, arguments.k)]
     if not faults:
-        parser.error(f"ID={arguments.k!r}, but should be part of a fault's id")
+        parser.error(f"ID={', '.join(arguments.k)}, but should be a category or part of a fault's id [-k]")
     if arguments.quick:
         faults = quick(faults)
     options = ["-n", arguments.n, *(("--inputs", arguments.inputs) if arguments.inputs else ())]

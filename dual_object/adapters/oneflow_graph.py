@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dual_object.adapter import GraphError, GraphRefusal, GraphRequest
 from dual_object.adapters.oneflow_surface import graph_op_types
 from dual_object.globals import layouts, moves
@@ -163,7 +165,8 @@ def _run_members(
                 for id_ in _starts(member):
                     output = member.replay.values.by_id[id_]
                     ys, dys = products.setdefault(output.dtype, ([], []))
-                    ys.append((output if place is None else place.whole(output)).reshape(-1))
+                    y = (output if place is None else place.whole(output)).reshape(-1)
+                    ys.append(y if y.shape[0] else y.sum().reshape(1))
                     dys.append(next(cotangents))
             loss = self.p.sum() * 0
             for dtype, (ys, dys) in products.items():
@@ -266,7 +269,8 @@ def _starts(member: _Member) -> list[int]:
 
 
 def _cotangent(adapter: Adapter, cotangent: Array) -> Any:
-    return adapter.flow.from_numpy(cotangent.reshape(-1).copy())
+    # One element for none: the graph aborts on an input of size 0, which a cotangent is, too.
+    return adapter.flow.from_numpy(cotangent.reshape(-1).copy() if cotangent.size else np.zeros(1, cotangent.dtype))
 
 
 def _collect(adapter: Adapter, members: dict[int, _Member], results: Sequence[Any]) -> dict[int, Observation]:

@@ -81,15 +81,21 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 def command(*arguments: str, target: str | None = "torch") -> list[str]:
     """The command line of an inner pytest. Nothing is shrunk or remembered, and inputs are plain, unless it asks for
-    that: what a run tells of its cases is the same then, however wild inputs become.
+    that: what a run tells of its cases is the same then, however wild inputs become. Without a target it gets no option
+    of ours.
     """
-    asked = [] if target is None else ["--autotest-target", target]
-    asked += [] if any(one.startswith("--autotest-inputs") for one in arguments) else ["--autotest-inputs", "plain"]
-    given = target is None or any("--autotest-shrink" in argument for argument in arguments)
-    quick = [] if given else ["--autotest-shrink=0", "--autotest-no-memory"]
+    start = [sys.executable, "-m", "pytest", "-W", "error"]
+    if target is None:
+        return [*start, *arguments]
+
+    def given(option: str) -> bool:
+        return any(argument.startswith(option) for argument in arguments)
+
+    quick = [] if given("--autotest-shrink") else ["--autotest-shrink=0", "--autotest-no-memory"]
     # Most look at no repro: they are written, but not run, which takes seconds for each.
     quick += ["--autotest-repro-total", "0"]
-    return [sys.executable, "-m", "pytest", "-W", "error", *quick, *asked, *arguments]
+    quick += [] if given("--autotest-inputs") else ["--autotest-inputs", "plain"]
+    return [*start, *quick, "--autotest-target", target, *arguments]
 
 
 def lay(folder: Path, files: Mapping[str, str]) -> None:

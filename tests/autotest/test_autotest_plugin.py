@@ -8,11 +8,12 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import autotest
+from autotest.command import run_options
 from conftest import Outcome, command, environment, run_pytest
 
 SharedRun = Callable[..., Outcome]
@@ -165,13 +166,36 @@ def test_options_reach_the_run(tmp_path: Path) -> None:
             "shrink_total='long', but should be a number of seconds of at least 0 [--autotest-shrink-total]",
         ),
         ("isolate", "maybe", "isolate='maybe', but should be one of auto, always, never [--autotest-isolate]"),
+        ("inputs", "wild", "inputs='wild', but should be one of plain, standard, edge [--autotest-inputs]"),
+        (
+            "repro-total",
+            "nan",
+            "repro_total='nan', but should be a number of seconds of at least 0 [--autotest-repro-total]",
+        ),
     ],
 )
-def test_bad_option(tmp_path: Path, option: str, value: str, message: str) -> None:
-    """An option that means nothing ends pytest with its usage status and one sentence before any test."""
-    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, f"--autotest-{option}={value}")
+def test_bad_option(pytestconfig: pytest.Config, option: str, value: str, message: str) -> None:
+    """An option that means nothing is refused in one sentence."""
+
+    class Given:
+        """The options of this very run, but for one."""
+
+        def getoption(self, name: str, default: object = None) -> object:
+            return value if name == f"--autotest-{option}" else pytestconfig.getoption(name, default)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(pytestconfig, name)
+
+    with pytest.raises(autotest.UsageError) as refused:
+        run_options(cast(pytest.Config, Given()), None).validate()
+    assert str(refused.value) == message
+
+
+def test_bad_option_ends_the_run(tmp_path: Path) -> None:
+    """It ends pytest with its usage status and that sentence before any test."""
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, "--autotest-cases=0")
     assert outcome.status == pytest.ExitCode.USAGE_ERROR
-    assert outcome.out.strip() == f"ERROR: {message}"
+    assert outcome.out == "ERROR: cases='0', but should be a whole number of at least 1 [--autotest-cases]\n\n"
 
 
 def red_lines(outcome: Outcome) -> list[str]:
@@ -278,4 +302,5 @@ def test_random_seed_explores(tmp_path: Path) -> None:
 def test_command_of_inner_runs_names_the_target() -> None:
     """The inner runs of these tests really ask for the target that they mean."""
     assert command("-q")[-3:] == ["--autotest-target", "torch", "-q"]
+    assert not any("autotest" in argument for argument in command("-q", target=None)[1:])
     assert "AUTOTEST_FAULT" not in environment({})

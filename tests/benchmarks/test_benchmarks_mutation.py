@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mutation.__main__ import quick
+from benchmarks.mutation.__main__ import asked, quick
 from benchmarks.mutation.fault import CATEGORIES, Fault, MisfitError, World
 from benchmarks.mutation.judging import Verdict, complaints, killers, share, survivors, table, verdict, waves
 from benchmarks.mutation.table import FAULTS
@@ -52,6 +52,13 @@ def test_every_op_has_one_test_and_every_test_a_fault() -> None:
     """The naive tests are those of the ops that are made wrong, no more."""
     tests = re.findall(r"^def (test_\w+)\(", NAIVE.read_text(), re.MULTILINE)
     assert sorted(tests) == sorted({fault.test for fault in FAULTS})
+
+
+def test_faults_are_asked_for_by_category_or_id() -> None:
+    """A category is named whole, an id in part."""
+    fault = _fault("sin-wide", category="edge value")
+    assert [asked(fault, [one]) for one in ("edge value", "in-w", "value", "cos")] == [True, True, False, False]
+    assert asked(fault, ["cos", "sin"])
 
 
 def test_a_wave_has_one_fault_per_op() -> None:

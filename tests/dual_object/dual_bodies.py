@@ -281,6 +281,8 @@ BODIES: dict[str, Body] = {
     "created": lambda: tensor(3) + torch.arange(3),
     "scalar_tensor": lambda: tensor() * 2,
     "empty": lambda: tensor(0, 3) * 2,
+    "empty_inside": lambda: tensor(2, 0) * 2,
+    "empty_beside": lambda: (tensor(2, 0, 3) * 2, tensor(3) * 2),
     "unused_input": lambda: (tensor(2), tensor(3) * 2)[1],
     "returned_input": lambda: tensor(2),
     "returned_twice": lambda: (lambda y: (y, y))(tensor(2) * 2),
