@@ -53,6 +53,8 @@ _SUMS = (
     *("var", "vdot"),
 )
 _SUMS_INSIDE = ("loss", "norm")
+#: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
+_CHOICES = ("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "sort", "topk")
 _KINDS = frozenset({"value", "nonfinite", "sign"})
 
 NOT_INITIALISED = "not initialised"
@@ -266,7 +268,7 @@ class _Question:
         yield SUBNORMAL, finite & (np.abs(actual - expected) < smallest_normal(self.dtype))
         if (self.wrong & (expected == 0) & (actual == 0)).any():
             zeros: Array = (expected == 0) & (actual == 0)
-            yield (UNPROMISED, zeros) if self._is_sum() else (ZERO_SIGN, self._zero_sign(exact))
+            yield (UNPROMISED, zeros) if self._any_zero() else (ZERO_SIGN, self._zero_sign(exact))
         base = self.allowed.atol + self.allowed.rtol * np.abs(exact)
         runs = [exact, *self._arrays(self.reruns.near), *self._arrays(self.reruns.nearer)]
         spread, jumps = self._spread(exact)
@@ -298,13 +300,14 @@ class _Question:
             undefined |= other
         return np.asarray(zero & undefined)
 
-    def _is_sum(self) -> bool:
-        """Whether the call, or one of the whole Program's, is a sum, which may start from a zero of its own: 0 + -0 is 0.
-        Of one product that cannot be told by asking: it is as often taken as it is.
+    def _any_zero(self) -> bool:
+        """Whether the call, or one of the whole Program's, may give a zero of either sign: a sum may start from a zero
+        of its own (0 + -0 is 0), a choice is free among equals. Of one product or element that cannot be told by asking:
+        it is as often taken as it is.
         """
         calls = self.reruns.program.op_calls() if self.call is None else [self.call]
         names = [op_name(call).lower().replace("_", "") for call in calls]
-        return any(name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE) for name in names)
+        return any(name.startswith((*_SUMS, *_CHOICES)) or any(part in name for part in _SUMS_INSIDE) for name in names)
 
     def _reference_overflow(self, exact: Array, hits: Array) -> Array:
         """Where the reference leaves its dtype's range on the way to what is within it."""

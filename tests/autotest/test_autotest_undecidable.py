@@ -345,12 +345,21 @@ def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
     [
         (lambda: torch.sum(given(0.5, 0.25, -0.75)), False, []),
         (lambda: torch.matmul(given(0.0), given(-1.0)), False, []),
+        (lambda: torch.amax(given(0.0, -0.0), 0), False, []),
         (lambda: given(1e-30) * -1e-30, False, ["sign of zero"]),
         (lambda: torch.mul(given(0.0), given(-1.0)), True, []),
         (lambda: torch.neg(given(0.0)), True, []),
         (lambda: torch.relu(given(-1.0)), True, []),
     ],
-    ids=["left of a sum", "a sum of one product", "an underflow", "a product", "a negated zero", "a clipped zero"],
+    ids=[
+        "left of a sum",
+        "a sum of one product",
+        "a choice",
+        "an underflow",
+        "a product",
+        "a negated zero",
+        "a clipped zero",
+    ],
 )
 def test_sign_of_zero(reference: Adapter, body: Callable[[], Any], stands: bool, reasons: list[str]) -> None:
     """A zero that rounding has made may have either sign, and no sum promises one; what the reference defines has its
