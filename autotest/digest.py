@@ -8,12 +8,15 @@ from dual_object.program import Program
 
 
 def inputs_digest(program: Program) -> str:
-    """SHA-256 in hexadecimal over dtype, shape, strides and bytes of every input, module state and cotangent."""
+    """SHA-256 in hexadecimal over dtype, shape, place in memory, requires_grad and bytes of every input, and over
+    module states and cotangents.
+    """
     digest = hashlib.sha256()
-    arrays = [(x.dtype, x.strides, x.data) for x in program.inputs]
-    arrays += [("", None, array) for call in program.modules() for array in call.state.values()]
-    arrays += [("", None, array) for array in program.cotangents.values()]
-    for dtype, strides, array in arrays:
-        digest.update(f"{dtype} {array.dtype.str} {array.shape} {strides}\n".encode())
+    told = [(f"{x.dtype} {x.strides} {x.offset} {x.requires_grad}", x.data) for x in program.inputs]
+    told += [("state", array) for call in program.modules() for array in call.state.values()]
+    told += [(f"{program.cotangent_strides.get(id_)}", array) for id_, array in program.cotangents.items()]
+    told += [("second", array) for array in program.second_cotangents.values()]
+    for facts, array in told:
+        digest.update(f"{facts} {array.dtype.str} {array.shape}\n".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()

@@ -207,7 +207,9 @@ def _sprinkled(task: _Task) -> Any:
     special = _landmarks(task, ends=True) if task.bounded else _specials(task.dtype)
     chosen = special[scale_words(raw[task.amount : -1], len(special)).astype(np.intp)]
     if task.dtype.category != "integer":
-        huge = np.flatnonzero(rare & (np.abs(chosen) >= math.sqrt(_float_facts(task.dtype)[2])) & np.isfinite(chosen))
+        # Rounded as the values are: bfloat16's root of its greatest value lies below the exact one.
+        least = _rounded(np.array([math.sqrt(_float_facts(task.dtype)[2])]), task.dtype)[0]
+        huge = np.flatnonzero(rare & (np.abs(chosen) >= least) & np.isfinite(chosen))
         rare[huge[1:]] = False
     return np.where(rare, chosen, values)
 

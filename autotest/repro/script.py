@@ -127,7 +127,7 @@ def script(
         "checked": checked,
         "sign": kind == "sign",
         "tolerance": _tolerance(rules),
-        "tolerances": {name: tuple(tolerance(name, "cpu", None, None)[:2]) for name in _DTYPES},
+        "tolerances": [f'"{name}": {tuple(tolerance(name, "cpu", None, None)[:2])}' for name in _DTYPES],
         "host": bool(source.hosts()),
         "refusal": source.refusal,
         "import_target": recipe.imports,

@@ -82,9 +82,9 @@ def test_summary_has_the_documented_keys(several: Outcome) -> None:
     assert (summary["complete"], summary["running"], summary["faults"]) == (True, [], [])
 
 
-@pytest.mark.parametrize("dist", ["load", "loadfile", "loadscope", "worksteal"])
+@pytest.mark.parametrize("dist", ["load", "loadscope"])
 def test_schedulers_give_the_same_counts(tmp_path: Path, several: Outcome, dist: str) -> None:
-    """Two workers under any scheduler run the same cases with the same verdicts as one process."""
+    """Two workers, given a test or a class at a time, run the same cases with the same verdicts as one process."""
     outcome = run_pytest(tmp_path, SEVERAL, "-q", "-n", "2", "--dist", dist)
     assert outcome.status == 0, outcome.out
     assert outcome.counts() == several.counts()

@@ -156,13 +156,15 @@ def test_inputs_that_differ_are_told() -> None:
 
 
 def test_digest_sees_every_bit() -> None:
-    """Values, dtype, strides, states and cotangents count; names do not."""
+    """Values, dtype, place in memory, requires_grad, states and cotangents count; names do not."""
     seen = {inputs_digest(program())}
     data = np.array([-1.0, 2.0], np.float32)
     for x in (
         Input(0, "", np.nextafter(data, np.float32(9)), "float32"),
         Input(0, "", data, "bfloat16"),
         Input(0, "", data, "float32", strides=(2,)),
+        Input(0, "", data, "float32", offset=1),
+        Input(0, "", data, "float32", True),
         Input(0, "", data.reshape(1, 2), "float32"),
     ):
         changed = program()
@@ -171,7 +173,11 @@ def test_digest_sees_every_bit() -> None:
     changed = program()
     changed.cotangents = {2: data}
     seen.add(inputs_digest(changed))
-    assert len(seen) == 6
+    changed.cotangent_strides = {2: (2,)}
+    seen.add(inputs_digest(changed))
+    changed.second_cotangents = {"0": data}
+    seen.add(inputs_digest(changed))
+    assert len(seen) == 10
     named = program()
     named.inputs = [Input(0, "other", data, "float32")]
     assert inputs_digest(named) in seen
