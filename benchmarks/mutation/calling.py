@@ -12,6 +12,13 @@ def _clamp_(w: World, op: Any, x: Any, *args: Any) -> Any:
     return x.clone()
 
 
+def _mul_(w: World, op: Any, x: Any, y: Any) -> Any:
+    result = op(x, y)
+    if not w.building:
+        y.detach().mul_(0)
+    return result
+
+
 def _fill_(w: World, op: Any, x: Any, value: float) -> Any:
     op(x[:1], value)
     return x
@@ -76,13 +83,7 @@ def _var(w: World, op: Any, x: Any, dim: Any, unbiased: bool, keepdim: bool) -> 
 IN_PLACE = (
     Fault("add_-copy", "in-place", "add_", "gives the sum and does not write it", lambda w, op, x, y: x + y),
     Fault("clamp_-other", "in-place", "clamp_", "writes, and gives a copy", _clamp_),
-    Fault(
-        "relu6-not-in-place",
-        "in-place",
-        "relu6",
-        "does not write with inplace=True",
-        lambda w, op, x, inplace: op(x, inplace=False),
-    ),
+    Fault("mul_-writes-operand", "in-place", "mul_", "uses its operand as workspace", _mul_),
     Fault(
         "zero_-idle", "in-place", "zero_", "does nothing outside a graph", lambda w, op, x: op(x) if w.building else x
     ),

@@ -37,12 +37,6 @@ def test_relu():
 
 
 @autotest()
-def test_relu6():
-    x = random_tensor(low=-4, high=8)
-    return F.relu6(x + 1, inplace=random_bool())
-
-
-@autotest()
 def test_softplus():
     return F.softplus(random_tensor(), beta=random(1, 4).to(int))
 
@@ -216,12 +210,6 @@ def test_pow():
 
 
 @autotest()
-def test_maximum():
-    rows = size()
-    return torch.maximum(random_tensor(ndim=1, dim0=rows), random_tensor(ndim=1, dim0=rows))
-
-
-@autotest()
 def test_minimum():
     rows = size()
     return torch.minimum(random_tensor(ndim=1, dim0=rows), random_tensor(ndim=1, dim0=rows))
@@ -375,11 +363,6 @@ def test_contiguous():
 
 
 @autotest()
-def test_repeat():
-    return random_tensor(ndim=2).repeat(size(1, 3), size(1, 3))
-
-
-@autotest()
 def test_gather():
     x = random_tensor(ndim=2, dim0=3, dim1=3)
     return torch.gather(x, random(-2, 3).to(int), random_tensor(ndim=2, dim0=3, dim1=3, dtype=int, low=0, high=3))
@@ -409,6 +392,12 @@ def test_add_():
 def test_sub_():
     rows = size()
     return (random_tensor(ndim=1, dim0=rows) + 1).sub_(random_tensor(ndim=1, dim0=rows))
+
+
+@autotest()
+def test_mul_():
+    rows = size()
+    return (random_tensor(ndim=1, dim0=rows) + 1).mul_(random_tensor(ndim=1, dim0=rows))
 
 
 @autotest()
