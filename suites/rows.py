@@ -6,12 +6,13 @@ program short. Values keep away from where an answer is undefined (ties, kinks, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 from forms import Form, member
+from refusals import refused
 
 from autotest import random, random_bool, random_device, random_tensor
 
@@ -80,7 +81,8 @@ class Op:
     (`torch.nn.functional`), `linalg`, `Tensor`, `Tensor_` (in place, on a clone), or an operator such as `x+y`.
     `keywords` names the positional arguments; it adds a form that passes all of them by name. `variant` tells rows of
     one op apart. `graph=False`: no static graph can run the op, for the size or the host value it gives depends on
-    values. `then` is applied to the result, where the bare result has no defined values.
+    values. `then` is applied to the result, where the bare result has no defined values. `errors` draws, by what is
+    wrong with them, arguments that the op must refuse.
     """
 
     name: str
@@ -90,6 +92,7 @@ class Op:
     variant: str = ""
     graph: bool = True
     then: Callable[[Any], Any] | None = None
+    errors: Mapping[str, Callable[[], Args]] = field(default_factory=dict)
 
     def calls(self) -> Iterator[Call]:
         """The main form first."""
@@ -156,6 +159,10 @@ def _positional(form: Form) -> Callable[[Args], Any]:
     return lambda drawn: form(*drawn.args, **drawn.kwargs)
 
 
+def _refused(apply: Callable[[Args], Any]) -> Callable[[Args], Any]:
+    return lambda drawn: refused(lambda: apply(drawn))
+
+
 def _by_name(spelled: str, names: list[str]) -> Callable[[Args], Any]:
     return lambda drawn: member(spelled)(**dict(zip(names, drawn.args, strict=True)), **drawn.kwargs)
 
@@ -183,6 +190,17 @@ def other_forms(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:
 def eager_forms(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:
     """Run the test once per form of the rows that no static graph can run."""
     return _parametrize(call for row in rows if not row.graph for call in row.calls())
+
+
+def wrong_calls(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:
+    """Run the test once per wrong call of each row, in its main form."""
+    return _parametrize(
+        Call(f"{main.id}-{what}", replace(row, draw=draw, then=None), _refused(main.apply))
+        for row in rows
+        if isinstance(row, Op)
+        for main in [*row.calls()][:1]
+        for what, draw in row.errors.items()
+    )
 
 
 def _parametrize(calls: Iterable[Call]) -> pytest.MarkDecorator:

@@ -151,3 +151,13 @@ def results(spelled: str, drawn: Args, ways: Iterator[Args]) -> list[Any]:
         with contextlib.suppress(TypeError, ValueError, RuntimeError):
             found.append(function(*way.args, **way.kwargs))
     return found
+
+
+def wrong(spelled: str, drawn: Args) -> Iterator[Args]:
+    """The call in ways that are wrong for any op: with a keyword that nothing has, a dimension that no tensor has, a
+    reduction that is none.
+    """
+    yield Args(drawn.args, {**drawn.kwargs, "no_such_keyword": 1})
+    for name, value in (("dim", 64), ("dim", -65), ("reduction", "median")):
+        if name in drawn.kwargs or any(one.name == name for one in parameters(spelled, drawn)[len(drawn.args) :]):
+            yield Args(drawn.args, {**drawn.kwargs, name: value})

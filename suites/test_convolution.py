@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rows import Layer, Op, args, main_forms, other_forms, size, tensor, whole
+from rows import Layer, Op, args, main_forms, other_forms, size, tensor, whole, wrong_calls
 
 from autotest import autotest, oneof, random, random_bool, torch
 
@@ -55,7 +55,18 @@ def padded_by_word():
 
 ROWS = (
     Op("conv1d", function(1), "F", keywords="input weight bias"),
-    Op("conv2d", function(2), "F", keywords="input weight bias"),
+    Op(
+        "conv2d",
+        function(2),
+        "F",
+        keywords="input weight bias",
+        errors={
+            "channels": lambda: args(tensor(1, 3, 4, 4), tensor(2, 2, 3, 3)),
+            "kernel": lambda: args(tensor(1, 2, 2, 2), tensor(2, 2, 3, 3)),
+            "groups": lambda: args(tensor(1, 4, 4, 4), tensor(3, 2, 3, 3), groups=2),
+            "bias": lambda: args(tensor(1, 2, 4, 4), tensor(2, 2, 3, 3), tensor(3)),
+        },
+    ),
     Op("conv3d", function(3), "F"),
     Op("conv1d", function(1, bias=False, groups=True), "F", variant="groups"),
     Op("conv2d", function(2, bias=False, groups=True), "F", variant="groups"),
@@ -92,6 +103,12 @@ def test_op(call):
 @other_forms(ROWS)
 @autotest(n=5)
 def test_form(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False)
+def test_errors(call):
     return call()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rows import Op, args, eager_forms, main_forms, ops, other_forms, real, shape, size, tensor, whole
+from rows import Op, args, eager_forms, main_forms, ops, other_forms, real, shape, size, tensor, whole, wrong_calls
 
 from autotest import autotest, torch
 
@@ -78,7 +78,17 @@ def chosen():
 
 
 ROWS = (
-    Op("index_select", selected, keywords="input dim index"),
+    Op(
+        "index_select",
+        selected,
+        keywords="input dim index",
+        errors={
+            "out_of_range": lambda: args(tensor(2, 3), 1, index(2, high=1) + 3),
+            "negative": lambda: args(tensor(2, 3), 1, index(2, high=1) - 1),
+            "dim": lambda: args(tensor(2, 3), 2, index(2, high=2)),
+            "real": lambda: args(tensor(2, 3), 1, tensor(2)),
+        },
+    ),
     Op("gather", gathered, keywords="input dim index"),
     Op("scatter", scattered, "torch Tensor Tensor_"),
     Op("scatter", scattered_number, "torch Tensor Tensor_", variant="number"),
@@ -103,6 +113,12 @@ def test_op(call):
 @other_forms(ROWS)
 @autotest(n=10)
 def test_form(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False)
+def test_errors(call):
     return call()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rows import Op, args, main_forms, ops, other_forms, shape, size, tensor, values, whole
+from rows import Op, args, main_forms, ops, other_forms, shape, size, tensor, values, whole, wrong_calls
 
 from autotest import autotest, oneof
 
@@ -30,7 +30,18 @@ def alike(container, ndim=2, **named):
 ROWS = (
     *ops("cat concat", fitting(list), "torch"),
     *ops("cat concat", fitting(tuple), "torch", variant="tuple"),
-    Op("cat", alike(list), "torch", variant="default"),
+    Op(
+        "cat",
+        alike(list),
+        "torch",
+        variant="default",
+        errors={
+            "sizes": lambda: args([tensor(2, 3), tensor(2, 4)], dim=0),
+            "ranks": lambda: args([tensor(2, 3), tensor(2)]),
+            "dim": lambda: args([tensor(2, 3), tensor(2, 3)], dim=-3),
+            "nothing": lambda: args([]),
+        },
+    ),
     *ops("stack hstack vstack dstack column_stack row_stack", alike(list), "torch"),
     *ops("stack hstack vstack dstack column_stack row_stack", alike(tuple), "torch", variant="tuple"),
     *ops("hstack vstack dstack column_stack", alike(list, ndim=1), "torch", variant="1d"),
@@ -59,6 +70,12 @@ def test_op(call):
 @other_forms(ROWS)
 @autotest(n=10)
 def test_form(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False)
+def test_errors(call):
     return call()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rows import Layer, Op, args, main_forms, ops, other_forms, shape, size, tensor, whole
+from rows import Layer, Op, args, main_forms, ops, other_forms, shape, size, tensor, whole, wrong_calls
 
 from autotest import autotest, oneof, random, torch
 
@@ -43,6 +43,11 @@ def classes(**named):
         return args(tensor(batch, _CLASSES), tensor(batch, low=0, high=_CLASSES, dtype=int), **named)
 
     return draw
+
+
+def index(batch):
+    """Classes in range."""
+    return tensor(batch, low=0, high=_CLASSES, dtype=int)
 
 
 def images():
@@ -90,7 +95,16 @@ ROWS = (
     Op("smooth_l1_loss", lambda: args(*pair()().args, reduction=reduced(), beta=0.7), "F"),
     Op("binary_cross_entropy", lambda: args(*pair(0.1, 0.9, 0, 1)().args, reduction=reduced()), "F"),
     Op("binary_cross_entropy_with_logits", lambda: args(*pair(-2, 2, 0, 1)().args, reduction=reduced()), "F"),
-    Op("cross_entropy", classes(), "F", keywords="input target"),
+    Op(
+        "cross_entropy",
+        classes(),
+        "F",
+        keywords="input target",
+        errors={
+            "class": lambda: args(tensor(2, _CLASSES), index(2) + _CLASSES),
+            "batch": lambda: args(tensor(2, _CLASSES), index(3)),
+        },
+    ),
     Op("cross_entropy", lambda: args(*classes()().args, reduction=reduced()), "F", variant="reduction"),
     Op("cross_entropy", images, "F", variant="images"),
     Op("cross_entropy", lambda: args(*classes()().args, ignore_index=1, reduction="sum"), "F", variant="ignored"),
@@ -132,6 +146,12 @@ def test_op(call):
 @other_forms(ROWS)
 @autotest(n=5)
 def test_form(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False)
+def test_errors(call):
     return call()
 
 

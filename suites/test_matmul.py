@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rows import Layer, Op, args, main_forms, ops, other_forms, real, shape, size, tensor, whole
+from rows import Layer, Op, args, main_forms, ops, other_forms, real, shape, size, tensor, whole, wrong_calls
 
 from autotest import autotest, random_bool, torch
 
@@ -11,6 +11,11 @@ def matrices():
     """Draws two matrices that fit."""
     k = size()
     return args(tensor(size(), k), tensor(k, size()))
+
+
+def mixed():
+    """Draws two matrices that fit, of integers and of real numbers."""
+    return args(tensor(2, 3, low=0, high=4, dtype=int), tensor(3, 2))
 
 
 def batches():
@@ -92,9 +97,19 @@ def einsum(equation):
 
 
 ROWS = (
-    Op("matmul", matrices, "torch Tensor x@y", keywords="input other"),
+    Op(
+        "matmul",
+        matrices,
+        "torch Tensor x@y",
+        keywords="input other",
+        errors={
+            "sizes": lambda: args(tensor(2, 3), tensor(4, 2)),
+            "dtypes": mixed,
+            "0d": lambda: args(tensor(), tensor(2)),
+        },
+    ),
     Op("mm", matrices, keywords="input mat2"),
-    Op("bmm", batches, keywords="input mat2"),
+    Op("bmm", batches, keywords="input mat2", errors={"batch": lambda: args(tensor(2, 3, 4), tensor(3, 4, 3))}),
     Op("matmul", batches, "torch Tensor x@y", variant="batches"),
     Op("matmul", broadcast_batch, "torch Tensor x@y", variant="broadcast"),
     Op("matmul", matrix_and_vector, "torch Tensor x@y", variant="matrix_vector"),
@@ -131,6 +146,12 @@ def test_op(call):
 @other_forms(ROWS)
 @autotest(n=10)
 def test_form(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False)
+def test_errors(call):
     return call()
 
 

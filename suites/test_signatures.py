@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forms import member
+from refusals import refused
 from rows import Args, Op
-from signatures import by_name, by_position, parameters, results, with_defaults
+from signatures import by_name, by_position, parameters, results, with_defaults, wrong
 
 from autotest import autotest
 
@@ -59,3 +62,11 @@ def test_keywords(spelled, row):
 @autotest(n=1, check_graph=False)
 def test_defaults(spelled, row):
     return written(spelled, row, with_defaults)
+
+
+@pytest.mark.parametrize(("spelled", "row"), FUNCTIONS)
+@autotest(n=1, auto_backward=False, check_graph=False)
+def test_errors(spelled, row):
+    drawn = row.draw()
+    for way in wrong(spelled, drawn):
+        refused(partial(member(spelled), *way.args, **way.kwargs))

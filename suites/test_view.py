@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, values, whole
+from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, values, whole, wrong_calls
 
 from autotest import autotest, oneof
 
@@ -49,7 +49,16 @@ def square():
 
 ROWS = (
     Op("reshape", new_shape, keywords="input shape"),
-    Op("view", new_shape, "Tensor"),
+    Op(
+        "view",
+        new_shape,
+        "Tensor",
+        errors={
+            "size": lambda: args(tensor(2, 3), (4, 2)),
+            "inferred_twice": lambda: args(tensor(2, 3), (-1, -1)),
+            "strides": lambda: args(tensor(2, 3).t(), (6,)),
+        },
+    ),
     *ops("view_as reshape_as", like_another, "Tensor"),
     *ops("transpose swapaxes swapdims", swapped),
     Op("transpose", swapped, "torch", keywords="input dim0 dim1", variant="named"),
@@ -103,6 +112,12 @@ def test_op(call):
 @other_forms(ROWS)
 @autotest(n=10)
 def test_form(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False)
+def test_errors(call):
     return call()
 
 

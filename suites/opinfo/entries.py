@@ -46,8 +46,8 @@ SWAPPED = {
     "where",
 }
 
-_STORABLE = (type(None), bool, int, float, complex, str, type(Ellipsis), pytorch.dtype, pytorch.device)
-_STORABLE += (pytorch.layout, pytorch.memory_format)
+STORABLE = (type(None), bool, int, float, complex, str, type(Ellipsis), pytorch.dtype, pytorch.device)
+STORABLE += (pytorch.layout, pytorch.memory_format)
 
 
 @contextlib.contextmanager
@@ -91,6 +91,11 @@ class Entry:
         name = str(self.info.name).removeprefix("torch.")
         return RENAMED.get(name, name)
 
+    @property
+    def is_public(self) -> bool:
+        """Whether users can call the op as a function or as a method."""
+        return _public(pytorch, self.name) is not None or hasattr(pytorch.Tensor, self.name)
+
     @functools.cached_property
     def plan(self) -> Plan:
         """The samples that are used, chosen once, on PyTorch alone."""
@@ -129,6 +134,10 @@ class Entry:
 
     def run(self, index: int, seed: int) -> Any:
         """Call the op through the dual root, on sample `index` as the running case's inputs."""
+        return self.apply(torch, self.sample(index, seed))
+
+    def apply(self, root: Any, sample: Any) -> Any:
+        """Call the op through the dual `root`, with the tensors of a sample as the running case's inputs."""
         known: dict[int, Any] = {}
 
         def leaf(item: Any) -> Any:
@@ -138,7 +147,7 @@ class Entry:
                 known[id(item)] = dual_tensor(item)
             return known[id(item)]
 
-        return self.call(torch, self.sample(index, seed), functools.partial(replaced, leaf))
+        return self.call(root, sample, functools.partial(replaced, leaf))
 
 
 def _public(root: Any, name: str) -> Any:
@@ -168,7 +177,7 @@ def replaced(leaf: Callable[[Any], Any], tree: Any) -> Any:
 def _plan(entry: Entry) -> Plan:
     if entry.name in UNDEFINED:
         return Plan(None, (), UNDEFINED[entry.name])
-    if _public(pytorch, entry.name) is None and not hasattr(pytorch.Tensor, entry.name):
+    if not entry.is_public:
         return Plan(None, (), "PyTorch has no such function or method in public")
     supported = entry.info.supported_dtypes("cpu")
     dtype = next((dtype for dtype in DTYPES if dtype in supported), None)
@@ -185,10 +194,10 @@ def _plan(entry: Entry) -> Plan:
 
 def _obstacle(entry: Entry, sample: Any) -> str:
     """Why a sample cannot be compared; empty where it can."""
-    leaves = _leaves([sample.input, tuple(sample.args), dict(sample.kwargs)])
-    tensors = [leaf for leaf in leaves if isinstance(leaf, pytorch.Tensor)]
-    for leaf in leaves:
-        if not isinstance(leaf, (*_STORABLE, pytorch.Tensor)):
+    given = leaves([sample.input, tuple(sample.args), dict(sample.kwargs)])
+    tensors = [leaf for leaf in given if isinstance(leaf, pytorch.Tensor)]
+    for leaf in given:
+        if not isinstance(leaf, (*STORABLE, pytorch.Tensor)):
             return f"its samples hold a {type(leaf).__name__}, which no Program can"
     for tensor in tensors:
         if tensor.layout != pytorch.strided or tensor.is_nested:
@@ -199,7 +208,7 @@ def _obstacle(entry: Entry, sample: Any) -> str:
         return f"its samples have more than {MOST_ELEMENTS} elements"
     before = pytorch.random.get_rng_state()
     try:
-        shown = [_leaves(entry.call(pytorch, sample, functools.partial(replaced, _copied))) for _ in range(2)]
+        shown = [leaves(entry.call(pytorch, sample, functools.partial(replaced, copied))) for _ in range(2)]
     except Exception as error:
         return f"PyTorch refuses its samples by the public path with {type(error).__name__}"
     if not pytorch.equal(before, pytorch.random.get_rng_state()):
@@ -220,11 +229,13 @@ def _obstacle(entry: Entry, sample: Any) -> str:
     return ""
 
 
-def _copied(item: Any) -> Any:
+def copied(item: Any) -> Any:
+    """A tensor as a leaf of its own; anything else as it is."""
     return item.detach().clone().requires_grad_(item.requires_grad) if isinstance(item, pytorch.Tensor) else item
 
 
-def _leaves(tree: Any) -> list[Any]:
+def leaves(tree: Any) -> list[Any]:
+    """Whatever of a tree is no tuple, list, dict or slice."""
     found: list[Any] = []
     replaced(found.append, tree)
     return found

@@ -1,13 +1,14 @@
 """Every op that PyTorch tests itself with, on the arguments that PyTorch tests it with.
 
 `op_db` is the table of `torch.testing._internal`. An op that the target lacks is counted as missing and fails
-nothing.
+nothing. What PyTorch's tests expect it to refuse, the target has to refuse too.
 """
 
 from __future__ import annotations
 
 import pytest
 from entries import Entry
+from refused import error_inputs
 
 from autotest import autotest, oneof, random
 
@@ -20,9 +21,22 @@ except ImportError as error:
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.mark.parametrize("entry", [pytest.param(Entry(info), id=info.full_name) for info in op_db])
+ENTRIES = [Entry(info) for info in op_db]
+ERRORS = [error for entry in ENTRIES for error in error_inputs(entry)]
+
+
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.id) for entry in ENTRIES])
 @autotest(n=3, missing="count")
 def test_entry(entry):
     if not entry.plan.samples:
         pytest.skip(entry.plan.reason)
     return entry.run(oneof(*entry.plan.samples).value(), random(0, 2**31).to(int).value())
+
+
+@pytest.mark.parametrize("error", [pytest.param(error, id=error.id) for error in ERRORS])
+@autotest(n=1, auto_backward=False, check_graph=False, missing="count")
+def test_errors(error):
+    obstacle = error.obstacle()
+    if obstacle:
+        pytest.skip(obstacle)
+    error.run()
