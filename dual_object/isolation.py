@@ -121,34 +121,23 @@ def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:
 
 def _made_from_tensors(replay: Replay, id_: int) -> bool:
     made = next((call for call in replay.program.calls if call.out == Ref(id_)), None)
-    if made is None:
-        return True
-    modules = replay.values.modules
-    return any(operand not in modules or _made_from_tensors(replay, operand) for operand in made.operands())
+    return made is None or any(operand not in replay.values.modules for operand in made.operands())
 
 
 def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
-    """The construction of a module with the state, place and mode that it has now, after those of the modules that it
-    is made of; their mode is left to it where it is the same.
-    """
+    """The construction of a module with the state, place and mode that it has now."""
     module = replay.values.modules[id_]
     adapter = replay.adapter
     made = next(call for call in replay.program.calls if call.out == Ref(id_))
     tensors = {**adapter.parameters(module), **adapter.buffers(module)}
     state = {name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)}
     construct = Call(made.kind, made.op, made.args, made.kwargs, made.out, state, (), made.custom)
-    modes = [Call("method", "train", (Ref(id_), module.training), {}, out=Ref(id_))]
-    calls: list[Call] = []
-    for part in dict.fromkeys(made.operands()):
-        built = _module(replay, part, None)
-        calls += [call for call in built if call.kind != "method"]
-        modes += [call for call in built if call.kind == "method" and call.args != (Ref(part), module.training)]
-    calls.append(construct)
+    calls = [construct, Call("method", "train", (Ref(id_), module.training), {}, out=Ref(id_))]
     if lies is not None:
         placement, sbp = _known(lies)
         moved = {"placement": placement, "sbp": list(sbp)}
-        calls.append(Call("method", "to_global", (Ref(id_),), moved, out=Ref(id_)))
-    return calls + modes
+        calls.insert(1, Call("method", "to_global", (Ref(id_),), moved, out=Ref(id_)))
+    return calls
 
 
 def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:

@@ -187,12 +187,6 @@ def _standing() -> None:
 
     _replace(torch.nn.InstanceNorm1d, "__init__", unsaved)
 
-    def alone(module: Any, mode: bool = True) -> Any:
-        module.training = mode
-        return module
-
-    _replace(torch.nn.Sequential, "train", lambda op: alone)
-
     def using(op: Op) -> Op:
         def planted(x: Any) -> Any:
             result = op(x)

@@ -42,7 +42,6 @@ WRONG = {
     "test_state_without_a_key": ({"divergent": 3}, {(EAGER, "structure", "BatchNorm3d")}),
     "test_state_saved_under_another_key": ({"divergent": 3}, {(EAGER, "structure", "GroupNorm")}),
     "test_state_not_saved": ({"divergent": 3}, {(EAGER, "structure", "InstanceNorm1d")}),
-    "test_mode_not_handed_on": ({"divergent": 3}, {(EAGER, "value", "Sequential")}),
     "test_mutation_of_what_is_not_returned": ({"divergent": 1, "aligned": 2}, {(EAGER, "mutation", "deg2rad")}),
     "test_second_wrong": ({"divergent": 3}, {(SECOND, "value", "erf")}),
     "test_second_wrong_in_a_chain": ({"divergent": 3}, {(SECOND, "value", "erf")}),

@@ -108,22 +108,3 @@ def test_operands_lie_in_memory_as_they_did(recorded, reference):
     case = recorded(lambda: [tensor(2, 3).t() * 2, tensor(4)[1:] * 2, tensor(2, 3)[:0].t() * 2])
     lying = [(x.strides, x.offset) for _, program, _ in isolate(reference, case.program) for x in program.inputs]
     assert lying == [(None, 0), ((1, 3), 0), (None, 0), (None, 1), (None, 0), (None, 0), (None, 0)]
-
-
-def test_a_module_of_modules_stands_alone(recorded, reference):
-    """Its parts are made before it; of their modes only those are set that are not its own."""
-
-    def body():
-        linear = torch.nn.Linear(3, 2)
-        inner = torch.nn.Sequential(linear, torch.nn.Tanh())
-        m = torch.nn.Sequential(inner)
-        inner.train(False)
-        linear.train(True)
-        return m(tensor(2, 3))
-
-    calls = [program for _, program, _ in isolate(reference, recorded(body).program)][-1].calls
-    made = [call.out for call in calls if call.kind == "module"]
-    modes = [call.args for call in calls if call.op == "train"]
-    assert len(made) == 4
-    linear, _, inner, outer = made
-    assert modes == [(outer, True), (inner, False), (linear, True)]

@@ -293,13 +293,6 @@ def test_state_not_saved():
 
 
 @autotest(**FORWARD_ONLY)
-def test_mode_not_handed_on():
-    m = torch.nn.Sequential(torch.nn.Hardtanh(), torch.nn.Dropout(0.9))
-    m.train(False)
-    return m(plain(dim1=3)) * 2
-
-
-@autotest(**FORWARD_ONLY)
 def test_mutation_of_what_is_not_returned():
     return torch.deg2rad(plain() * 2) + 1
 
