@@ -197,7 +197,8 @@ def _mask(x: Input, name: str) -> Array:
     elif name == "zero":
         found = size == 0
     elif name == "kink":
-        found = (size <= KINKS) & (size > 0) & (2 * size == np.floor(2 * size))
+        halves = 2 * np.minimum(size, KINKS)  # a float64 twice as great may be none
+        found = (size <= KINKS) & (size > 0) & (halves == np.floor(halves))
     elif name == "tie":
         _, first = np.unique(data, return_index=True)
         repeated = np.ones(data.size, bool)

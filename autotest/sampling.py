@@ -49,6 +49,8 @@ _RATIOS = frozenset(
 )
 #: Repetitions in a graph, which is called twice.
 IN_GRAPH = 16
+#: Where two repetitions agree with more than this chance, all of two calls are too likely to: 0.25 ** 16 is 2e-10.
+OFTEN = 0.25
 
 
 def random_calls(reference: Adapter, program: Program) -> Iterator[tuple[int, str, Program]]:
@@ -193,10 +195,11 @@ def _positions(size: int) -> list[int]:
 
 
 def _certain(outputs: Sequence[Array]) -> bool:
-    """Whether repetitions are often the same: a sample of one element, of few values."""
+    """Whether repetitions are so often the same that all of two calls may be by chance: a sample of few values."""
     joined = np.concatenate([output.reshape(len(output), -1) for output in outputs], axis=1)
     _, counts = np.unique(joined, axis=0, return_counts=True)
-    return bool(counts.max() > 0.9 * len(joined))
+    pairs = len(joined) * (len(joined) - 1)
+    return bool((counts * (counts - 1)).sum() > OFTEN * pairs)
 
 
 def _repeats(array: Array) -> bool:

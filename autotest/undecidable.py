@@ -302,8 +302,8 @@ class _Question:
 
     def _any_zero(self) -> bool:
         """Whether the call, or one of the whole Program's, may give a zero of either sign: a sum may start from a zero
-        of its own (0 + -0 is 0), a choice is free among equals. Of one product or element that cannot be told by asking:
-        it is as often taken as it is.
+        of its own (0 + -0 is 0), a choice is free among equals. Of one product or element that cannot be told by
+        asking: it is as often taken as it is.
         """
         calls = self.reruns.program.op_calls() if self.call is None else [self.call]
         names = [op_name(call).lower().replace("_", "") for call in calls]

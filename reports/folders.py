@@ -8,10 +8,13 @@ import shutil
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reports.errors import FolderError, PartError, RecordError
 from reports.plain import encode
-from reports.summary import Summary
+
+if TYPE_CHECKING:
+    from reports.summary import Summary
 
 RUN_NAME = re.compile(r"(\d{8}-\d{6})-(\d+)(?:-(\d+))?")
 KEPT_RUNS = 10

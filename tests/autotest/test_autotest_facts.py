@@ -153,6 +153,7 @@ def test_properties() -> None:
     assert properties(exp_of([0, 1, 2, 2], dtype="int64")) == set()
     assert properties(exp_of([2**24 + 1], dtype="int64")) == {"huge"}
     assert properties(exp_of([True, True], dtype="bool")) == set()
+    assert properties(exp_of([1.7e308, 0.25], dtype="float64")) == {"huge"}
     assert properties(exp_of([0.0, -0.0])) == {"zero"}
     assert properties(exp_of([NAN, INF, 3e38, 1e-42, 0.0, 0.5, 0.1, 0.1])) == {
         *("nan", "inf", "huge", "subnormal", "zero", "kink", "tie")

@@ -362,20 +362,14 @@ def test_no_script(told: dict[str, Any], change: dict[str, Any], reason: str) ->
     assert str(refused.value) == reason
 
 
-#: Known divergences of OneFlow 0.9.0 of every kind and phase that its ledger has.
+#: Known divergences of OneFlow 0.9.0 of every phase; each script imports both frameworks, which takes its time.
 KNOWN = (
     "oneflow/eager_backward/grad_missing/",
-    "oneflow/eager_backward/grad_extra/",
-    "oneflow/eager_backward/exception/",
     "oneflow/eager_backward/value/",
     "oneflow/eager_forward/crash/",
     "oneflow/eager_forward/dtype/",
     "oneflow/eager_forward/exception/",
-    "oneflow/eager_forward/shape/",
     "oneflow/eager_forward/structure/",
-    "oneflow/eager_forward/unsupported/",
-    "oneflow/eager_forward/value/",
-    "oneflow/graph_forward/crash/",
     "oneflow/graph_forward/exception/",
     "oneflow/graph_forward/value/",
     "oneflow/graph_state/value/",
@@ -387,7 +381,9 @@ def test_scripts_of_known_divergences(tmp_path: Path) -> None:
     entries = read(LEDGER, "oneflow").entries
     chosen: dict[str, Entry] = {}
     for start in KNOWN:
-        chosen[start] = next(entry for name, entry in sorted(entries.items()) if name.startswith(start))
+        # Of those that need no special inputs: what chance gives is no proof.
+        ordinary = (name for name in sorted(entries) if name.startswith(start) and "," not in name)
+        chosen[start] = entries[next(ordinary)]
     paths = []
     for number, entry in enumerate(chosen.values()):
         program, rules = entry.proof

@@ -180,6 +180,8 @@ def test_class_names():
     """Class names run from the most derived, without those that every exception has."""
     assert class_names(ModuleNotFoundError()) == ("ModuleNotFoundError", "ImportError")
     assert class_names(Exception()) == ("Exception",)
+    assert not {*class_names(KeyError())} & {*class_names(IndexError())}
+    assert class_names(LookupError()) == ("LookupError",)
 
 
 @pytest.mark.parametrize(

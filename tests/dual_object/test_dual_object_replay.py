@@ -60,7 +60,7 @@ def test_each_call_is_announced(recorded, reference):
             (
                 0,
                 "exception",
-                ("IndexError", "LookupError"),
+                ("IndexError",),
                 "Dimension out of range (expected to be in range of [-2, 1], but got 7)",
             ),
         ),

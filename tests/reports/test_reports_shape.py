@@ -83,11 +83,13 @@ def test_damaged_shrunk(change):
         ({"divergences": [3]}, "divergences[0]=3, but should be an object"),
         (
             {"type": "begin"},
-            "type='begin', but should be one of run, target, surface, start, end, test, shrunk, remembered, fault",
+            "type='begin', but should be one of run, target, surface, start, end, test, "
+            "tolerance, shrunk, remembered, fault",
         ),
         (
             {"type": []},
-            "type=[], but should be one of run, target, surface, start, end, test, shrunk, remembered, fault",
+            "type=[], but should be one of run, target, surface, start, end, test, "
+            "tolerance, shrunk, remembered, fault",
         ),
         (
             {"test": ["x" * 99]},

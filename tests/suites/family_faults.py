@@ -94,6 +94,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "normalization": Fault("RMSNorm", "GroupNorm", homes=(torch.nn.RMSNorm,), attribute="forward"),
         "padding": Fault("affine_grid", "grid_sample"),
         "pooling": Fault("avg_pool3d", "avg_pool2d"),
+        "random": Fault("rand", "randn"),
         "recurrent": Fault("GRUCell", "RNNCell", homes=(torch.nn.GRUCell,), attribute="forward"),
         "reduction": Fault("amin", "amax"),
         "scan": Fault("cumprod", "cumsum"),
