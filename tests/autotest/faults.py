@@ -140,7 +140,7 @@ def _standing() -> None:
 
         return planted
 
-    _replace(torch, "ceil", _after(lambda result: result.clone(memory_format=torch.contiguous_format)))
+    _replace(torch, "ceil", _after(lambda result: result.t().contiguous().t()))
     _replace(torch, "abs", _after(lambda result: result.detach().requires_grad_()))
     _replace(torch, "round", _after(lambda result: result + 0.0))  # of negative zeros it leaves none
     _replace(torch, "movedim", _after(lambda result: result.clone(memory_format=torch.preserve_format)))

@@ -29,7 +29,7 @@ STRICTER = {
     "test_dtype": {"dtype"},
     "test_shape_that_broadcasts": {"shape"},
     "test_device": {"device"},
-    "test_grad_extra": {"grad_extra"},
+    "test_grad_extra": {"alias", "grad_extra"},
     "test_gradient_of_a_group": {"value"},
     "test_host_read": {"shape"},
     "test_value_that_is_not_compared": {"value"},

@@ -82,7 +82,7 @@ MESSAGES = {
     "test_device": "asin: t0 has device cuda:1, but should have cpu",
     "test_mutation": "acos: input x was changed, but should keep its values",
     "test_mutation_left_out": "mul_: input x kept its values, but should be changed",
-    "test_layout": "ceil: t1 has strides (2, 1), but should have (1, 3)",
+    "test_layout": "ceil: t0 has strides (1, 2), but should have (3, 1)",
     "test_leaf": "abs: t0 is a leaf, but should not be",
     "test_copy_for_a_view": "movedim: t0 shares no memory with x, but should",
     "test_view_for_a_copy": "clone: t0 shares memory with x, but should not",
