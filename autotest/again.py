@@ -9,6 +9,7 @@ from autotest.case import Case
 from autotest.comparison import Difference, Rules, compare
 from autotest.divergence import Divergence
 from autotest.evidence import Sides
+from autotest.layouts import eager_differences
 from dual_object.adapter import Adapter
 from dual_object.isolation import isolate
 from dual_object.observation import Observation
@@ -58,7 +59,7 @@ def judge(
     [eager] = target.eager([second.program])
     call = only_call(program)
     if isinstance(eager, Observation) and not compare(second.program, eager, shown, rules, graph=True):
-        own = compare(second.program, second.reference, eager, rules)
+        own = eager_differences(reference, second.program, second.reference, eager, rules)
         if own:
             sides = Sides(second.reference, eager)
             return decidable(

@@ -22,7 +22,7 @@ def agreeing(expected: Array, actual: Array, allowed: Tolerance) -> Array:
     if expected.dtype.kind in "bui" and actual.dtype.kind in "bui":
         exact: Array = np.asarray(expected == actual)
         return exact
-    left, right = _wide(expected), _wide(actual)
+    left, right = wide(expected), wide(actual)
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(right - left) <= allowed.atol + allowed.rtol * np.abs(left)
         near &= np.isfinite(left)
@@ -41,7 +41,7 @@ def agreeing(expected: Array, actual: Array, allowed: Tolerance) -> Array:
 def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tuple[str, str]:
     """Kind and words of two arrays of one shape that do not agree."""
     wrong = ~np.atleast_1d(agreeing(expected, actual, allowed))
-    left, right = np.atleast_1d(_wide(expected)), np.atleast_1d(_wide(actual))
+    left, right = np.atleast_1d(wide(expected)), np.atleast_1d(wide(actual))
     if (wrong & _nonfinite_apart(left, right)).any():
         kind = "nonfinite"
     elif (wrong & _infinities_apart(left, right)).any() or (allowed.signed and _zeros_apart(left, right)[wrong].all()):
@@ -63,7 +63,7 @@ def value_difference(expected: Array, actual: Array, allowed: Tolerance) -> tupl
 def worst_first(expected: Array, actual: Array, allowed: Tolerance, most: int) -> list[tuple[int, ...]]:
     """The indices of at most `most` elements that do not agree, by how far beyond the tolerance they are."""
     wrong = ~np.atleast_1d(agreeing(expected, actual, allowed))
-    left, right = np.atleast_1d(_wide(expected)), np.atleast_1d(_wide(actual))
+    left, right = np.atleast_1d(wide(expected)), np.atleast_1d(wide(actual))
     finite = np.isfinite(left) & np.isfinite(right)
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.where(finite, np.abs(right - left), np.inf)
@@ -100,5 +100,6 @@ def _infinities_apart(left: Array, right: Array) -> Array:
     return apart
 
 
-def _wide(array: Array) -> Array:
+def wide(array: Array) -> Array:
+    """The values in float64, where they are not complex."""
     return array if array.dtype.kind == "c" else array.astype(np.float64)

@@ -82,6 +82,16 @@ def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Diverg
     return Divergence(failure_difference(program, failure, "graph_forward"), program, call)
 
 
+def of_refused_draw(program: Program, answer: Observation | Death) -> list[Divergence]:
+    """How the target's answer to a refused draw differs from a refusal."""
+    if isinstance(answer, Death):
+        return [of_death(program, answer, "eager_forward")]
+    return [
+        Divergence(failure_difference(program, failure, in_world(program, "eager_forward")), program, failure.call)
+        for failure in answer.failures
+    ]
+
+
 def only_call(program: Program) -> int | None:
     """The index of the one call that computes, None where there are more."""
     computing = [

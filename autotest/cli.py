@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reports import Summary
 
 _DIR = "The report folder, or one of its runs, that names ID."
+_INPUTS = click.Choice(["plain", "standard", "edge"])
 _TARGET = "Target framework: oneflow, torch, or package.module:Class."
 
 
@@ -39,7 +40,7 @@ def main() -> None:
 @click.option("--seed", default="0", show_default=True, metavar="S|random", help="Seed of all draws; random explores.")
 @click.option(
     "--inputs",
-    type=click.Choice(["plain", "standard", "edge"]),
+    type=_INPUTS,
     default="standard",
     show_default=True,
     help="How wild drawn tensors are: values, layouts, sizes, gradients.",
@@ -172,7 +173,7 @@ def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | N
 @click.option("--seed", help="With CASE: the seed of its run.  [default: 0]")
 @click.option(
     "--inputs",
-    type=click.Choice(["plain", "standard", "edge"]),
+    type=_INPUTS,
     help="With CASE: the inputs of its run.  [default: standard]",
 )
 @click.option("--pdb", is_flag=True, help="Stop in pdb before the target runs the diverging call; in this process.")

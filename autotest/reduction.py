@@ -225,10 +225,7 @@ def _inlined(reference: Adapter, program: Program, index: int) -> Program | None
     if not results or call.raises or call.kind in ("module", "enter", "set") or set(results) & set(call.operands()):
         return None
     replay = Replay(reference, program, side="reference")
-    for x in program.inputs:
-        replay.place(x)
-    for position, step in enumerate(program.calls[: index + 1]):
-        replay.step(position, step)
+    replay.advance(index + 1)
     values = [replay.values.by_id.get(id_) for id_ in results]
     if not all(isinstance(value, reference.tensor_type) for value in values):
         return None
@@ -246,10 +243,7 @@ def only(reference: Adapter, program: Program, index: int) -> Program | None:
     """
     call = program.calls[index]
     replay = Replay(reference, program, side="reference")
-    for x in program.inputs:
-        replay.place(x)
-    for position, step in enumerate(program.calls[:index]):
-        replay.step(position, step)
+    replay.advance(index)
     given = {x.id: x for x in program.inputs}
     inputs: list[Input] = []
     for id_ in dict.fromkeys(call.operands()):

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autotest.comparison import Difference
+from autotest.evidence import part_of
 from dual_object.errors import CannotWiden
 from dual_object.observation import Observation
 from dual_object.precision import Change, widened
 from dual_object.program import Call, Program
 from dual_object.replay import QuietReplay
 from dual_object.values import Array
+from generators import DTYPES
+from generators.fills import float_facts
 
 if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
@@ -31,7 +34,6 @@ RUNS = 6
 _LESS_THAN_HALF = 0.4
 
 _EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
-_TINY = {"float16": 2.0**-14, "bfloat16": 2.0**-126, "float32": 2.0**-126, "float64": 2.0**-1022}
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -42,7 +44,12 @@ def epsilon(dtype: str) -> float:
 
 def smallest_normal(dtype: str) -> float:
     """The smallest positive number of a floating dtype that has all its digits."""
-    return _TINY[_PARTS.get(dtype, dtype)]
+    return float_facts(DTYPES[dtype])[0]
+
+
+def greatest(dtype: str) -> float:
+    """The greatest finite number of a floating dtype, or of the parts of a complex one."""
+    return float_facts(DTYPES[dtype])[2]
 
 
 class Reruns:
@@ -219,13 +226,5 @@ def shown(program: Program, seen: Observation, difference: Difference) -> Array 
     if part == "input":
         given = {x.id: x.data for x in program.inputs}
         return seen.inputs.get(int(key), given[int(key)])
-    found = (
-        seen.gradients.get(key)
-        if part == "gradient"
-        else seen.second.get(key)
-        if part == "second"
-        else seen.buffers.get(key)
-        if part == "buffer"
-        else seen.outputs.get(int(key))
-    )
+    found = part_of(seen, part, key)
     return None if found is None else found.data

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from autotest import again
 from autotest.again import drawing
-from autotest.blame import Target, blame, of_death, of_refusal
+from autotest.blame import Target, blame, of_death, of_refusal, of_refused_draw
 from autotest.case import Case, Drawer, Origin, Rejection, case_test_name
-from autotest.comparison import Difference, compare, failure_difference, in_world
+from autotest.comparison import Difference, compare
 from autotest.divergence import Divergence
 from autotest.dropin.alone import refused_alone
 from autotest.dropin.levels import aligns_exceptions, unseen
@@ -36,7 +36,6 @@ from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
 from dual_object.errors import DualError, RawTargetNeeded
 from dual_object.observation import Observation
-from dual_object.program import Program
 from generators import GeneratorError
 from reports import ReportError
 
@@ -189,7 +188,7 @@ class TestRun:
         shown = remembered or len(self._rejections) <= REFUSED_SAMPLE
         if shown and program.calls and program.calls[-1].raises:
             [answer] = target.eager([program])
-            divergences = self._told(_refused(program, answer), target)
+            divergences = self._told(of_refused_draw(program, answer), target)
         unshown = divergences if self.options.drop_in and not aligns_exceptions() else []
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
@@ -455,16 +454,6 @@ class TestRun:
             dtypes=case.op_dtypes,
             graph=judgement.graph,
         )
-
-
-def _refused(program: Program, answer: Observation | Death) -> list[Divergence]:
-    """How the target's answer to a refused draw differs from a refusal."""
-    if isinstance(answer, Death):
-        return [of_death(program, answer, "eager_forward")]
-    return [
-        Divergence(failure_difference(program, failure, in_world(program, "eager_forward")), program, failure.call)
-        for failure in answer.failures
-    ]
 
 
 def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[[], Any]) -> None:

@@ -52,10 +52,7 @@ def diverging_call(program: Program, note: dict[str, object]) -> int:
 
 def advance(side: Replay, call: int) -> None:
     """Run all calls before `call`. Raises ReplayError where a side does not come so far."""
-    for x in side.program.inputs:
-        side.place(x)
-    for index in range(call):
-        side.step(index, side.program.calls[index])
+    side.advance(call)
     if side.seen.ended:
         failure = side.seen.failures[-1]
         raise ReplayError(

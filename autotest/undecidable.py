@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autotest.agreement import agreeing, value_difference
+from autotest.agreement import agreeing, value_difference, wide
 from autotest.comparison import Difference, Rules, allowed_between
 from autotest.divergence import Divergence
-from autotest.reruns import NEARER, Reruns, shown, smallest_normal
+from autotest.reruns import NEARER, Reruns, greatest, shown, smallest_normal
 from dual_object.program import Call, op_name
 from dual_object.values import Array
 
@@ -262,7 +262,7 @@ class _Question:
     # Floating and complex numbers.
 
     def _of_numbers(self, exact: Array) -> Iterator[tuple[str, Array]]:
-        expected, actual = _wide(self.expected), _wide(self.actual)
+        expected, actual = wide(self.expected), wide(self.actual)
         # Two zeros are as near as can be: of them only the sign is in question.
         finite = np.isfinite(expected) & np.isfinite(actual) & (expected != actual)
         yield SUBNORMAL, finite & (np.abs(actual - expected) < smallest_normal(self.dtype))
@@ -311,7 +311,7 @@ class _Question:
 
     def _reference_overflow(self, exact: Array, hits: Array) -> Array:
         """Where the reference leaves its dtype's range on the way to what is within it."""
-        fits = np.isfinite(exact) & (np.abs(exact) <= _greatest(self.dtype))
+        fits = np.isfinite(exact) & (np.abs(exact) <= greatest(self.dtype))
         return np.asarray(~np.isfinite(self.expected) & fits & (hits | ~np.isfinite(self.actual)))
 
     def _overflow(self, exact: Array) -> Array:
@@ -320,7 +320,7 @@ class _Question:
         if self.reruns.absolute is not None:
             for found in self._arrays([self.reruns.absolute]):
                 reached = np.fmax(reached, np.abs(found))
-        beyond = reached * (1 + 1e-6) > _greatest(self.dtype)
+        beyond = reached * (1 + 1e-6) > greatest(self.dtype)
         return np.asarray(np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond)
 
     def _spread(self, exact: Array) -> tuple[Array, Array]:
@@ -354,7 +354,7 @@ class _Question:
         """Whether the whole gradient is as much as it is however ties are broken: they share it out, no more."""
         totals = [run.sum() for run in runs]
         room = self.allowed.atol * self.expected.size + 10 * self.allowed.rtol * np.abs(runs[0]).sum()
-        total = _wide(self.actual).sum()
+        total = wide(self.actual).sum()
         return bool(min(abs(total - other) for other in totals) <= room)
 
     def _array_of_exact(self) -> Array | None:
@@ -365,10 +365,6 @@ class _Question:
         """What the runs show of this difference; a run that shows another shape says nothing of it."""
         found = [shown(self.reruns.program, run, self.difference) for run in runs]  # type: ignore[arg-type]
         return [array for array in found if array is not None and array.shape == self.expected.shape]
-
-
-def _wide(array: Array) -> Array:
-    return array if array.dtype.kind == "c" else array.astype(np.float64)
 
 
 def _equal(left: Array, right: Array) -> Array:
@@ -427,13 +423,6 @@ def _distinct(indices: Array, dim: int) -> bool:
     """Whether no index comes twice along `dim`, in any row along it."""
     ordered = np.sort(indices, axis=dim)
     return indices.shape[dim] > 1 and not bool((np.diff(ordered, axis=dim) == 0).any())
-
-
-def _greatest(dtype: str) -> float:
-    if dtype == "bfloat16":
-        return 3.3895314e38
-    part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-    return float(np.finfo(part).max)
 
 
 def reason_of(doubts: Sequence[Doubt]) -> str:

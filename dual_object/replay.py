@@ -119,6 +119,13 @@ class Replay:
         self.seen = Observation(second_failure=failure)
         return self.start(before)
 
+    def advance(self, stop: int) -> None:
+        """Place the inputs and run the calls before the one with index `stop`."""
+        for x in self.program.inputs:
+            self.place(x)
+        for index, call in enumerate(self.program.calls[:stop]):
+            self.step(index, call)
+
     def finish(self) -> Finished:
         """Ask for the backward, once all calls have been stepped through."""
         return Finished(self.adapter, self.program, self.values, self.seen)

@@ -140,7 +140,7 @@ def edge_values(dtype: Dtype) -> Flat:
         # Not the least: PyTorch's `div(x, -1, rounding_mode="trunc")` of it ends the process (SIGFPE).
         values = {info.min + 1, -1, 0, 1, info.max - 1, info.max, *_UNHELD, *(-value for value in _UNHELD)}
         return np.array(sorted(value for value in values if info.min <= value <= info.max), dtype=part)
-    tiny, subnormal, huge = _float_facts(dtype)
+    tiny, subnormal, huge = float_facts(dtype)
     signed = [0.0, subnormal, tiny, 1.0, math.sqrt(huge), huge, math.inf]
     return _rounded(np.array([math.nan, *signed, *(-value for value in signed)]), dtype)
 
@@ -208,7 +208,7 @@ def _sprinkled(task: _Task) -> Any:
     chosen = special[scale_words(raw[task.amount : -1], len(special)).astype(np.intp)]
     if task.dtype.category != "integer":
         # Rounded as the values are: bfloat16's root of its greatest value lies below the exact one.
-        least = _rounded(np.array([math.sqrt(_float_facts(task.dtype)[2])]), task.dtype)[0]
+        least = _rounded(np.array([math.sqrt(float_facts(task.dtype)[2])]), task.dtype)[0]
         huge = np.flatnonzero(rare & (np.abs(chosen) >= least) & np.isfinite(chosen))
         rare[huge[1:]] = False
     return np.where(rare, chosen, values)
@@ -222,7 +222,7 @@ def _specials(dtype: Dtype) -> Flat:
     """What "sprinkled" strews in where the range is no bound; NaN, infinities and -0.0 most of all."""
     if dtype.category == "integer":
         return edge_values(dtype)
-    _, subnormal, huge = _float_facts(dtype)
+    _, subnormal, huge = float_facts(dtype)
     often = [*[math.nan] * 3, *[math.inf, -math.inf] * 2, *[-0.0] * 3]
     return np.concatenate([_rounded(np.array([*often, -1.0, -subnormal, -huge]), dtype), edge_values(dtype)[1:7]])
 
@@ -288,7 +288,7 @@ def _limits(name: str, low: float, high: float) -> Limits | None:
         first: int | float = max(math.ceil(low), int(info.min))
         last: int | float = min(math.ceil(high) - 1, int(info.max))
     else:
-        huge = _float_facts(dtype)[2]
+        huge = float_facts(dtype)[2]
         if low > huge or high <= -huge:
             return None
         first = -huge if low < -huge else _onto(dtype, float(low), up=True)
@@ -330,8 +330,8 @@ def _part(dtype: Dtype) -> np.dtype[Any]:
     return dtype.storage
 
 
-def _float_facts(dtype: Dtype) -> tuple[float, float, float]:
-    """The least normal, the least subnormal and the greatest finite value."""
+def float_facts(dtype: Dtype) -> tuple[float, float, float]:
+    """The least normal, the least subnormal and the greatest finite value, of the parts of a complex dtype."""
     if dtype.name == "bfloat16":
         return 2.0**-126, 2.0**-133, (2 - 2.0**-7) * 2.0**127
     info = np.finfo(_part(dtype))

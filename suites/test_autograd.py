@@ -70,6 +70,12 @@ def test_detach():
 
 
 @autotest(n=10)
+def test_view_of_what_was_detached():
+    x = tensor(*shape(2))
+    return x[1:].detach().flatten(), x.detach()[1:].sin()
+
+
+@autotest(n=10)
 def test_requires_grad_read():
     x = tensor(*shape(2))
     return [x.requires_grad, (x * 2).requires_grad, x.detach().requires_grad, x.is_leaf]

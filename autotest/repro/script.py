@@ -9,6 +9,7 @@ from typing import Any
 
 from autotest.comparison import Rules
 from autotest.errors import AutotestError
+from autotest.repro.arrays import FILE_NAME
 from autotest.repro.graph import graph_text
 from autotest.repro.source import Source, Wanted, obstacle_of, wrapped
 from autotest.repro.targets import RECIPES
@@ -112,7 +113,7 @@ def script(
         "fingerprint": row["fingerprint"],
         "versions": versions(row["target"], environment),
         "paths": paths if source.customs() else "",
-        "file": "inputs.safetensors" if source.file else "",
+        "file": FILE_NAME if source.file else "",
         "deadly": kind in _DEADLY,
         "deadline": DEADLINE,
         "imports": sorted(source.imports),

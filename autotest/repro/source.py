@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,13 +113,17 @@ class Source:
         return found
 
     def _input(self, x: Input, name: str, requires_grad: bool) -> list[str]:
-        if x.strides is None:
+        if x.strides is None and not x.offset:
             return [f"{name} = {self.tensor(x.data, x.dtype, name, requires_grad)}"]
+        grad = [f"{name}.requires_grad = True"] if requires_grad else []
+        if x.strides is None:  # a slice of a longer tensor: only so it begins elsewhere than its memory
+            base = np.concatenate([np.zeros(x.offset, x.data.dtype), x.data.reshape(-1)])
+            return [f"{name} = {self.tensor(base, x.dtype, name)}[{x.offset}:].reshape({x.data.shape})", *grad]
         self.strided = True
         made = f"{name} = torch.from_numpy(strided({self._numpy(x.data, name)}, {x.strides}))"
         if x.dtype == "bfloat16":
             made += ".to(torch.bfloat16)"
-        return [made, *([f"{name}.requires_grad = True"] if requires_grad else [])]
+        return [made, *grad]
 
     # The program
 
@@ -307,13 +311,22 @@ class Source:
         text = self.array(data, f"cotangent of {self.name(id_)}")
         return f"torch.tensor({text}, dtype={expression})"
 
+    def _laid(self, id_: int, data: Array, expression: str) -> str:
+        """A cotangent that lies in memory as the eager backward of the Program was given it."""
+        strides = self.program.cotangent_strides.get(id_)
+        if strides is None:
+            return self.cotangent(id_, data, expression)
+        self.strided = True
+        laid = self._numpy(data, f"cotangent of {self.name(id_)}")
+        return f"torch.from_numpy(strided({laid}, {strides})).to({expression})"
+
     def _backward(self) -> list[str]:
         starts = self.starts()
         tensors = ", ".join(starts)
-        cotangents = ", ".join(self.cotangent(id_, data, f"{path}.dtype") for path, (id_, data) in starts.items())
+        cotangents = ", ".join(self._laid(id_, data, f"{path}.dtype") for path, (id_, data) in starts.items())
         if not self.wanted.second:
             return [f"torch.autograd.backward([{tensors}], [{cotangents}])"]
-        second: Mapping[str, Array] = getattr(self.program, "second_cotangents", {})
+        second = self.program.second_cotangents
         firsts = ", ".join(f"{self.leaf(key, 'parameters')}.grad" for key in second)
         again = ", ".join(
             f"torch.tensor({self.array(data, f'second cotangent {key}')}, dtype=firsts[{position}].dtype)"

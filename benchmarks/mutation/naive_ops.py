@@ -1,4 +1,7 @@
-"""One ordinary test per op, as somebody writes it who has never heard of a fault: random tensors, the op, return."""
+"""One ordinary test per op, as somebody writes it who has never heard of a fault: random tensors, the op, return.
+
+Over 500 lines, for the tests of all faulty ops are one flat list, in which people look an op up by its name.
+"""
 
 from typing import Any
 

@@ -204,8 +204,10 @@ class Adapter:
                 for position, tensor in zip(positions, chosen, strict=True):
                     found[position] = self._read(tensor, dtype)
                 continue
-            # Detached last: `detach()` of a view forgets where the view starts, for every op but `numpy()`.
-            flat = self.flow.cat([tensor.reshape(-1) for tensor in chosen]).detach().numpy()
+            # `detach()` of a view forgets where the view starts, which shows in views of the result alone: detached
+            # last here, and what the body detached is copied before it is viewed.
+            copy = self.flow._C.identity
+            flat = self.flow.cat([copy(tensor).reshape(-1) for tensor in chosen]).detach().numpy()
             offset = 0
             for position, tensor in zip(positions, chosen, strict=True):
                 count = tensor.nelement()

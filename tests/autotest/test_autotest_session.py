@@ -53,7 +53,7 @@ def test_records_tell_the_whole_story(recorded: Session, tmp_path: Path) -> None
     end = records[4]
     assert (end["test"], end["key"], end["verdict"]) == ("dir/test_a.py::test_b", "test_a.py::test_b#0", "aligned")
     assert end["ops"] == ["square"]
-    assert end["graph"] == {"forward": "verified", "backward": "verified"}
+    assert end["graph"] == {"forward": "verified", "backward": "verified", "again": "verified"}
     assert summarize(read_run(tmp_path / "run")).aligned == 2
 
 
@@ -64,7 +64,7 @@ def test_records_tell_which_phases_a_case_has(recorded: Session, tmp_path: Path)
     autotest(n=1, check_graph=False)(lambda: torch.argmax(random_tensor(ndim=1)))()
     records: list[Any] = [line for _, line in read_run(tmp_path / "run").lines()]
     assert [record["graph"] for record in records if record["type"] == "end"] == [
-        {"forward": "verified", "backward": "verified", "state": "verified"},
+        {"forward": "verified", "backward": "verified", "state": "verified", "again": "verified"},
         {"forward": "off", "backward": "nothing to differentiate"},
     ]
     cells = summarize(read_run(tmp_path / "run")).matrix.cells

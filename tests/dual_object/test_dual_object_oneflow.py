@@ -50,6 +50,12 @@ class TestOneflow(AdapterConformance):
         assert_same(case.seen, seen)
         assert len({output.data.tobytes() for output in seen.outputs.values()}) == 3
 
+    def test_detached_view_is_read_from_where_it_starts(self, worker, recorded):
+        """What the body detached is read as it is, though a view of it would begin elsewhere in OneFlow."""
+        case = recorded(lambda: [part.detach() for part in torch.split(tensor(6, 2), 2)])
+        [seen] = self.eager(worker, case.program)
+        assert_same(case.seen, seen)
+
     def test_batch_of_twenty_eagerly(self, worker, recorded):
         """Twenty Programs of one request come back in their order."""
         cases = [recorded(lambda size=size: tensor(size) * 2) for size in range(1, 21)]
