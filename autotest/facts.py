@@ -159,7 +159,7 @@ def _properties(x: Input) -> Iterator[str]:
 
 
 def _layout(x: Input) -> str:
-    """The name of an input's layout; empty where it is contiguous."""
+    """The name of an input's layout; empty where it is contiguous, whatever the strides of its dimensions of size 1."""
     if x.strides is None:
         return "offset" if x.offset else ""
     lying = [(stride, size) for stride, size in zip(x.strides, x.data.shape, strict=True) if size > 1]
@@ -170,6 +170,8 @@ def _layout(x: Input) -> str:
         if stride != step:
             return "strided"
         step *= size
+    if lying == sorted(lying, reverse=True):
+        return ""
     channels = x.data.ndim in (4, 5) and x.strides[1] == 1 and lying[-1][0] == x.data.shape[1]
     return "channels_last" if channels else "transposed"
 

@@ -43,7 +43,13 @@ def graph_text(source: Source) -> list[str]:
         products = ", ".join(f"{path} * d{position}" for position, path in enumerate(starts))
         found.append(f"            self.loss({products}).backward()")
     found.append(f"            return {{{', '.join(source.graph_results())}}}")
-    found += ["", f"    results = Graph()({', '.join(taken)})"]
+    found += ["", "    graph = Graph()"]
+    called = f"graph({', '.join(taken)})"
+    if source.wanted.again:
+        found += [f"    {line}" for line in [called, *source.input_lines(requires_grad=False, again=True)]]
+    if source.wanted.kind == "random":
+        return [*found, f"    return stacked([{called} for _ in range(SAMPLES)])"]
+    found.append(f"    results = {called}")
     state = source.buffers()
     return [*found, f"    return {{**results{''.join(f', {item}' for item in state)}}}"]
 

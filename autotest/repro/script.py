@@ -11,9 +11,11 @@ from autotest.comparison import Rules
 from autotest.errors import AutotestError
 from autotest.repro.arrays import FILE_NAME
 from autotest.repro.graph import graph_text
-from autotest.repro.source import Source, Wanted, obstacle_of, wrapped
+from autotest.repro.source import Source, obstacle_of
 from autotest.repro.targets import RECIPES
 from autotest.repro.templating import template
+from autotest.repro.wanted import DEADLY, wanted
+from autotest.repro.wrapping import wrapped
 from autotest.tolerance import tolerance
 from dual_object.program import Program
 from dual_object.values import Array
@@ -21,15 +23,15 @@ from dual_object.values import Array
 #: A target that has not ended by then hangs; less than what one repro may take to be verified.
 DEADLINE = 20
 _DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
-#: Kinds whose process may end: the target's part runs in one of its own.
-_DEADLY = frozenset({"crash", "timeout"})
+#: What random is compared by so many samples.
+SAMPLES = 1000
 #: What is compared of each result, by kind; every other kind compares all of `_ALL`.
 _CHECKED: Mapping[str, tuple[str, ...]] = {
     "dtype": ("dtype",),
     "shape": ("shape",),
     "device": ("device",),
-    "layout": ("strides",),
-    "requires_grad": ("requires_grad",),
+    "layout": ("strides", "offset"),
+    "requires_grad": ("requires_grad", "is_leaf"),
     "value": ("values",),
     "nonfinite": ("values",),
     "sign": ("values",),
@@ -46,6 +48,8 @@ _CHECKED: Mapping[str, tuple[str, ...]] = {
             "exception_class",
             "crash",
             "timeout",
+            "random",
+            "alias",
         ),
         (),
     ),
@@ -54,11 +58,11 @@ _ALL = ("dtype", "shape", "device", "strides", "requires_grad", "values")
 #: Facts that are told only where they are compared, and how a script asks a tensor for them.
 _FACTS = {
     "device": "value.device.type",
-    "strides": "tuple(value.stride())",
+    "strides": "tuple(stride for stride, size in zip(value.stride(), value.shape) if size > 1)",
+    "offset": "value.storage_offset()",
     "requires_grad": "value.requires_grad",
+    "is_leaf": "value.is_leaf",
 }
-#: Kinds that say that the target ended, or refused, before there was anything to compare.
-_ENDED = frozenset({"exception", "missing", "unsupported", "structure", *_DEADLY})
 
 
 class Unscripted(AutotestError, ValueError):  # noqa: N818 - a reason, not a fault
@@ -82,6 +86,8 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     if recipe is None:
         return f"target {target!r} is not one that a script knows how to import ({', '.join(RECIPES)})"
     graph = phase.startswith("graph")
+    if phase == "graph_backward" and row["kind"] == "random":
+        return "it is the gradient of a random call in a static graph"
     if graph and recipe.graph is None:
         return f"a script builds no static graph of {target}"
     return obstacle_of(program, graph=graph)
@@ -102,27 +108,31 @@ def script(
     if reason is not None:
         raise Unscripted(reason)
     recipe = RECIPES[row["target"]]
-    source = Source(program, _wanted(row, shown))
+    source = Source(program, wanted(row, shown))
     kind = row["kind"]
     checked = _CHECKED.get(kind, _ALL)
     text = source.program_text()
     body = source.body()
     graph = "\n".join(wrapped(graph_text(source))) if source.wanted.graph else ""
+    samples = SAMPLES if kind == "random" and not source.wanted.backward else 0
     values = {
         "title": row["message"].partition("\n")[0].replace("\\", "/").replace('"""', "'''"),
         "fingerprint": row["fingerprint"],
         "versions": versions(row["target"], environment),
         "paths": paths if source.customs() else "",
         "file": FILE_NAME if source.file else "",
-        "deadly": kind in _DEADLY,
+        "deadly": kind in DEADLY,
+        "samples": samples,
         "deadline": DEADLINE,
         "imports": sorted(source.imports),
         "custom_imports": source.custom_imports(),
         "strided": source.strided,
         "load": source.loads,
+        "helpers": source.helpers(),
         "program": text,
         "body": wrapped(body),
         "graph": graph,
+        "sampled": "lambda torch: stacked([run(torch) for _ in range(SAMPLES)])" if samples else "run",
         "facts": [(name, how) for name, how in _FACTS.items() if name in checked],
         "devices": source.devices(),
         "checked": checked,
@@ -143,25 +153,6 @@ def script(
     except SyntaxError as error:
         raise Unscripted(f"its program has no text that Python reads: {error.msg} in {error.text!r}") from None
     return Script(told, source.file)
-
-
-def _wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
-    phase, kind = row["phase"], row["kind"]
-    part = None if shown is None else shown["part"]
-    if kind in _ENDED and part != "host":
-        part = "gradient" if "backward" in phase and not phase.startswith("graph") else "output"
-    backward = "backward" in phase or phase == "eager_second" or kind in _DEADLY
-    if phase.startswith("graph") and kind in _ENDED:
-        backward = True  # nobody knows which part of it the graph refused
-    return Wanted(
-        part=part,
-        key="" if shown is None or kind in _ENDED else shown["key"],
-        call=None if shown is None else shown["call"],
-        returned=kind == "structure",
-        backward=backward,
-        second=phase == "eager_second",
-        graph=phase.startswith("graph"),
-    )
 
 
 def _tolerance(rules: Rules) -> str:

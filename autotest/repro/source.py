@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from autotest.repro import arrays
+from autotest.repro.questions import HELPERS, STATE_KINDS, Question, of_factor, of_memory, of_result, of_state
+from autotest.repro.wanted import Wanted
 from dual_object.globals import distributed
 from dual_object.printing import lines, names
 from dual_object.program import Call, Input, Program, op_name
+from dual_object.second_call import other_values
 from dual_object.tracing import obstacle, setup_calls, traced_calls
 from dual_object.values import Array, Device, Ref, Tree, leaves, refs
 
-WIDTH = 110
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a script is to show: the results of one `part` of an observation, that of one `key` alone where it is known.
-
-    `call` is the index of the blamed call, `returned` whether what it returns is to be seen even where an in-place
-    call returns a tensor that has a name already, `backward` whether gradients are asked for (`second`: twice), `graph`
-    whether in a static graph.
-    """
-
-    part: str | None
-    key: str
-    call: int | None
-    returned: bool
-    backward: bool
-    second: bool
-    graph: bool
+#: What a statement binds, up to its expression.
+_BINDING = re.compile(r"[\w, ()]+ = ")
+#: A statement that changes its operand in place and binds the operand's name anew.
+_AUGMENTED = re.compile(r"\w+ \S+= ")
+#: Kinds of calls that return nothing, or nothing that a program could mistake.
+_SILENT = ("enter", "exit", "set", "get", "module")
 
 
 class Source:
@@ -105,10 +97,14 @@ class Source:
         grad = ", requires_grad=True" if requires_grad else ""
         return f"torch.tensor({self.array(data, name)}, dtype=torch.{dtype}{grad})"
 
-    def input_lines(self, *, requires_grad: bool) -> list[str]:
-        """The lines that make the inputs; in a graph they require their gradients inside of it alone."""
+    def input_lines(self, *, requires_grad: bool, again: bool = False) -> list[str]:
+        """The lines that make the inputs (`again`: those of the second call); in a graph they require their gradients
+        inside of it alone.
+        """
         found: list[str] = []
         for x in self.program.inputs:
+            if again:
+                x = replace(x, data=other_values(x))
             found += self._input(x, self.name(x.id), x.requires_grad and requires_grad)
         return found
 
@@ -158,9 +154,21 @@ class Source:
             return [f"{indent}with suppress(Exception):", f"    {text}"]
         if index in self.hosts() and "  # " in text:
             return [f"{indent}{self.hosts()[index]} = {text.strip().partition('  # ')[0]}"]
-        if self.wanted.returned and type(call.out) is Ref and " = " not in text and "=" not in text.split("(")[0]:
-            text = f"{indent}{self.name(call.out.id)} = {text.strip()}"
+        if index in self.asked():
+            return [f"{indent}{line}" for line in self._keeping(text.strip(), index)]
         return [text, *(indent + line for line in self._load(call))]
+
+    def _keeping(self, statement: str, index: int) -> list[str]:
+        """The statement of a call, so that what it returned is seen as it came."""
+        result = f"r{index}"
+        answers = [f"{answer} = {question.answer}" for answer, question in self.asked()[index].items()]
+        bound = _BINDING.match(statement)
+        if bound is not None:
+            return [f"{result} = {statement[bound.end() :]}", *answers, f"{bound[0]}{result}"]
+        if _AUGMENTED.match(statement):  # it binds the name of its operand anew
+            name = statement.partition(" ")[0]
+            return [f"before = {name}", statement, f"{result}, {name} = {name}, before", *answers, f"{name} = {result}"]
+        return [f"{result} = {statement}", *answers]
 
     def _load(self, call: Call) -> list[str]:
         """The line that gives a new module its state."""
@@ -230,6 +238,38 @@ class Source:
                 found[index] = f"h{len(found)}"
         return found
 
+    def asked(self) -> dict[int, dict[str, Question]]:
+        """Questions about what calls return, by index of the call and by the name of the answer in the program."""
+        if self.wanted.kind != "structure" or self.wanted.graph or self.refusal:
+            return {}
+        found: dict[int, dict[str, Question]] = {}
+        count = itertools.count()
+        for index, call in enumerate(self.program.calls):
+            if call.kind in _SILENT or call.raises or self.wanted.op not in (op_name(call), "program"):
+                continue
+            questions = {f"a{next(count)}": one for one in of_result(call, f"r{index}", self._names)}
+            if questions:
+                found[index] = questions
+        return found
+
+    def _questions(self) -> list[Question]:
+        """Questions that `run` itself can answer."""
+        wanted = self.wanted
+        if wanted.graph or self.refusal:
+            return []
+        found: list[Question] = []
+        if wanted.kind == "alias":
+            found += of_memory(self.program, self._names, self.paths())
+        if wanted.kind == "random" and wanted.backward:
+            found += of_factor(self.program, self._names, self.paths())
+        if wanted.kind == "structure" or (wanted.kind in STATE_KINDS and wanted.part in ("call", None)):
+            found += of_state({self.name(id_): call for id_, call in self._modules().items()}, wanted.op)
+        return found
+
+    def helpers(self) -> list[str]:
+        """The functions that answers call."""
+        return [HELPERS[name] for name in dict.fromkeys(one.helper for one in self._questions()) if name]
+
     def extras(self) -> list[str]:
         """Values inside the program that it is to return besides its outputs, by name."""
         program, wanted = self.program, self.wanted
@@ -242,8 +282,11 @@ class Source:
             made += [self.name(id_) for id_ in program.leaves]
         if wanted.part in ("gradient", "second", "buffer", None) and not wanted.graph:
             made += [self.name(id_) for id_, call in self._modules().items() if call.state]
+        if any(one.helper == "held" for one in self._questions()):
+            made += self.module_names()
         outputs = {self.name(id_) for id_ in refs(program.outputs)} | {self.name(x.id) for x in program.inputs}
-        return [*dict.fromkeys(name for name in made if name not in outputs), *self.hosts().values()]
+        answers = [answer for questions in self.asked().values() for answer in questions]
+        return [*dict.fromkeys(name for name in made if name not in outputs), *self.hosts().values(), *answers]
 
     def _returned(self, text: str) -> str:
         text = text.partition("  # ")[0]
@@ -276,6 +319,8 @@ class Source:
         call = f"program({', '.join(['torch', *self.parameters()])})"
         if wanted.graph:
             found += self.setup_lines()
+        if wanted.again:
+            found += [call, *self.input_lines(requires_grad=True, again=True)]
         extras = self.extras()
         returns = program.outputs is not None and not self.refusal
         target = ", ".join(["out", *extras])
@@ -374,7 +419,10 @@ class Source:
             ids = [x.id for x in self.program.inputs if key in ("", str(x.id))]
             found += [f'"{self.name(id_)} afterwards": {self.name(id_)}' for id_ in ids]
         hosts = {name: op_name(self.program.calls[index]) for index, name in self.hosts().items()}
-        return [*found, *(f'"{op} read by Python": {name}' for name, op in hosts.items())]
+        found += [f'"{op} read by Python": {name}' for name, op in hosts.items()]
+        for questions in self.asked().values():
+            found += [f'"{one.words}": {answer}' for answer, one in questions.items()]
+        return [*found, *(f'"{one.words}": {one.answer}' for one in self._questions())]
 
     def graph_results(self) -> list[str]:
         """The same of what a graph's `build` returns: outputs and gradients."""
@@ -441,37 +489,3 @@ def obstacle_of(program: Program, *, graph: bool) -> str | None:
         if call.custom and not all(isinstance(side, str) and "<" not in side for side in call.custom):
             return f"its custom op {call.op} cannot be imported"
     return obstacle(program) if graph else None
-
-
-def wrapped(found: Sequence[str]) -> list[str]:
-    """Lines of at most some hundred characters: longer ones are broken after commas within brackets."""
-    shown: list[str] = []
-    for line in found:
-        indent = line[: len(line) - len(line.lstrip())]
-        held = ""
-        for piece in _pieces(line) if len(line) > WIDTH else [line]:
-            if held and len(held) + len(piece) > WIDTH:
-                shown.append(held.rstrip())
-                held = f"{indent}    "
-            held += piece
-        shown.append(held)
-    return shown
-
-
-def _pieces(line: str) -> list[str]:
-    """The line cut after each comma and blank that no string holds; the first comma may follow a bracket only."""
-    found, start, quote = [""], 0, ""
-    depth = 0
-    for position, character in enumerate(line):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == " " and depth and line[position - 1] == ",":
-            found.append(line[start : position + 1])
-            start = position + 1
-    return [piece for piece in [*found, line[start:]] if piece]

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.mutation.fault import CATEGORIES, Fault
 from benchmarks.mutation.judging import Verdict, complaints, survivors, table, verdict, waves
 from benchmarks.mutation.planting import VARIABLE
+from benchmarks.mutation.repros import Repro, repros, shown
+from benchmarks.mutation.repros import complaints as unreproduced
 from benchmarks.mutation.table import FAULTS
 from benchmarks.running import run
 
 TESTS = "benchmarks/mutation/naive_ops.py"
+#: What a run whose repros are wanted takes its time for.
+SHRINKING = ("--shrink", "10", "--shrink-total", "3600")
 #: So many faults of each category are planted in a quick run.
 QUICK = 2
 
@@ -26,17 +32,25 @@ def quick(faults: Sequence[Fault]) -> list[Fault]:
     return list(chosen.values())
 
 
-def measure(faults: Sequence[Fault], options: Sequence[str], *, verbose: bool) -> list[Verdict]:
-    """Run the ops' tests as they are, then with each wave of faults; in the order of the faults."""
+def measure(
+    faults: Sequence[Fault], options: Sequence[str], *, verbose: bool, scripts: bool
+) -> tuple[list[Verdict], list[Repro]]:
+    """Run the ops' tests as they are, then with each wave of faults; in the order of the faults. With `scripts` each
+    killed fault's repro is run, too.
+    """
     tests = [f"{TESTS}::{name}" for name in dict.fromkeys(fault.test for fault in faults)]
     clean = run(tests, {}, *options)
     print(f"no fault planted: {clean.cases} cases, {len(clean.reds)} divergences, {clean.seconds:.0f} s", flush=True)
     found: dict[str, Verdict] = {}
+    told: list[Repro] = []
     for number, wave in enumerate(waves(faults), 1):
         tests = [f"{TESTS}::{fault.test}" for fault in wave]
         planted = {"AUTOTEST_FAULT": "benchmarks.mutation.planting:plant", VARIABLE: ",".join(f.id for f in wave)}
-        faulty = run(tests, planted, *options)
-        verdicts = {fault.id: verdict(fault, clean, faulty) for fault in wave}
+        with tempfile.TemporaryDirectory(prefix="autotest-bench-") as report:
+            faulty = run(tests, planted, *options, *(SHRINKING if scripts else ()), report=Path(report))
+            verdicts = {fault.id: verdict(fault, clean, faulty) for fault in wave}
+            if scripts:
+                told += repros(list(verdicts.values()), Path(report))
         found |= verdicts
         killed = sum(one.killer is not None for one in verdicts.values())
         print(f"wave {number}: {killed} of {len(wave)} faults killed, {faulty.seconds:.0f} s", flush=True)
@@ -45,7 +59,7 @@ def measure(faults: Sequence[Fault], options: Sequence[str], *, verbose: bool) -
         if verbose:
             for one in verdicts.values():
                 print(f"  {one.fault.id}: {one.killer.fingerprint if one.killer else 'survives'}", flush=True)
-    return [found[fault.id] for fault in faults]
+    return [found[fault.id] for fault in faults], told
 
 
 def asked(fault: Fault, wanted: Sequence[str]) -> bool:
@@ -65,6 +79,7 @@ def main() -> int:
     )
     parser.add_argument("--inputs", help="as for `autotest run`; reasons and bar are for its default")
     parser.add_argument("-n", default="auto", metavar="N|auto", help="processes, as for `autotest run`")
+    parser.add_argument("--repros", action="store_true", help="run the repro of each killed fault, with it and without")
     parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
     parser.add_argument("--verbose", action="store_true", help="print what kills each fault")
     arguments = parser.parse_args()
@@ -74,14 +89,17 @@ def main() -> int:
     if arguments.quick:
         faults = quick(faults)
     options = ["-n", arguments.n, *(("--inputs", arguments.inputs) if arguments.inputs else ())]
-    verdicts = measure(faults, options, verbose=arguments.verbose)
+    verdicts, told = measure(faults, options, verbose=arguments.verbose, scripts=arguments.repros)
     print("", *table(verdicts, markdown=arguments.markdown), "", sep="\n")
     print(*survivors(verdicts), sep="\n")
+    unfaithful = list(unreproduced(told))
+    if arguments.repros:
+        print(*shown(told), *unfaithful, sep="\n")
     if arguments.k is not None or arguments.inputs not in (None, "standard"):
         return 0
     wrong = list(complaints(verdicts))
     print(*wrong, sep="\n")
-    return 1 if wrong else 0
+    return 1 if wrong or unfaithful else 0
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from typing import Any
 
 Op = Callable[..., Any]
 
-#: The module that makes the calls of a Program.
-PROGRAMS = "dual_object.replay"
+#: The modules that make the calls of a Program: the harness's own, and a repro script.
+PROGRAMS = ("dual_object.replay", "__main__")
 
 #: Every category has at least four faults.
 CATEGORIES = (
@@ -104,7 +104,7 @@ class Fault:
         signature = inspect.signature(self.change)
 
         def planted(*args: Any, **kwargs: Any) -> Any:
-            if not everywhere and sys._getframe(1).f_globals["__name__"] != PROGRAMS:
+            if not everywhere and sys._getframe(1).f_globals["__name__"] not in PROGRAMS:
                 return op(*args, **kwargs)
             try:
                 signature.bind(world, op, *args, **kwargs)

@@ -1,10 +1,15 @@
 """`AUTOTEST_FAULT=benchmarks.mutation.planting:plant` plants the faults that `MUTATION_FAULTS` names, in
 each worker.
+
+`python -m benchmarks.mutation.planting FAULT SCRIPT` runs a script in whose OneFlow one is planted.
 """
 
 from __future__ import annotations
 
 import os
+import runpy
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.mutation.fault import World
@@ -16,7 +21,24 @@ VARIABLE = "MUTATION_FAULTS"
 
 def plant(adapter: Any) -> None:
     """Plant the named faults into the adapter's OneFlow; raises KeyError for an id that no fault has."""
-    world = World(adapter.flow)
+    _plant(World(adapter.flow), os.environ[VARIABLE].split(","))
+
+
+def _plant(world: World, ids: Sequence[str]) -> None:
     faults = {fault.id: fault for fault in FAULTS}
-    for id_ in os.environ[VARIABLE].split(","):
+    for id_ in ids:
         faults[id_].plant(world)
+
+
+def main() -> None:
+    """Plant a fault and run a script as `python SCRIPT` would."""
+    import oneflow
+
+    id_, script = sys.argv[1:]
+    _plant(World(oneflow), [id_])
+    sys.argv = [script]
+    runpy.run_path(script, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -148,6 +148,21 @@ def test_ordinary_inputs_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert target.asked == 2
 
 
+@pytest.mark.parametrize(
+    ("shape", "strides", "found"),
+    [
+        ((1, 1, 1, 1), (9, 1, 9, 9), set()),
+        ((2, 1, 3), (3, 7, 1), set()),
+        ((2, 1, 3), (1, 7, 2), {"transposed"}),
+        ((2, 3, 2, 2), (12, 1, 6, 3), {"channels_last"}),
+    ],
+)
+def test_strides_of_single_elements_are_no_layout(shape: Any, strides: Any, found: set[str]) -> None:
+    """Where a dimension of size 1 would go on in memory says nothing."""
+    values = np.linspace(0.1, 0.2, int(np.prod(shape))).reshape(shape)
+    assert properties(exp_of(values, strides)) == found
+
+
 def test_properties() -> None:
     """Integers have huge values alone; an element is of one class."""
     assert properties(exp_of([0, 1, 2, 2], dtype="int64")) == set()

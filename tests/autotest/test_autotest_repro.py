@@ -125,6 +125,10 @@ def test_script_of_a_value(run_script: Any) -> None:
         ("requires_grad", lambda x: torch.relu(x).detach(), "t0 has requires_grad False, but should have True"),
         ("news", lambda x: torch.relu(x).detach(), "t0 has requires_grad False, but should have True"),
         ("structure", lambda x: None, "t0 is None, but should be a tensor"),
+        ("structure", lambda x: x, "whether relu returns x itself is True, but should be False"),
+        ("alias", lambda x: x.view_as(x), "whether t0 shares memory with x is True, but should be False"),
+        ("layout", lambda x: torch.cat([x, torch.relu(x)])[3:], "t0 has offset 3, but should have 0"),
+        ("requires_grad", lambda x: torch.relu(x.detach()).requires_grad_(), "t0 has is_leaf True"),
         ("mutation", lambda x: x.detach().zero_() + torch.relu(x), "x afterwards differs in 3 of 3 elements"),
     ],
 )
@@ -133,7 +137,7 @@ def test_script_of_a_kind(run_script: Any, kind: str, planted: Any, said: str) -
     shown = {"call": 0, "part": "input", "key": "0"} if kind == "mutation" else OUTPUT
     status, out = run_script(row(kind), one_call(), shown, relu=planted)
     assert status == 1, out
-    assert out.splitlines()[-1].startswith(f"STANDS: {said}")
+    assert f"\nSTANDS: {said}" in out
     status, out = run_script(row(kind), one_call(), shown)
     assert (status, out.splitlines()[-1]) == (0, "gone: both sides agree")
 
@@ -243,6 +247,104 @@ def test_script_of_a_module(run_script: Any) -> None:
         assert status == 1, out
         assert out.splitlines()[-1].startswith(f"STANDS: {said}")
         assert run_script(told, program, where)[0] == 0
+
+
+def test_script_of_what_a_module_holds(run_script: Any) -> None:
+    """A module's entries are compared by name, dtype, shape and requires_grad."""
+    state = {"weight": np.ones((1, 2), np.float32), "bias": np.zeros(1, np.float32)}
+    x = Input(0, "", np.ones((3, 2), np.float32), "float32")
+    make = Call("module", "nn.Linear", (2, 1), {}, out=Ref(1), state=state)
+    program = Program([x], [make, Call("call", "Linear", (Ref(1), Ref(0)), {}, out=Ref(2))], Ref(2))
+
+    class Frozen(torch.nn.Linear):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.weight.requires_grad = False
+
+    nn = types.SimpleNamespace(**{**vars(torch.nn), "Linear": Frozen})
+    told, where = row("requires_grad", op="Linear"), {"call": 0, "part": "call", "key": "1.weight"}
+    status, out = run_script(told, program, where, nn=nn)
+    assert (status, out.splitlines()[-1]) == (
+        1,
+        "STANDS: what m0 holds is ({'weight': ('float32', (1, 2), False), 'bias': ('float32', (1,), True)}, "
+        "['bias', 'weight']), but should be ({'weight': ('float32', (1, 2), True), 'bias': ('float32', (1,), True)}, "
+        "['bias', 'weight'])",
+    )
+    assert run_script(told, program, where)[0] == 0
+
+
+class Graph:
+    """A static graph that computes once, and then gives the same again."""
+
+    def __call__(self, *args: Any) -> Any:
+        """Build at the first call."""
+        if not hasattr(self, "made"):
+            self.made = self.build(*args)  # type: ignore[attr-defined]
+        return self.made
+
+
+class Faithful(Graph):
+    """A static graph that computes at every call."""
+
+    def __call__(self, *args: Any) -> Any:
+        """Build at each call."""
+        return self.build(*args)  # type: ignore[attr-defined]
+
+
+def test_script_of_a_second_call(run_script: Any) -> None:
+    """The same graph is called twice, with other values, which PyTorch is given as well."""
+    program = one_call()
+    program.cotangents = {}
+    told = {**row("value", "graph_forward"), "message": "relu: at the second call of the same graph, t0 differs"}
+    for graph, status, said in (
+        (Graph, 1, "STANDS: t0 differs in 2 of 3 elements: "),
+        (Faithful, 0, "gone: both sides agree"),
+    ):
+        nn = types.SimpleNamespace(**{**vars(torch.nn), "Graph": graph})
+        ended, out = run_script(told, program, OUTPUT, nn=nn)
+        assert (ended, out.splitlines()[-1][: len(said)]) == (status, said)
+
+
+@pytest.mark.parametrize(
+    ("planted", "said"),
+    [
+        (
+            lambda x: torch.nn.functional.dropout(x, 0.6),
+            "STANDS: the share of t0 at most 0 is 0.5",
+        ),
+        (
+            lambda x: torch.nn.functional.dropout(x) * 1.2,
+            "STANDS: the mean of t0 is 1.2",
+        ),
+        (
+            lambda x: x * torch.tensor([0.0, 2.0] * 16),
+            "STANDS: t0 has the same numbers in all 1000 results, but should be drawn anew",
+        ),
+    ],
+)
+def test_script_of_random_numbers(run_script: Any, planted: Any, said: str) -> None:
+    """Random results are compared by many of them."""
+    program = one_call("dropout", data=[1.0] * 32)
+    fair = {"dropout": torch.nn.functional.dropout}
+    torch.manual_seed(0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "dropout", torch.nn.functional.dropout)
+        status, out = run_script(row("random", op="dropout"), program, OUTPUT, dropout=planted)
+        assert (status, said in out) == (1, True), out
+        status, out = run_script(row("random", op="dropout"), program, OUTPUT, **fair)
+    assert (status, out.splitlines()[-1]) == (0, "gone: both sides agree")
+
+
+def test_script_of_a_random_gradient(run_script: Any) -> None:
+    """A gradient has the random factors of its result."""
+    program = one_call("dropout", data=[1.0] * 32)
+    told = row("random", "eager_backward", "dropout")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "dropout", torch.nn.functional.dropout)
+        status, out = run_script(told, program, GRADIENT, dropout=lambda x: WrongGradient.apply(torch.dropout(x)))
+        assert status == 1
+        assert out.splitlines()[-1] == ("STANDS: whether the gradient of x follows t0 is False, but should be True")
+        assert run_script(told, program, GRADIENT)[0] == 0
 
 
 def test_script_keeps_strides_dtypes_and_values(run_script: Any) -> None:

@@ -1,0 +1,115 @@
+"""Repros of killed faults: each script stands with its fault planted, and is gone without it."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotest.repro.verifying import EACH, NOT_REPRODUCED, words
+from autotest.repro.writing import attempts, stored_programs
+from benchmarks.mutation.fault import Fault
+from benchmarks.mutation.judging import Verdict
+from benchmarks.running import ROOT
+from reports import read_run, summarize
+from reports.findings import findings
+from reports.folders import resolve_run
+from reports.repros import VERIFIED
+
+#: What the median shrunk Program may have.
+MOST_CALLS, MOST_ELEMENTS = 2, 8
+#: So many scripts run at a time.
+TOGETHER = 2
+
+
+@dataclass(frozen=True)
+class Repro:
+    """The repro of a killed fault: what its script says with the fault and without it, and how much there is to read:
+    calls and elements of the least stored Program.
+    """
+
+    fault: Fault
+    planted: str
+    clean: str
+    calls: int
+    elements: int
+
+    @property
+    def right(self) -> bool:
+        """Whether it tells the fault from none."""
+        return self.planted == VERIFIED and self.clean == NOT_REPRODUCED
+
+
+def repros(verdicts: Sequence[Verdict], report: Path) -> list[Repro]:
+    """Write and run the repro of each killed fault of a wave, whose run's report is the folder `report`."""
+    killed = [one for one in verdicts if one.killer is not None]
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        return list(pool.map(lambda one: _repro(one, resolve_run(report)), killed))
+
+
+def _repro(one: Verdict, run: Path) -> Repro:
+    """As a run would choose its script: the first that stands, from the least Program on."""
+    summary = summarize(read_run(run))
+    assert one.killer is not None
+    [finding] = (f for f in findings(summary.all_divergences) if f.fingerprint == one.killer.fingerprint)
+    planted, clean = "no script", "no script"
+    for written in attempts(run, finding, summary):
+        if isinstance(written, str):
+            planted = written
+            break
+        planted = _words(["-m", "benchmarks.mutation.planting", one.fault.id, str(written.script)])
+        clean = _words([str(written.script)])
+        if planted != NOT_REPRODUCED:
+            break
+    stored = stored_programs(run, finding.first.id)
+    calls, elements = stored[0].size if stored else (0, 0)
+    return Repro(one.fault, planted, clean, calls, elements)
+
+
+def _words(arguments: Sequence[str]) -> str:
+    command = [sys.executable, *arguments]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own interpreter
+            command,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=EACH,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {EACH:g} s"
+    return words(done.returncode, done.stdout)
+
+
+def shown(found: Sequence[Repro]) -> Iterator[str]:
+    """What the repros come to, in lines."""
+    right = sum(one.right for one in found)
+    calls, elements = _medians(found)
+    yield f"repros: {right} of {len(found)} stand with the fault and are gone without it"
+    yield f"least programs: {calls:g} calls, {elements:g} elements (medians)"
+
+
+def complaints(found: Sequence[Repro]) -> Iterator[str]:
+    """What makes the bench red, in sentences."""
+    for one in found:
+        if not one.right:
+            yield f"{one.fault.id}: its repro is {one.planted!r} with the fault and {one.clean!r} without it"
+    calls, elements = _medians(found)
+    if calls > MOST_CALLS or elements > MOST_ELEMENTS:
+        yield (
+            f"median least program has calls={calls:g}, elements={elements:g}, but should have at most "
+            f"{MOST_CALLS} and {MOST_ELEMENTS}"
+        )
+
+
+def _medians(found: Sequence[Repro]) -> tuple[float, float]:
+    if not found:
+        return 0, 0
+    return statistics.median(one.calls for one in found), statistics.median(one.elements for one in found)
