@@ -19,7 +19,7 @@ State: TypeAlias = "dict[str, tuple[str, tuple[int, ...], bool]]"
 FailureKind = Literal["exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"]
 
 #: Classes that say nothing of what went wrong: nobody raises them, or everything is one.
-_FAMILIES = frozenset({"LookupError", "ArithmeticError", "Exception", "BaseException", "object"})
+FAMILIES = frozenset({"LookupError", "ArithmeticError", "Exception", "BaseException", "object"})
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _REFUSAL = re.compile(
     r"not supported|not support|unsupported|not implemented|unimplemented|no kernel|unexpected keyword argument"
@@ -100,7 +100,7 @@ def class_names(error: BaseException) -> tuple[str, ...]:
     """The class names of an exception, most derived first, without those that every exception has and those of families
     (a KeyError is no IndexError, though both are a LookupError).
     """
-    names = tuple(cls.__name__ for cls in type(error).__mro__ if cls.__name__ not in _FAMILIES)
+    names = tuple(cls.__name__ for cls in type(error).__mro__ if cls.__name__ not in FAMILIES)
     return names or (type(error).__name__,)
 
 

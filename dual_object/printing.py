@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Collection
+from itertools import chain, count, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +80,8 @@ class _Printer:
         self.bound = {"m": 0, "t": 0}
 
     def lines(self) -> list[Line]:
-        inputs = [self._name_input(x.id, x.name) for x in self.program.inputs]
+        given = {x.name for x in self.program.inputs}
+        inputs = [self._name_input(x.id, x.name, given) for x in self.program.inputs]
         found = [Line(f"def program({', '.join(['torch', *inputs])}):", None)]
         found += [Line(f"    # {note}", None) for note in map(self._lies, self.program.inputs) if note]
         depth = 1
@@ -104,11 +105,12 @@ class _Printer:
             found.append(Line("    pass", None))
         return found
 
-    def _name_input(self, id_: int, given: str) -> str:
-        name = given
+    def _name_input(self, id_: int, name: str, given: Collection[str]) -> str:
+        """The name that an input was given, else the next ordinary one that no input has."""
         if not name:
-            taken = len(self.names)
-            name = _INPUT_NAMES[taken] if taken < len(_INPUT_NAMES) else f"x{taken}"
+            ordinary = chain(_INPUT_NAMES, (f"x{number}" for number in count(len(_INPUT_NAMES))))
+            taken = {*given, *self.names.values()}
+            name = next(one for one in islice(ordinary, len(self.names), None) if one not in taken)
         self.names[id_] = name
         return name
 

@@ -17,6 +17,7 @@ from autotest.repro.templating import template
 from autotest.repro.wanted import DEADLY, wanted
 from autotest.repro.wrapping import wrapped
 from autotest.tolerance import tolerance
+from dual_object.observation import FAMILIES
 from dual_object.program import Program
 from dual_object.values import Array
 
@@ -141,6 +142,7 @@ def script(
         "tolerances": [f'"{name}": {tuple(tolerance(name, "cpu", None, None)[:2])}' for name in _DTYPES],
         "host": bool(source.hosts()),
         "refusal": source.refusal,
+        "families": ", ".join(f'"{name}"' for name in sorted(FAMILIES)),
         "import_target": recipe.imports,
         "target": recipe.module,
     }

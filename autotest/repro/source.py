@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import itertools
 import math
@@ -156,6 +157,8 @@ class Source:
             return [f"{indent}{self.hosts()[index]} = {text.strip().partition('  # ')[0]}"]
         if index in self.asked():
             return [f"{indent}{line}" for line in self._keeping(text.strip(), index)]
+        if type(call.out) is Ref and _bare(text) and call.kind not in _SILENT:
+            text = f"{indent}{self.name(call.out.id)} = {text.strip()}"  # as a replay takes it: whatever came back
         return [text, *(indent + line for line in self._load(call))]
 
     def _keeping(self, statement: str, index: int) -> list[str]:
@@ -168,7 +171,8 @@ class Source:
         if _AUGMENTED.match(statement):  # it binds the name of its operand anew
             name = statement.partition(" ")[0]
             return [f"before = {name}", statement, f"{result}, {name} = {name}, before", *answers, f"{name} = {result}"]
-        return [f"{result} = {statement}", *answers]
+        out = self.program.calls[index].out
+        return [f"{result} = {statement}", *answers, *([f"{self.name(out.id)} = {result}"] if type(out) is Ref else [])]
 
     def _load(self, call: Call) -> list[str]:
         """The line that gives a new module its state."""
@@ -472,6 +476,12 @@ class Source:
             if type(leaf) is str and leaf.startswith("cuda")
         }
         return ", ".join(sorted(found))
+
+
+def _bare(text: str) -> bool:
+    """Whether a line is an expression alone, which binds nothing."""
+    [statement] = ast.parse(text.strip()).body
+    return isinstance(statement, ast.Expr)
 
 
 def alias(name: str, side: str) -> str:

@@ -39,11 +39,16 @@ def killers(fault: Fault, clean: Outcome, faulty: Outcome) -> tuple[Red, ...]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A fault and the first divergence that kills it; None: it survives. `astray` is what its test showed instead."""
+    """A fault and the divergences that kill it; without one it survives. `astray` is what its test showed instead."""
 
     fault: Fault
-    killer: Red | None
+    killers: tuple[Red, ...]
     astray: tuple[Red, ...] = ()
+
+    @property
+    def killer(self) -> Red | None:
+        """The first of them."""
+        return self.killers[0] if self.killers else None
 
 
 def verdict(fault: Fault, clean: Outcome, faulty: Outcome) -> Verdict:
@@ -51,7 +56,7 @@ def verdict(fault: Fault, clean: Outcome, faulty: Outcome) -> Verdict:
     found = killers(fault, clean, faulty)
     before = {red.fingerprint for red in clean.reds}
     others = tuple(red for red in faulty.reds if red.test == fault.test and red.fingerprint not in before)
-    return Verdict(fault, found[0] if found else None, () if found else others)
+    return Verdict(fault, found, () if found else others)
 
 
 def share(verdicts: Sequence[Verdict]) -> float:

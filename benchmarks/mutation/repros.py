@@ -14,14 +14,16 @@ from autotest.repro.verifying import EACH, NOT_REPRODUCED, words
 from autotest.repro.writing import attempts, stored_programs
 from benchmarks.mutation.fault import Fault
 from benchmarks.mutation.judging import Verdict
-from benchmarks.running import ROOT
-from reports import read_run, summarize
+from benchmarks.running import ROOT, Red
+from reports import Summary, read_run, summarize
 from reports.findings import findings
 from reports.folders import resolve_run
 from reports.repros import VERIFIED
 
 #: What the median shrunk Program may have.
 MOST_CALLS, MOST_ELEMENTS = 2, 8
+#: So many divergences that kill one fault are tried.
+MOST_KILLERS = 4
 #: So many scripts run at a time.
 TOGETHER = 2
 
@@ -46,28 +48,37 @@ class Repro:
 
 def repros(verdicts: Sequence[Verdict], report: Path) -> list[Repro]:
     """Write and run the repro of each killed fault of a wave, whose run's report is the folder `report`."""
-    killed = [one for one in verdicts if one.killer is not None]
-    with ThreadPoolExecutor(TOGETHER) as pool:
-        return list(pool.map(lambda one: _repro(one, resolve_run(report)), killed))
-
-
-def _repro(one: Verdict, run: Path) -> Repro:
-    """As a run would choose its script: the first that stands, from the least Program on."""
+    run = resolve_run(report)
     summary = summarize(read_run(run))
-    assert one.killer is not None
-    [finding] = (f for f in findings(summary.all_divergences) if f.fingerprint == one.killer.fingerprint)
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        return list(pool.map(lambda one: _best(one, run, summary), (one for one in verdicts if one.killers)))
+
+
+def _best(one: Verdict, run: Path, summary: Summary) -> Repro:
+    """That of the first killer which is right: among the killers may be what OneFlow itself shows in some runs only."""
+    made: list[Repro] = []
+    for killer in one.killers[:MOST_KILLERS]:
+        made.append(_repro(one.fault, killer, run, summary))
+        if made[-1].right:
+            return made[-1]
+    return made[0]
+
+
+def _repro(fault: Fault, killer: Red, run: Path, summary: Summary) -> Repro:
+    """As a run would choose its script: the first that stands, from the least Program on."""
+    [finding] = (f for f in findings(summary.all_divergences) if f.fingerprint == killer.fingerprint)
     planted, clean = "no script", "no script"
     for written in attempts(run, finding, summary):
         if isinstance(written, str):
             planted = written
             break
-        planted = _words(["-m", "benchmarks.mutation.planting", one.fault.id, str(written.script)])
+        planted = _words(["-m", "benchmarks.mutation.planting", fault.id, str(written.script)])
         clean = _words([str(written.script)])
         if planted != NOT_REPRODUCED:
             break
     stored = stored_programs(run, finding.first.id)
     calls, elements = stored[0].size if stored else (0, 0)
-    return Repro(one.fault, planted, clean, calls, elements)
+    return Repro(fault, planted, clean, calls, elements)
 
 
 def _words(arguments: Sequence[str]) -> str:

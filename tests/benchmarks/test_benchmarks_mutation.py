@@ -13,6 +13,8 @@ import pytest
 from benchmarks.mutation.__main__ import asked, quick
 from benchmarks.mutation.fault import CATEGORIES, Fault, MisfitError, World
 from benchmarks.mutation.judging import Verdict, complaints, killers, share, survivors, table, verdict, waves
+from benchmarks.mutation.repros import Repro, shown
+from benchmarks.mutation.repros import complaints as unreproduced
 from benchmarks.mutation.table import FAULTS
 from benchmarks.running import Outcome, Red, RunError, outcome, run
 
@@ -118,27 +120,27 @@ def test_only_programs_meet_a_fault() -> None:
 
 def test_survivors_and_reasons_belong_together() -> None:
     """A survivor without a reason and a killed fault with one make the bench red."""
-    assert list(complaints([Verdict(_fault("a"), _red())])) == []
-    killed = [Verdict(_fault(str(number)), _red()) for number in range(30)]
-    assert list(complaints([*killed, Verdict(_fault("b", reason="cannot be seen"), None)])) == []
-    assert list(complaints([*killed, Verdict(_fault("b"), None)])) == [
+    assert list(complaints([Verdict(_fault("a"), (_red(),))])) == []
+    killed = [Verdict(_fault(str(number)), (_red(),)) for number in range(30)]
+    assert list(complaints([*killed, Verdict(_fault("b", reason="cannot be seen"), ())])) == []
+    assert list(complaints([*killed, Verdict(_fault("b"), ())])) == [
         "b survives without a reason: let the harness notice it, or give its row a reason"
     ]
-    assert list(complaints([Verdict(_fault("c", reason="cannot be seen"), _red())])) == [
+    assert list(complaints([Verdict(_fault("c", reason="cannot be seen"), (_red(),))])) == [
         "c has a reason, but is killed by oneflow/eager_forward/value/sin/float32: remove the reason"
     ]
 
 
 def test_too_many_survivors_are_red_whatever_their_reasons() -> None:
     """Reasons do not lower the bar."""
-    verdicts = [Verdict(_fault("a"), _red()), Verdict(_fault("b", reason="cannot be seen"), None)]
+    verdicts = [Verdict(_fault("a"), (_red(),)), Verdict(_fault("b", reason="cannot be seen"), ())]
     assert share(verdicts) == 0.5
     assert list(complaints(verdicts)) == ["killed=50.0%, but should be at least 95% of the planted faults"]
 
 
 def test_the_table_counts_by_category() -> None:
     """In columns for people, in Markdown for the README."""
-    verdicts = [Verdict(_fault("a"), _red()), Verdict(_fault("b", category="mode"), None)]
+    verdicts = [Verdict(_fault("a"), (_red(),)), Verdict(_fault("b", category="mode"), ())]
     assert list(table(verdicts, markdown=True)) == [
         "| category | killed | planted |",
         "|---|---:|---:|",
@@ -151,9 +153,9 @@ def test_the_table_counts_by_category() -> None:
 
 def test_a_survivor_is_listed_with_its_reason() -> None:
     """And with what its test showed in place of the op."""
-    reason = Verdict(_fault("a", reason="cannot be seen"), None)
-    none = Verdict(_fault("b"), None, (_red(op="program"),))
-    assert list(survivors([reason, none, Verdict(_fault("c"), _red())])) == [
+    reason = Verdict(_fault("a", reason="cannot be seen"), ())
+    none = Verdict(_fault("b"), (), (_red(op="program"),))
+    assert list(survivors([reason, none, Verdict(_fault("c"), (_red(),))])) == [
         "a (value; sin is wrong): cannot be seen",
         "b (value; sin is wrong): NO REASON [seen: oneflow/eager_forward/value/program/float32]",
     ]
@@ -199,3 +201,34 @@ def test_the_bench_kills_a_fault_and_lists_a_survivor() -> None:
     assert done.returncode == 0, done.stderr
     assert "wave 1: 1 of 1 faults killed" in done.stdout
     assert "tanh-detached: oneflow/eager_backward/grad_missing/tanh/float32" in done.stdout
+
+
+def test_a_repro_tells_the_fault_from_none() -> None:
+    """It stands with the fault and is gone without it; the median program is small."""
+    right = Repro(_fault("a"), "verified: exits 1", "did not reproduce (exit 0)", 1, 4)
+    always = Repro(_fault("b"), "verified: exits 1", "verified: exits 1", 3, 20)
+    assert list(shown([right, always])) == [
+        "repros: 1 of 2 stand with the fault and are gone without it",
+        "least programs: 2 calls, 12 elements (medians)",
+    ]
+    assert list(unreproduced([right])) == []
+    assert list(unreproduced([right, always])) == [
+        "b: its repro is 'verified: exits 1' with the fault and 'verified: exits 1' without it",
+        "median least program has calls=2, elements=12, but should have at most 2 and 8",
+    ]
+
+
+def test_a_script_runs_with_a_fault(tmp_path: Path) -> None:
+    """The fault is planted in the script's OneFlow, and in that of a process that it starts."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import subprocess, sys, oneflow\n"
+        "print(oneflow.cumsum(oneflow.ones(3), 0).numpy(), flush=True)\n"
+        "if len(sys.argv) == 1: subprocess.run([sys.executable, __file__, 'child'])\n"
+    )
+    planted = ["-m", "benchmarks.mutation.planting", "cumsum-exclusive"]
+    for arguments, told in ((planted, "[0. 1. 2.]"), ([], "[1. 2. 3.]")):
+        done = subprocess.run(  # noqa: S603 - our own interpreter
+            [sys.executable, *arguments, str(script)], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert [line for line in done.stdout.splitlines() if line.startswith("[")] == [told, told]

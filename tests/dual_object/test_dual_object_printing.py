@@ -227,3 +227,13 @@ def test_the_layout_of_an_input_is_told():
     )
     assert compile(text, "<program>", "exec")
     assert str(Program(inputs[2:], [])) == "def program(torch, x):\n    # x has storage offset 3\n    pass"
+
+
+def test_no_input_takes_the_name_that_another_was_given():
+    """Inputs with and without names of their own are told apart."""
+    inputs = [
+        Input(0, "", np.zeros(1), "float32"),
+        Input(1, "", np.zeros(1), "float32"),
+        Input(2, "y", np.zeros(1), "float32"),
+    ]
+    assert lines(Program(inputs, [], X))[0].text == "def program(torch, x, z, y):"
