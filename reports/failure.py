@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from reports.evidence import program_table, shrunk_lines, worst_table
-from reports.literals import literal, literal_lines
+from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted
 
@@ -53,7 +53,7 @@ def failure_text(
         console.print(Padding(Text(literal(str(first["replay"]))), (0, 0, 0, 2)))
         path = (repros or {}).get(str(first["id"]))
         if path is not None:
-            console.print(Text(literal(f"  repro: {path}")), soft_wrap=True)
+            console.print(Text(f"  repro: {literal_path(path)}"), soft_wrap=True)
     if len(groups) > SHOWN:
         console.print()
         console.print(Text(f"and {counted(len(groups) - SHOWN, 'more fingerprint')}, see the summary"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 TAB = "    "
 
 
@@ -20,6 +22,12 @@ def literal(text: str, encoding: str = "utf-8") -> str:
 def literal_lines(text: str, encoding: str = "utf-8") -> list[str]:
     """Return the lines of `text`, each literal, with tabs widened."""
     return [literal(line.expandtabs(len(TAB)), encoding) for line in text.split("\n")]
+
+
+def literal_path(path: Path, encoding: str = "utf-8") -> str:
+    """Return a path as people type it: below the working directory, from there."""
+    here = Path.cwd()
+    return literal(str(path.relative_to(here) if path.is_relative_to(here) else path), encoding)
 
 
 def _escape(character: str) -> str:

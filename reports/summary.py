@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reports.coverage import Coverage
 from reports.doubts import OpDoubts
+from reports.literals import literal_path
 from reports.matrix import Matrix
 from reports.shape import Record
 from reports.tolerances import Needed
@@ -156,7 +157,11 @@ class Repro:
     @property
     def sentence(self) -> str:
         """Where the script lies and whether it was verified, in one line."""
-        return f"repro: {self.words}" if self.folder is None else f"repro: {self.folder / SCRIPT} ({self.words})"
+        return (
+            f"repro: {self.words}"
+            if self.folder is None
+            else f"repro: {literal_path(self.folder / SCRIPT)} ({self.words})"
+        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from reports.evidence import program_table, shrunk_lines, worst_table
 from reports.grid import matrix_table
-from reports.literals import literal, literal_lines
+from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted, duration, share
 from reports.summary import Divergence, Evidence, Summary, severity
@@ -78,7 +78,7 @@ class _Page:
         self._slowest()
         self._say(Text())
         # Never wrapped: a path is there to be copied.
-        path = Text(f"report: {self._literal(str(report))}")
+        path = Text(f"report: {literal_path(report, self._encoding)}")
         self._console.print(path, soft_wrap=True)
 
     def _say(self, what: RenderableType, indent: int = 0) -> None:

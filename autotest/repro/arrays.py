@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
 
 from dual_object.values import Array
 
 FILE_NAME = "inputs.safetensors"
 #: More elements than so, all arrays of a repro taken together, stand in the file.
 MOST_INLINE = 64
-#: What the format calls NumPy's dtypes.
-_NAMES = {
-    "bool": "BOOL",
-    "uint8": "U8",
-    "int8": "I8",
-    "int16": "I16",
-    "int32": "I32",
-    "int64": "I64",
-    "float16": "F16",
-    "float32": "F32",
-    "float64": "F64",
-    "complex64": "C64",
-}
 
 
 def literal(array: Array) -> str:
@@ -60,28 +48,9 @@ def shapeless(array: Array) -> bool:
     return array.size == 0
 
 
-def safetensors(arrays: dict[str, Array]) -> bytes:
-    """The arrays in the safetensors format: the length of a JSON header, the header, the raw values.
-
-    Raises ValueError for a dtype that the format lacks.
-    """
-    header: dict[str, object] = {}
-    chunks: list[bytes] = []
-    offset = 0
-    # The longest items first keep every array aligned to its own item size, as readers like it.
-    for name, array in sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])):
-        kind = _NAMES.get(array.dtype.name)
-        if kind is None:
-            raise ValueError(f"dtype={array.dtype.name!r}, but should be one of {', '.join(_NAMES)} [safetensors]")
-        raw = np.ascontiguousarray(array).tobytes()
-        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [offset, offset + len(raw)]}
-        chunks.append(raw)
-        offset += len(raw)
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return b"".join([len(text).to_bytes(8, "little"), text, *chunks])
-
-
-def write(folder: Path, arrays: dict[str, Array]) -> None:
-    """Write `inputs.safetensors` into `folder`."""
-    (folder / FILE_NAME).write_bytes(safetensors(arrays))
+def write(folder: Path, arrays: Mapping[str, Array]) -> None:
+    """Write `inputs.safetensors` into `folder`. Raises ValueError for a dtype that the format lacks."""
+    try:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / FILE_NAME)
+    except SafetensorError as error:
+        raise ValueError(f"{FILE_NAME} cannot hold these arrays: {error}") from error

@@ -93,12 +93,12 @@ def write_repro(
         arrays.FILE_NAME if made.arrays else "",
     )
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / SCRIPT).write_text(made.text, encoding="utf-8")
-    (folder / ISSUE).write_text(text, encoding="utf-8")
     if made.arrays:
-        arrays.write(folder, dict(made.arrays))
+        arrays.write(folder, made.arrays)
     else:
         (folder / arrays.FILE_NAME).unlink(missing_ok=True)
+    (folder / SCRIPT).write_text(made.text, encoding="utf-8")
+    (folder / ISSUE).write_text(text, encoding="utf-8")
     return Written(folder.name, folder, paths)
 
 

@@ -55,7 +55,7 @@ def test_step_summary(told: Outcome) -> None:
 def test_page(told: Outcome) -> None:
     """The terminal names the page of the run, which is there."""
     [line] = [line for line in told.out.splitlines() if line.startswith("report: ")]
-    page = Path(line.removeprefix("report: "))
+    page = told.folder / line.removeprefix("report: ")
     assert page == told.folder / "autotest-report" / "index.html"
     assert page.is_file()
 

@@ -74,8 +74,8 @@ def test_issue(told: Outcome) -> None:
 
 
 def test_failure_and_summary_name_the_script(told: Outcome) -> None:
-    """Where the test is red, and in the summary with what became of it."""
-    script = folder(told) / LGAMMA / "repro.py"
+    """Where the test is red, and in the summary with what became of it; from where the run was started."""
+    script = (folder(told) / LGAMMA / "repro.py").relative_to(told.folder)
     assert f"  repro: {script}" in told.out.splitlines()
     assert f"  repro: {script} (not verified: --repro-total is 0)" in told.out.splitlines()
 
