@@ -121,3 +121,31 @@ def plant(adapter: Any) -> None:
             for spelled in (name, f"{name}_"):
                 if hasattr(home, spelled):
                     setattr(home, spelled, fault.change(getattr(home, spelled)))
+
+
+#: Ops that accept what they should refuse, where users find them: each has rows of wrong calls.
+LAX = (
+    (torch.nn.functional, "conv2d"),
+    (torch, "index_select"),
+    (torch, "cat"),
+    (torch.nn.functional, "cross_entropy"),
+    (torch, "matmul"),
+    (torch.Tensor, "view"),
+    (torch, "logsumexp"),
+)
+
+
+def plant_lax(adapter: Any) -> None:
+    """Let the ops of `LAX` accept everything."""
+    for home, name in LAX:
+        setattr(home, name, _accepting(getattr(home, name)))
+
+
+def _accepting(op: Op) -> Op:
+    def accepting(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return op(*args, **kwargs)
+        except Exception:
+            return torch.zeros(1)
+
+    return accepting

@@ -42,14 +42,14 @@ def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     }
 
 
-def _outcomes(folder: Path, tests: set[str]) -> dict[str, str]:
+def _outcomes(folder: Path, tests: set[str], fault: str = "plant") -> dict[str, str]:
     """How each of these tests ends against the faulty target."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
     asked = ["--autotest-target", "torch", "--autotest-cases", "3", "--autotest-report", str(folder)]
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)],
         cwd=ROOT,
-        env={**clean, "PYTHONPATH": str(HERE), "AUTOTEST_FAULT": "family_faults:plant"},
+        env={**clean, "PYTHONPATH": str(HERE), "AUTOTEST_FAULT": f"family_faults:{fault}"},
         capture_output=True,
         text=True,
         timeout=600,
@@ -79,6 +79,29 @@ def test_fault_turns_its_op_red_and_no_other(tmp_path: Path, monkeypatch: pytest
             assert innocent, f"{family} has no rows of {fault.innocent}"
             expected |= dict.fromkeys(innocent, "passed")
     assert _outcomes(tmp_path, {*expected}) == expected
+
+
+#: Rows of calls that PyTorch refuses, by the file and the op.
+REFUSED = {
+    "convolution": ("torch.nn.functional.conv2d", ("channels", "kernel", "groups", "bias")),
+    "indexing": ("torch.index_select", ("out_of_range", "negative", "dim", "real")),
+    "join": ("torch.cat-default", ("sizes", "ranks", "dim", "nothing")),
+    "loss": ("torch.nn.functional.cross_entropy", ("class", "batch")),
+    "matmul": ("torch.matmul", ("sizes", "dtypes", "0d")),
+    "view": ("Tensor.view", ("size", "inferred_twice", "strides")),
+}
+
+
+def test_op_that_accepts_what_it_should_refuse_is_red(tmp_path: Path) -> None:
+    """Each wrong call of a lax op is a divergence, those of a strict one are none."""
+    lax = {f"suites/test_{file}.py::test_errors[{op}-{way}]" for file, (op, ways) in REFUSED.items() for way in ways}
+    lax.add("suites/test_signatures.py::test_errors[torch.logsumexp]")
+    strict = {
+        "suites/test_matmul.py::test_errors[torch.bmm-batch]",
+        "suites/test_signatures.py::test_errors[torch.amax]",
+    }
+    expected = dict.fromkeys(lax, "failed") | dict.fromkeys(strict, "passed")
+    assert _outcomes(tmp_path, lax | strict, "plant_lax") == expected
 
 
 def test_suites_cover_the_op_surface(monkeypatch: pytest.MonkeyPatch) -> None:
