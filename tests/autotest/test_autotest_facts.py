@@ -145,7 +145,13 @@ def test_ordinary_inputs_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         [told] = finder.told([Divergence(difference, program, 0)], graph=False)
         assert told.facts == ("nan",)
-    assert target.asked == 2
+    assert target.asked == 3  # for the divergence, for it again, and without its property
+
+
+def test_what_does_not_show_again_has_no_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where taking a property away changes nothing, for there is nothing any more, the property is not blamed."""
+    shown = iter([True])
+    assert facts(exp_of([0.1, NAN, 0.3]), Faulty(wrong_where(lambda x: next(shown, False)), monkeypatch)) == ()
 
 
 @pytest.mark.parametrize(
