@@ -18,7 +18,7 @@ from benchmarks.running import run
 
 TESTS = "benchmarks/mutation/naive_ops.py"
 #: What a run whose repros are wanted takes its time for.
-SHRINKING = ("--shrink", "10", "--shrink-total", "3600")
+SHRINKING = ("--shrink", "4", "--shrink-total", "3600")
 #: So many faults of each category are planted in a quick run.
 QUICK = 2
 
