@@ -76,6 +76,13 @@ def main() -> None:
     metavar="SECONDS",
     help="Seconds for all divergences of the run, shared evenly among its processes.",
 )
+@click.option(
+    "--blame-total",
+    default="60",
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds for finding out which side of each divergence is wrong, shared as above; 0: do not.",
+)
 @click.option("--no-memory", is_flag=True, help="Neither draw again what diverged in earlier runs nor remember it.")
 @click.option("--shard", metavar="I/N", help="Share I of N of the tests, chosen by name; `autotest merge` joins them.")
 @click.option("--ranks", type=click.IntRange(min=1), metavar="N", help="Run as N ranks, for global tensors.")
@@ -100,6 +107,7 @@ def run(
     isolate: str,
     shrink: str,
     shrink_total: str,
+    blame_total: str,
     no_memory: bool,
     shard: str | None,
     ranks: int | None,
@@ -123,6 +131,7 @@ def run(
         "isolate": isolate,
         "shrink": shrink,
         "shrink-total": shrink_total,
+        "blame-total": blame_total,
         "repro-total": repro_total,
     }
     if cases is not None:

@@ -137,7 +137,7 @@ class Reruns:
 
     def _nudged(self, units: float, *, zeros: bool = True, integers: bool = False) -> list[Observation]:
         rounding = max((epsilon(dtype) for dtype in self._dtypes), default=_EPS["float32"])
-        nudges = [_Nudge(seed, units, zeros, rounding) for seed in range(RUNS)]
+        nudges = [Nudge(seed, units, zeros, rounding) for seed in range(RUNS)]
         shaken = [nudge.result if self._several else None for nudge in nudges]
         return list(self._run(list(zip(nudges, shaken, strict=True)), integers=integers))
 
@@ -155,7 +155,7 @@ class Reruns:
                 yield seen
 
 
-class _Nudge:
+class Nudge:
     """Moves every value by its own share of some units of rounding, up or down, so that equal ones come apart."""
 
     def __init__(self, seed: int, units: float, zeros: bool, rounding: float) -> None:
@@ -165,6 +165,7 @@ class _Nudge:
         self._rounding = rounding
 
     def __call__(self, values: Array, dtype: str) -> Array:
+        """The values of a tensor of this dtype, moved."""
         share = self._random.uniform(-1, 1, values.shape)
         if dtype not in _EPS and dtype not in _PARTS:  # an integer
             return np.asarray(values + _LESS_THAN_HALF * share)

@@ -15,8 +15,8 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 #: Exit statuses of a run that went through: aligned, and diverged.
 WENT_THROUGH = (0, 1)
-#: What a bench has no use for: minimal cases, scripts, and what earlier runs showed.
-BARE = ("--shrink", "0", "--repro-total", "0", "--no-memory")
+#: What most benches have no use for: minimal cases, verdicts, scripts, and what earlier runs showed.
+BARE = ("--shrink", "0", "--blame-total", "0", "--repro-total", "0", "--no-memory")
 
 
 class RunError(RuntimeError):

@@ -365,6 +365,7 @@
       detail.repro ? reproPart(detail.repro, copied) : null,
       detail.reason ? fullPart("Known, because", paragraph("whole", detail.reason)) : null,
       long ? fullPart("Message", paragraph("whole", detail.message)) : null,
+      evidence.blame ? blamePart(evidence.blame) : null,
       evidence.shrunk ? shrunkPart(evidence.shrunk) : null,
       evidence.program ? programPart(evidence.program, evidence.blamed_line) : null,
       evidence.words?.length ? part("In words", list(evidence.words)) : null,
@@ -388,6 +389,19 @@
         scrollBox("issue.md", el("pre", { class: "program" }, repro.issue))));
 
   const lastWordsPart = (text) => fullPart("Last words of the target", el("pre", { class: "whole" }, text));
+
+  function blamePart(blame) {
+    const { verdict, reason, worst } = blame;
+    const words = paragraph("whole", el("strong", {}, verdict), `: ${reason}`);
+    if (!worst) return fullPart("Blame", words);
+    const place = worst.index.length ? ` at [${worst.index.join(", ")}]` : "";
+    const row = (name, side) => el("tr", {}, el("th", { scope: "row" }, name),
+      el("td", { class: "number" }, String(worst[side])),
+      el("td", { class: "number" }, side === "exact" ? "" : String(worst[`${side}_ulp`] ?? "")));
+    const heads = [`side${place}`, "value", "ULP off"].map((head) => el("th", { scope: "col" }, head));
+    return fullPart("Blame", words, el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {},
+      row("reference", "reference"), row("target", "target"), row("exact, in float64", "exact"))));
+  }
 
   function shrunkPart(shrunk) {
     if (!shrunk.program) return part("Not shrunk", paragraph("whole soft", shrunk.note));

@@ -84,12 +84,12 @@ def test_damaged_shrunk(change):
         (
             {"type": "begin"},
             "type='begin', but should be one of run, target, surface, start, end, test, "
-            "tolerance, shrunk, remembered, fault",
+            "tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"type": []},
             "type=[], but should be one of run, target, surface, start, end, test, "
-            "tolerance, shrunk, remembered, fault",
+            "tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"test": ["x" * 99]},

@@ -250,7 +250,7 @@ def test_evidence_is_kept_whole(summed, case, row, evidence, element):
     facts = [["dtype", "float32", None, "float64"]]
     shown = evidence(last_words="F", facts=facts, words=["w"], worst=[element()], heat=heat, histogram=[["0", 3]])
     [found] = summed(*case(verdict="divergent", divergences=[row(evidence=shown)])).evidence.values()
-    assert json.loads(json.dumps(found.to_json())) == {**shown, "shrunk": None}
+    assert json.loads(json.dumps(found.to_json())) == {**shown, "shrunk": None, "blame": None}
 
 
 def test_facts_of_the_run(lay, header, case, ended):
