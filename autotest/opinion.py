@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,10 +12,10 @@ import numpy as np
 
 from autotest.agreement import wide
 from autotest.comparison import Difference
-from autotest.reruns import NEARER, RUNS, UNITS, Nudge, Reruns, shown
+from autotest.reruns import NEARER, Reruns, shown
 from dual_object.errors import CannotWiden
 from dual_object.observation import Observation
-from dual_object.precision import Change, widened
+from dual_object.precision import widened
 from dual_object.program import Program
 from dual_object.values import Array
 
@@ -26,6 +27,8 @@ FINITE_DIFFERENCES = "finite differences"
 MOST_ELEMENTS = 64
 #: The step, as a share of the element: cube root of float64's rounding, where its error and the formula's are as great.
 STEP = 6e-6
+#: Runs on inputs beside the Program's.
+NEIGHBOURS = 4
 #: Where two step sizes give results farther apart than this share, there is a kink, and no derivative.
 BENT = 1e-3
 #: What nudges of a NEARER-th part move a smooth result by less than this share; else it jumps.
@@ -36,8 +39,8 @@ NOISE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """An exact answer: values in float64 (NaN where `known` is false), and whose they are: the code's names, or empty
-    for the reference's own.
+    """An exact answer: values in float64, or integers (NaN where `known` is false), and whose they are: the code's
+    names, or empty for the reference's own.
     """
 
     values: Array
@@ -48,9 +51,10 @@ class Exact:
 class Opinions:
     """Runs of one Program by other code than the reference's public functions, each made when it is first asked for."""
 
-    def __init__(self, reference: Reference, program: Program) -> None:
+    def __init__(self, reference: Reference, program: Program, *, several: bool) -> None:
         self._reference = reference
         self.program = program
+        self._reruns = Reruns(reference, program, several=several)
 
     @cached_property
     def plain(self) -> tuple[Observation, tuple[str, ...]]:
@@ -64,41 +68,74 @@ class Opinions:
             if found is not None:
                 return found
         for differentiable in (False, True) if difference.part in ("output", "host", "input") else (True,):
-            seen = self._wide(None, differentiable=differentiable)
+            seen = self._wide(differentiable=differentiable)
             if seen is not None and seen[1]:
                 values = array_of(self.program, seen[0], difference)
                 if values is not None and values.shape == wrong.shape:
-                    return Exact(wide(values), np.ones(wrong.shape, bool), seen[1])
-        own = Reruns(self._reference, self.program, several=False).exact
+                    return Exact(_kept(values), np.ones(wrong.shape, bool), seen[1])
+        own = self._reruns.exact
         values = None if own is None else array_of(self.program, own, difference)
         if values is None or values.shape != wrong.shape:
             return None
-        return Exact(wide(values), np.ones(wrong.shape, bool), ())
+        return Exact(_kept(values), np.ones(wrong.shape, bool), ())
 
-    def spread(self, difference: Difference, exact: Exact) -> Array:
-        """How far each element moves where all floating inputs are nudged by a few units of their rounding; 0 where it
-        jumps, for both sides stand at the same place of a jump.
+    def spread(self, difference: Difference, shape: tuple[int, ...]) -> Array:
+        """How far each element moves where all inputs are nudged by a few units of their rounding, and the results of
+        calls where there are several; 0 where it jumps, for both sides stand at the same place of a jump.
         """
-        far = self._moved(difference, exact, UNITS * NEARER)
-        close = self._moved(difference, exact, UNITS)
-        return np.where(close <= np.maximum(far / JUMP, NOISE * np.abs(exact.values)), close, 0.0)
+        reruns = self._reruns
+        exact = None if reruns.exact is None else array_of(self.program, reruns.exact, difference)
+        if exact is None or exact.shape != shape:
+            return np.zeros(shape)
+        exact = wide(exact)
+        scale, moved = reruns.scale, self._moved(difference, exact, reruns.near)
+        found = np.zeros(shape)
+        # What is very ill-conditioned follows its inputs in a straight line only where it is very near.
+        for closer in ("nearer", "nearest"):
+            close = self._moved(difference, exact, getattr(reruns, closer))
+            smooth = (found == 0) & (close > NOISE * np.abs(exact)) & (close <= moved / JUMP)
+            found = np.where(smooth, close * scale, found)
+            moved, scale = close, scale * NEARER
+        return found
 
-    def _moved(self, difference: Difference, exact: Exact, units: float) -> Array:
-        moved = np.zeros(exact.values.shape)
-        for seed in range(RUNS):
-            seen = self._wide(Nudge(seed, units, True, 0.0), differentiable=True)
-            values = None if seen is None else array_of(self.program, seen[0], difference)
-            if values is None or values.shape != moved.shape:
+    def unsteadiness(self, difference: Difference, shape: tuple[int, ...]) -> Array:
+        """How far the reference is from its own float64 run on inputs beside the Program's: what its own arithmetic
+        loses, which no nudge of the inputs shows.
+        """
+        lost = np.zeros(shape)
+        for seed in range(NEIGHBOURS):
+            chance = np.random.Generator(np.random.Philox(seed))
+            inputs = [
+                dataclasses.replace(
+                    x, data=(x.data * (1 + chance.uniform(-1e-3, 1e-3, x.data.shape))).astype(x.data.dtype)
+                )
+                if x.data.dtype.kind == "f"
+                else x
+                for x in self.program.inputs
+            ]
+            beside = Reruns(self._reference, dataclasses.replace(self.program, inputs=inputs), several=False)
+            exact = None if beside.exact is None else array_of(self.program, beside.exact, difference)
+            own = array_of(self.program, beside.again, difference)
+            if exact is None or own is None or exact.shape != shape or own.shape != shape:
                 continue
             with np.errstate(all="ignore"):
-                apart = np.abs(wide(values) - exact.values)
-            moved = np.maximum(moved, np.where(np.isfinite(apart), apart, 0.0))
+                apart = np.abs(wide(own) - wide(exact))
+            lost = np.maximum(lost, np.where(np.isfinite(apart), apart, 0.0))
+        return lost
+
+    def _moved(self, difference: Difference, exact: Array, runs: Sequence[Observation]) -> Array:
+        moved = np.zeros(exact.shape)
+        for seen in runs:
+            values = array_of(self.program, seen, difference)
+            if values is not None and values.shape == moved.shape:
+                apart = np.abs(wide(values) - exact)
+                moved = np.maximum(moved, np.where(np.isfinite(apart), apart, 0.0))
         return moved
 
-    def _wide(self, change: Change | None, *, differentiable: bool) -> tuple[Observation, tuple[str, ...]] | None:
+    def _wide(self, *, differentiable: bool) -> tuple[Observation, tuple[str, ...]] | None:
         """A run in float64; None where there can be none."""
         try:
-            program = widened(self.program, change)
+            program = widened(self.program)
         except CannotWiden:
             return None
         if not differentiable:  # what has no backward is not asked for one
@@ -136,7 +173,9 @@ class Opinions:
             moved = base.copy()
             moved[index] = value
             inputs = [dataclasses.replace(x, requires_grad=False) for x in program.inputs]
-            inputs[position] = dataclasses.replace(inputs[position], data=moved, strides=None, offset=0)
+            # Elements of an expanded tensor share their memory: there each gets its own.
+            lies = {} if 0 not in (leaf.strides or ()) else {"strides": None, "offset": 0}
+            inputs[position] = dataclasses.replace(inputs[position], data=moved, **lies)
             forward = dataclasses.replace(program, inputs=inputs, cotangents={}, second_cotangents={})
             with self._reference.default_dtype("float64"):
                 seen, by = self._run(forward, differentiable=False)
@@ -159,6 +198,18 @@ class Opinions:
             if np.isfinite(near) and abs(far - near) <= BENT * (abs(near) + BENT):
                 values[index], known[index] = near, True
         return Exact(values, known, (FINITE_DIFFERENCES, *sorted(sources))) if known.any() else None
+
+
+def warm_up() -> None:
+    """Let other code import what it needs: sympy, for seconds that no divergence's own are for."""
+    from dual_object.adapters.torch_opinion import import_refs
+
+    import_refs()
+
+
+def _kept(values: Array) -> Array:
+    """In float64, but for integers: that would not hold the great ones."""
+    return values if values.dtype.kind in "bui" else wide(values)
 
 
 def array_of(program: Program, seen: Observation, difference: Difference) -> Array | None:

@@ -33,6 +33,8 @@ class Red:
     fingerprint: str
     message: str = ""
     count: int = 1
+    blame: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,15 @@ def run(paths: Sequence[str], environment: Mapping[str, str], *options: str, rep
 def outcome(summary: Mapping[str, Any]) -> Outcome:
     """What a `summary.json` says."""
     reds = tuple(
-        Red(row["test"].rpartition("::")[2], row["op"], row["kind"], row["fingerprint"], row["message"], row["count"])
+        Red(
+            row["test"].rpartition("::")[2],
+            row["op"],
+            row["kind"],
+            row["fingerprint"],
+            row["message"],
+            row["count"],
+            **({"blame": row["blame"]["verdict"], "reason": row["blame"]["reason"]} if row.get("blame") else {}),
+        )
         for row in summary["divergences"]
     )
     ended_red = [test.rpartition("::")[2] for test, ended in summary["outcomes"].items() if ended == "failed"]

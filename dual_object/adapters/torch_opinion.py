@@ -59,6 +59,34 @@ _NUMPY: Mapping[str, Function] = MappingProxyType(
 )
 #: Names that the parts of PyTorch have for one function: of operators, and of functions that a kernel calls otherwise.
 _OTHER_NAMES: Mapping[str, str] = MappingProxyType({"truediv": "div", "floordiv": "floor_divide", "mod": "remainder"})
+#: Kernels that have another name than their function, keywords that they call otherwise, and their numbers for words.
+_KERNELS: Mapping[str, str] = MappingProxyType({"cross_entropy": "cross_entropy_loss"})
+_FAMILIES = ("linalg", "special", "fft")
+_KEYWORDS: Mapping[str, str] = MappingProxyType({"input": "self", "training": "train"})
+_REDUCTIONS: Mapping[str, int] = MappingProxyType({"none": 0, "mean": 1, "sum": 2})
+#: Layers, and the functions that they are made of.
+_FUNCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), "batch_norm"),
+        "LeakyReLU": "leaky_relu",
+        "GELU": "gelu",
+        "ReLU": "relu",
+        "SiLU": "silu",
+        "ELU": "elu",
+        "Tanh": "tanh",
+        "Sigmoid": "sigmoid",
+        "Softplus": "softplus",
+        "Softmax": "softmax",
+        "LogSoftmax": "log_softmax",
+        "Hardtanh": "hardtanh",
+        "CELU": "celu",
+        "SELU": "selu",
+        "Mish": "mish",
+        "Linear": "linear",
+    }
+)
+#: What a layer is told that its function is not.
+_OF_LAYERS = frozenset({"inplace", "num_features", "in_features", "out_features", "affine", "track_running_stats"})
 #: What only tells of a tensor, or moves it: there is nothing to compute.
 _NOT_COMPUTED = frozenset(
     {
@@ -79,6 +107,11 @@ _NOT_COMPUTED = frozenset(
 )
 #: How a function says that it is called otherwise, not that it refuses what it is given.
 _OTHER_SIGNATURE = ("aten::", "Overload resolution failed", "got an unexpected keyword", "positional argument")
+
+
+def import_refs() -> None:
+    """Call `torch._refs` once: its first call imports what the others need."""
+    torch._refs.neg(torch.zeros(1))
 
 
 class Opinion(QuietReplay):
@@ -102,37 +135,104 @@ class Opinion(QuietReplay):
         """The result of the first other code that can be called so; without any, PyTorch's own."""
         refusal: Exception | None = None
         for source, function in self._others(call):
-            args = [self.value(arg) for arg in call.args]
-            kwargs = {key: self.value(arg) for key, arg in call.kwargs.items()}
+            args, kwargs = self._arguments(call)
             try:
                 result = _called(function, args, kwargs)
             except Exception as error:
                 if source == KERNEL and not any(words in str(error) for words in _OTHER_SIGNATURE):
-                    refusal = error
+                    refusal = refusal or error
                 continue
             self.sources[self._index] = source
+            if call.kind == "call":
+                _count(self.value(call.args[0]))
             return _contained(result, call.out)
         if refusal is not None:
             self.sources[self._index] = KERNEL
             raise refusal
         return super().apply(call)
 
+    def _arguments(self, call: Call) -> tuple[list[Any], dict[str, Any]]:
+        """This side's arguments; those of a layer's call are what its function takes."""
+        args = [self.value(arg) for arg in call.args]
+        kwargs = {key: self.value(arg) for key, arg in call.kwargs.items()}
+        if call.kind != "call":
+            return args, kwargs
+        module, *inputs = args
+        made = next(one for one in self.program.calls if one.out == call.args[0])
+        given = {key: self.value(arg) for key, arg in made.kwargs.items()}
+        return inputs, {**_function_of(type(module).__name__, module, given), **kwargs}
+
     def _others(self, call: Call) -> Iterator[tuple[str, Function]]:
-        if call.kind not in ("function", "method", "operator"):
-            return
         name = call.op.rpartition(".")[2]
-        if name in _NOT_COMPUTED:
+        home = call.op.rpartition(".")[0]
+        if call.kind == "call":
+            name, home = _FUNCTIONS.get(type(self.value(call.args[0])).__name__, ""), "nn.functional"
+        elif call.kind not in ("function", "method", "operator") or name in _NOT_COMPUTED:
             return
         name = _OTHER_NAMES.get(name, name)
+        if not name:
+            return
         if not self._differentiable:
             if name in _NUMPY and not call.kwargs:
                 yield NUMPY, _on_arrays(_NUMPY[name])
-            for home in ("_refs", f"_refs.{call.op.rpartition('.')[0]}", "_refs.nn.functional"):
-                found = _at(f"{home}.{name}")
+            for place in dict.fromkeys((f"_refs.{home}", "_refs", "_refs.nn.functional")):
+                found = _at(f"{place}.{name}")
                 if found is not None:
                     yield REFS, found
-        if name in dir(torch.ops.aten) or hasattr(torch.ops.aten, name):
-            yield KERNEL, getattr(torch.ops.aten, name)
+        kernel = f"{home}_{name}" if home in _FAMILIES else _KERNELS.get(name, name)
+        for overload in _overloads(kernel):
+            yield KERNEL, overload
+
+
+def _function_of(name: str, module: torch.nn.Module, given: dict[str, Any]) -> dict[str, Any]:
+    """What the function behind a layer takes besides its inputs: the layer's tensors and mode, and the arguments that
+    it was made with, for those left out have defaults of the function's own.
+    """
+    tensors = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
+    tensors.pop("num_batches_tracked", None)
+    found = {**given, **tensors}
+    if name.startswith("BatchNorm"):
+        found |= {"training": module.training or "running_mean" not in tensors, "cudnn_enabled": False}
+        found = {"momentum": 0.1, "eps": 1e-5, **found}  # the kernel has no defaults
+        for lacking in ("weight", "bias", "running_mean", "running_var"):
+            found.setdefault(lacking, None)
+    return {key: value for key, value in found.items() if key not in _OF_LAYERS}
+
+
+def _count(module: torch.nn.Module) -> None:
+    """What a layer does besides its function: it counts the batches that it has been trained on."""
+    counted = getattr(module, "num_batches_tracked", None)
+    if module.training and isinstance(counted, torch.Tensor):
+        counted.add_(1)
+
+
+def _overloads(name: str) -> Iterator[Function]:
+    """The kernels of a name, the plain one first, each as a function that is called as PyTorch's."""
+    packet = getattr(torch.ops.aten, name, None)
+    if packet is None:
+        return
+    for overload in sorted(packet.overloads(), key=lambda one: one != "default"):
+        if "out" not in overload:
+            yield _as_public(getattr(packet, overload))
+
+
+def _as_public(kernel: Any) -> Function:
+    """A kernel that is called by the names and numbers of its public function."""
+    arguments = list(kernel._schema.arguments)
+    known = {argument.name: argument for argument in arguments}
+
+    def fitted(value: Any, argument: Any) -> Any:
+        if type(value) is int and "List[int]" in str(argument.type):
+            return [value]
+        return _REDUCTIONS.get(value, value) if argument.name == "reduction" and type(value) is str else value
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        named = {key if key in known else _KEYWORDS.get(key, key): value for key, value in kwargs.items()}
+        given = [fitted(value, argument) for value, argument in zip(args, arguments, strict=False)]
+        given += args[len(arguments) :]
+        return kernel(*given, **{k: fitted(v, known[k]) if k in known else v for k, v in named.items()})
+
+    return called
 
 
 def _at(path: str) -> Function | None:
