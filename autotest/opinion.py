@@ -174,8 +174,8 @@ class Opinions:
             moved[index] = value
             inputs = [dataclasses.replace(x, requires_grad=False) for x in program.inputs]
             # Elements of an expanded tensor share their memory: there each gets its own.
-            lies = {} if 0 not in (leaf.strides or ()) else {"strides": None, "offset": 0}
-            inputs[position] = dataclasses.replace(inputs[position], data=moved, **lies)
+            strides = None if 0 in (leaf.strides or ()) else leaf.strides
+            inputs[position] = dataclasses.replace(inputs[position], data=moved, strides=strides)
             forward = dataclasses.replace(program, inputs=inputs, cotangents={}, second_cotangents={})
             with self._reference.default_dtype("float64"):
                 seen, by = self._run(forward, differentiable=False)
