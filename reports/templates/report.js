@@ -392,15 +392,17 @@
 
   function blamePart(blame) {
     const { verdict, reason, worst } = blame;
-    const words = paragraph("whole", el("strong", {}, verdict), `: ${reason}`);
+    const words = el("p", { class: "whole" }, el("strong", {}, verdict), `: ${reason}`);
     if (!worst) return fullPart("Blame", words);
     const place = worst.index.length ? ` at [${worst.index.join(", ")}]` : "";
-    const row = (name, side) => el("tr", {}, el("th", { scope: "row" }, name),
-      el("td", { class: "number" }, String(worst[side])),
-      el("td", { class: "number" }, side === "exact" ? "" : String(worst[`${side}_ulp`] ?? "")));
-    const heads = [`side${place}`, "value", "ULP off"].map((head) => el("th", { scope: "col" }, head));
-    return fullPart("Blame", words, el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {},
-      row("reference", "reference"), row("target", "target"), row("exact, in float64", "exact"))));
+    const apart = (ulp) => typeof ulp === "number" ? (ulp < 1000 ? rounded(ulp, 3) : whole(ulp)) : rounded(ulp, 9);
+    const table = grid([`side${place}`, "value", "ULP off"], [
+      ["reference", rounded(worst.reference, 9), apart(worst.reference_ulp)],
+      ["target", rounded(worst.target, 9), apart(worst.target_ulp)],
+      ["exact, in float64", rounded(worst.exact, 9), "-"],
+    ]);
+    table.classList.add("numbers");
+    return fullPart("Blame", words, scrollBox("Blame", table));
   }
 
   function shrunkPart(shrunk) {

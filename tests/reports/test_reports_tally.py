@@ -307,6 +307,30 @@ def test_shrunk_program_joins_its_evidence(summed, case, row, evidence):
     assert summed(*rows).evidence["f"].shrunk is None
 
 
+def test_blame_joins_its_evidence(summed, case, row, evidence):
+    """Of several verdicts on one fingerprint a judged one comes first, then the first test's; summary.json has it."""
+    rows = case(verdict="divergent", divergences=[row(fingerprint="f", evidence=evidence())])
+    records = [
+        {
+            "type": "blame",
+            "test": test,
+            "fingerprint": name,
+            "blame": {"verdict": verdict, "reason": test, "worst": None},
+        }
+        for test, name, verdict in (
+            ("a", "f", "not judged"),
+            ("c", "f", "target"),
+            ("b", "f", "reference"),
+            ("a", "g", "target"),
+        )
+    ]
+    for order in (records, records[::-1]):
+        summary = summed(*rows, *order)
+        assert summary.evidence["f"].blame == {"verdict": "reference", "reason": "b", "worst": None}
+        assert summary.to_json()["divergences"][0]["blame"] == summary.evidence["f"].blame
+    assert summed(*rows, records[0]).evidence["f"].blame["reason"] == "a"
+
+
 def test_remembered_cases_are_counted(summed):
     """What aligns again is summed up, what is wrong with the store listed."""
     told = {"type": "remembered", "test": "t", "aligned": 2, "problems": []}
