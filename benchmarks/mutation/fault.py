@@ -97,7 +97,7 @@ class Fault:
         for home in found:
             setattr(home, name, self._planted(world, getattr(home, name), callers))
 
-    def _planted(self, world: World, op: Op, callers: frozenset[str]) -> Op:
+    def _planted(self, world: World, op: Op, callers: frozenset[str] = PROGRAMS) -> Op:
         # What the harness itself, OneFlow or another fault calls is right: a run should see one fault per op alone.
         everywhere = self.place.startswith("nn.") and not self.place.startswith("nn.functional.")
 

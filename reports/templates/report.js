@@ -395,7 +395,7 @@
     const words = el("p", { class: "whole" }, el("strong", {}, verdict), `: ${reason}`);
     if (!worst) return fullPart("Blame", words);
     const place = worst.index.length ? ` at [${worst.index.join(", ")}]` : "";
-    const apart = (ulp) => typeof ulp === "number" ? (ulp < 1000 ? rounded(ulp, 3) : whole(ulp)) : rounded(ulp, 9);
+    const apart = (ulp) => typeof ulp === "number" ? (ulp < 1000 ? rounded(ulp, 3) : whole(Math.round(ulp))) : rounded(ulp, 9);
     const table = grid([`side${place}`, "value", "ULP off"], [
       ["reference", rounded(worst.reference, 9), apart(worst.reference_ulp)],
       ["target", rounded(worst.target, 9), apart(worst.target_ulp)],
