@@ -6,7 +6,7 @@ ARGS :=
 # The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
-.PHONY: align boxing-4 survey test lint bench mutation false-alarms build clean
+.PHONY: align boxing-4 survey test lint bench mutation false-alarms blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -50,6 +50,10 @@ mutation: $(STAMP)
 
 false-alarms: $(STAMP)
 	$(PYTHON) -m benchmarks.false_alarms $(ARGS)
+
+# How often the verdict on which side of a divergence is wrong is right.
+blame: $(STAMP)
+	$(PYTHON) -m benchmarks.blame $(ARGS)
 
 clean:
 	rm -rf .venv autotest-report

@@ -76,6 +76,13 @@ def main() -> None:
     metavar="SECONDS",
     help="Seconds for all divergences of the run, shared evenly among its processes.",
 )
+@click.option(
+    "--blame-total",
+    default="60",
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds for finding out which side of each divergence is wrong, shared as above; 0: do not.",
+)
 @click.option("--no-memory", is_flag=True, help="Neither draw again what diverged in earlier runs nor remember it.")
 @click.option("--shard", metavar="I/N", help="Share I of N of the tests, chosen by name; `autotest merge` joins them.")
 @click.option("--ranks", type=click.IntRange(min=1), metavar="N", help="Run as N ranks, for global tensors.")
@@ -100,6 +107,7 @@ def run(
     isolate: str,
     shrink: str,
     shrink_total: str,
+    blame_total: str,
     no_memory: bool,
     shard: str | None,
     ranks: int | None,
@@ -123,6 +131,7 @@ def run(
         "isolate": isolate,
         "shrink": shrink,
         "shrink-total": shrink_total,
+        "blame-total": blame_total,
         "repro-total": repro_total,
     }
     if cases is not None:
@@ -177,6 +186,9 @@ def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | N
     help="With CASE: the inputs of its run.  [default: standard]",
 )
 @click.option("--pdb", is_flag=True, help="Stop in pdb before the target runs the diverging call; in this process.")
+@click.option(
+    "--float64", is_flag=True, help="All that is floating in float64, on both sides: does it stand there too?"
+)
 @click.option("--target", help=f"{_TARGET} Default: the target that diverged.")
 @click.option("--case-timeout", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="SECONDS")
 @click.option(
@@ -194,6 +206,7 @@ def replay(
     seed: str | None,
     inputs: str | None,
     pdb: bool,
+    float64: bool,
     target: str | None,
     case_timeout: float,
     graph_debug: int | None,
@@ -217,8 +230,8 @@ def replay(
         if path is not None:
             from autotest.recalling import replay_case
 
-            if pdb or graph_debug is not None:
-                raise click.UsageError("--pdb and --graph-debug need the ID of a divergence, not a case")
+            if pdb or float64 or graph_debug is not None:
+                raise click.UsageError("--pdb, --float64 and --graph-debug need the ID of a divergence, not a case")
             timeout = case_timeout or None
             where = Path(report)
             status, text = replay_case(
@@ -230,7 +243,7 @@ def replay(
             from autotest.stepping import step_through
 
             step_through(id_, Path(report), target)
-        status, text = replay_id(id_, Path(report), target, case_timeout or None, original=original)
+        status, text = replay_id(id_, Path(report), target, case_timeout or None, original=original, float64=float64)
         if graph_debug is not None:
             text += f"\n\n{graph_log(id_, Path(report), target, case_timeout or None, graph_debug, graph_debug_ranks)}"
     except ReplayError as error:

@@ -41,6 +41,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     debugging = bool(option("usepdb", False)) or bool(option("trace", False))
     shard = option("--autotest-shard")
     total = number("shrink_total", option("--autotest-shrink-total"), "--autotest-shrink-total")
+    blame_total = number("blame_total", option("--autotest-blame-total"), "--autotest-blame-total")
     return RunOptions(
         target=option("--autotest-target"),
         seed=seed,
@@ -62,6 +63,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         memory=not option("--autotest-no-memory"),
         # Processes that run tests side by side share the run's seconds evenly: none knows what the others find.
         shrink_total=total / (worker or {}).get("workercount", 1),
+        blame_total=blame_total / (worker or {}).get("workercount", 1),
         case=option("--autotest-case"),
         repro_total=number("repro_total", option("--autotest-repro-total"), "--autotest-repro-total"),
     )

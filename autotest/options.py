@@ -96,7 +96,8 @@ class RunOptions:
     that import OneFlow's own harness get this one; `strict`: what only our checks see is red in those, too.
     `inputs`: how wild tensors are that a test draws, where it does not say so itself. `survey`: every test's errors are
     recorded. `shrink` is the seconds that making one divergence minimal may take, 0 for not at all, `shrink_total` the
-    seconds for all of this process. `memory`: what diverged before is drawn again.
+    seconds for all of this process. `blame_total` is the seconds of this process for finding out which side is wrong, 0
+    for not at all. `memory`: what diverged before is drawn again.
     `repro_total` is how many seconds the repros of a run may take to be verified, all together; 0 verifies none.
     `case`: the key of the one case that is run.
     """
@@ -119,6 +120,7 @@ class RunOptions:
     survey: bool = False
     shrink: float = 10.0
     shrink_total: float = 120.0
+    blame_total: float = 60.0
     memory: bool = True
     repro_total: float = 120.0
     case: str | None = None

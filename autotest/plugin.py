@@ -75,6 +75,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="seconds for all divergences of the run, shared evenly among xdist's workers (default: 120)",
     )
     group.addoption(
+        "--autotest-blame-total",
+        default="60",
+        metavar="SECONDS",
+        help="seconds for finding out which side of each divergence is wrong, shared likewise (default: 60; 0: do not)",
+    )
+    group.addoption(
         "--autotest-no-memory",
         action="store_true",
         help="do not draw again what diverged in earlier runs, and do not remember what diverges now",

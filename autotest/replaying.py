@@ -10,10 +10,11 @@ from pathlib import Path
 from autotest.comparison import Rules
 from autotest.errors import AutotestError, EnvironmentFault
 from autotest.exits import GONE, STANDS
+from autotest.float64 import has_floats, in_float64, verdict
 from autotest.trial import TrialError, trial
 from autotest.verdicts import SHRUNK
 from autotest.worker import Supervisor
-from dual_object.errors import ProgramError
+from dual_object.errors import CannotWiden, ProgramError
 from dual_object.globals import ranks_needed
 from dual_object.program import Program
 from reports import ReportError, failure_text, resolve_run, runs
@@ -24,10 +25,16 @@ class ReplayError(AutotestError, LookupError):
 
 
 def replay_id(
-    id_: str, report: Path, target: str | None, timeout: float | None, *, original: bool = False
+    id_: str,
+    report: Path,
+    target: str | None,
+    timeout: float | None,
+    *,
+    original: bool = False,
+    float64: bool = False,
 ) -> tuple[int, str]:
-    """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to; the exit status and what
-    to print. Raises ReplayError.
+    """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to, or that one in float64;
+    the exit status and what to print. Raises ReplayError.
     """
     path = find(id_, report, original=original)
     try:
@@ -49,9 +56,16 @@ def replay_id(
     # As pytest does: custom ops and targets may live beside the test.
     sys.path[:0] = [str(Path(row["test"].partition("::")[0]).absolute().parent), os.getcwd()]
     reference = Reference()
-    supervisor = Supervisor(target or row["target"], timeout)
+    if float64 and not has_floats(program):
+        raise ReplayError(f"{id_} has no floating input, so float64 changes nothing: replay it without --float64")
+    default = "float64" if float64 else None
+    supervisor = Supervisor(target or row["target"], timeout, default)
     try:
-        found = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
+        with reference.default_dtype(default or "float32"):
+            program = in_float64(reference, program) if float64 else program
+            found = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
+    except CannotWiden as error:
+        raise ReplayError(f"{id_} has no meaning in float64: {error}") from None
     except (EnvironmentFault, TrialError) as error:
         raise ReplayError(str(error)) from None
     finally:
@@ -61,6 +75,8 @@ def replay_id(
         {**divergence.row(name, row["test"], row["case_key"]), "evidence": divergence.evidence(rules)}
         for divergence in found
     ]
+    if float64:
+        return verdict(row, name, rows, program)
     same_phase = [shown for shown in rows if shown["phase"] == row["phase"]]
     if same_phase:
         stands = any(shown["fingerprint"] == row["fingerprint"] for shown in same_phase)

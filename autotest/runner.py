@@ -109,6 +109,7 @@ class TestRun:
             self._recollection.update(self.verdicts, self.session.writer, self.nodeid)
         if self.verdicts.rows:
             self.verdicts.shrink(self.drawer, inline=inline)
+            self.verdicts.blame(inline=inline)
             raise DivergenceError("\n\n".join([self.verdicts.message(), *stale]))
         if stale:
             raise StaleEntryError("\n".join(stale))

@@ -20,6 +20,7 @@ from autotest.options import RunOptions
 from autotest.worker import Supervisor
 
 if TYPE_CHECKING:
+    from autotest.culprit import Time
     from autotest.inline import InlineTarget
     from autotest.memory import Memory
     from autotest.shrinking import Budget
@@ -59,6 +60,13 @@ class Session:
         from autotest.shrinking import Budget
 
         return Budget(self.options.shrink, self.options.shrink_total)
+
+    @cached_property
+    def judging(self) -> Time:
+        """The seconds that are left for finding out which side is wrong, and what has come of those spent."""
+        from autotest.culprit import Time
+
+        return Time(self.options.blame_total)
 
     @cached_property
     def memory(self) -> Memory | None:

@@ -58,7 +58,7 @@ class OutOfTimeError(AutotestError, TimeoutError):
 @dataclass(frozen=True, slots=True)
 class Shrunk:
     """The simplest Program found, or `program` None and `note` why there is none; `note` may also say why it could be
-    simpler still. `line` is that of the blamed call in the printed Program.
+    simpler still. `line` is that of the blamed call in the printed Program, `shown` the divergence as it shows there.
     """
 
     program: Program | None
@@ -66,6 +66,7 @@ class Shrunk:
     seconds: float
     runs: int
     line: int | None = None
+    shown: Divergence | None = field(default=None, compare=False, repr=False)
 
     def record(self) -> dict[str, Any]:
         """What the records and the report keep."""
@@ -177,7 +178,7 @@ def shrink(
     else:
         program, shown = judge.shown
         call = shown.call if shown.program is program else None
-        shrunk = Shrunk(program, "; ".join(notes) or None, spent, judge.runs, blamed_line(program, call))
+        shrunk = Shrunk(program, "; ".join(notes) or None, spent, judge.runs, blamed_line(program, call), shown)
     budget.found[fingerprint] = shrunk
     return shrunk
 

@@ -48,6 +48,7 @@ class Verdicts:
         #: The first divergence of each red fingerprint, by id.
         self._first: dict[str, tuple[Divergence, Row]] = {}
         self._scripts: dict[str, Path] = {}
+        self._minimal: dict[str, Shrunk] = {}
 
     def write(
         self,
@@ -177,14 +178,49 @@ class Verdicts:
                     shrunk = Shrunk(None, f"a fault of the harness, please report it: {fault}", 0.0, 0)
             self._shrunk(row, shrunk)
 
-    def _shrunk(self, row: Row, shrunk: Shrunk) -> None:
-        told = shrunk.record()
+    def blame(self, *, inline: bool) -> None:
+        """Find out of each red fingerprint which side is wrong, on the minimal Program where there is one; tell it."""
+        session = self._session
+        if not session.options.blame_total or not self._first:
+            return
+        from autotest.culprit import Culprit, judge
+        from autotest.shrinking import worst_first
+
+        for row in worst_first([row for _, row in self._first.values()]):
+            divergence, _ = self._first[row["id"]]
+            shrunk = self._minimal.get(row["id"])
+            if shrunk is not None and shrunk.shown is not None:
+                divergence = shrunk.shown
+            if inline:
+                culprit = Culprit("not judged", "its test runs inline, where the target is not run again")
+            else:
+                rules, target = self._options.rules, session.supervisor
+                try:
+                    culprit = judge(
+                        session.reference, target, session.options.target, rules, divergence, session.judging
+                    )
+                except Exception as error:  # the divergence is found, and must be told, whatever becomes of this
+                    fault = f"blaming {row['fingerprint']} failed: {type(error).__name__}: {error}"
+                    if session.writer is not None:
+                        session.writer.fault(self._nodeid, fault)
+                    culprit = Culprit("not judged", f"a fault of the harness, please report it: {fault}")
+            self._evident(row, blame=culprit.record())
+            if session.writer is not None:
+                session.writer.blamed(self._nodeid, row["fingerprint"], culprit.record())
+
+    def _evident(self, row: Row, **told: object) -> None:
+        """Add to the evidence of a fingerprint."""
         self.rows = [
-            {**shown, "evidence": {**shown["evidence"], "shrunk": told}}
+            {**shown, "evidence": {**shown["evidence"], **told}}
             if shown["fingerprint"] == row["fingerprint"] and shown["evidence"]
             else shown
             for shown in self.rows
         ]
+
+    def _shrunk(self, row: Row, shrunk: Shrunk) -> None:
+        self._minimal[row["id"]] = shrunk
+        told = shrunk.record()
+        self._evident(row, shrunk=told)
         if self._session.writer is not None:
             self._session.writer.shrunk(self._nodeid, row["fingerprint"], told)
         folder = self._session.programs

@@ -78,7 +78,7 @@ class _Gone(Exception):  # noqa: N818 - control flow inside this module
 class Worker:
     """One worker process."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, default_dtype: str | None = None) -> None:
         self.target = target
         self.graphs = 0
         self.rss = 0
@@ -115,7 +115,7 @@ class Worker:
         self._selector.register(self._out, selectors.EVENT_READ)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        self._send({"path": sys.path, "target": target, "progress": path}, [])
+        self._send({"path": sys.path, "target": target, "progress": path, "default_dtype": default_dtype}, [])
 
     def _listen(self) -> None:
         assert self._process.stderr
@@ -245,12 +245,14 @@ def last_words(output: Sequence[bytes]) -> str:
 class Supervisor:
     """A warm worker for one target, replaced when it dies, hangs, is poisoned or has grown.
 
-    `timeout` is the seconds one case may take (None: no deadline, under a debugger).
+    `timeout` is the seconds one case may take (None: no deadline, under a debugger). `default_dtype` is what floating
+    tensors are made in there, None: the target's own.
     """
 
-    def __init__(self, target: str, timeout: float | None) -> None:
+    def __init__(self, target: str, timeout: float | None, default_dtype: str | None = None) -> None:
         self.target = target
         self.timeout = timeout
+        self._default_dtype = default_dtype
         self.spawned = 0
         self._worker: Worker | None = None
         self._info: TargetInfo | None = None
@@ -260,7 +262,7 @@ class Supervisor:
         """Spawn the worker; its import goes on while the first bodies are recorded."""
         if self._worker is None:
             self.spawned += 1
-            self._worker = Worker(self.target)
+            self._worker = Worker(self.target, self._default_dtype)
 
     def info(self) -> TargetInfo:
         """What the target says of itself; waits for its import the first time."""

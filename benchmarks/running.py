@@ -15,8 +15,8 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 #: Exit statuses of a run that went through: aligned, and diverged.
 WENT_THROUGH = (0, 1)
-#: What a bench has no use for: minimal cases, scripts, and what earlier runs showed.
-BARE = ("--shrink", "0", "--repro-total", "0", "--no-memory")
+#: What most benches have no use for: minimal cases, verdicts, scripts, and what earlier runs showed.
+BARE = ("--shrink", "0", "--blame-total", "0", "--repro-total", "0", "--no-memory")
 
 
 class RunError(RuntimeError):
@@ -33,6 +33,8 @@ class Red:
     fingerprint: str
     message: str = ""
     count: int = 1
+    blame: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,15 @@ def run(paths: Sequence[str], environment: Mapping[str, str], *options: str, rep
 def outcome(summary: Mapping[str, Any]) -> Outcome:
     """What a `summary.json` says."""
     reds = tuple(
-        Red(row["test"].rpartition("::")[2], row["op"], row["kind"], row["fingerprint"], row["message"], row["count"])
+        Red(
+            row["test"].rpartition("::")[2],
+            row["op"],
+            row["kind"],
+            row["fingerprint"],
+            row["message"],
+            row["count"],
+            **({"blame": row["blame"]["verdict"], "reason": row["blame"]["reason"]} if row.get("blame") else {}),
+        )
         for row in summary["divergences"]
     )
     ended_red = [test.rpartition("::")[2] for test, ended in summary["outcomes"].items() if ended == "failed"]

@@ -201,6 +201,16 @@ def _has(adapter: Adapter, path: str) -> bool:
         return False
 
 
+def set_default_dtype(adapter: Adapter, name: str) -> None:
+    """Make floating tensors and layers in this dtype, from now on, unless they are told otherwise; raises TargetError
+    where the target cannot.
+    """
+    try:
+        adapter.resolve("set_default_dtype")(adapter.resolve(name))
+    except (MissingOp, TypeError, NotImplementedError) as error:
+        raise TargetError(f"target {adapter.name!r} cannot make {name} its default dtype: {error}") from error
+
+
 def load(name: str) -> Adapter:
     """Import the framework behind `name` and give its adapter; raises TargetError in one sentence when that fails."""
     module, _, attribute = name.partition(":")

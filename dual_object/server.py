@@ -104,6 +104,8 @@ def main() -> None:
 
     try:
         adapter = adapters.load(setup["target"])
+        if setup["default_dtype"] is not None:
+            adapters.set_default_dtype(adapter, setup["default_dtype"])
         plant(adapter)
         info = adapter.info()
     except TargetError as error:

@@ -82,6 +82,11 @@ def _index(value: object) -> str:
     return str(value)
 
 
+def blame_line(blame: Mapping[str, Any]) -> str:
+    """Return which side is wrong, and why, in one line."""
+    return f"blame: {blame['verdict']}, {blame['reason']}"
+
+
 def shrunk_lines(shrunk: Mapping[str, Any], encoding: str = "utf-8") -> list[Text | Table]:
     """Return the simplest program found with its inputs, or why there is none."""
     note = shrunk["note"]

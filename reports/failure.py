@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.padding import Padding
 from rich.text import Text
 
-from reports.evidence import program_table, shrunk_lines, worst_table
+from reports.evidence import blame_line, program_table, shrunk_lines, worst_table
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted
@@ -39,6 +39,8 @@ def failure_text(
         for line in literal_lines(str(first["message"]), "utf-8"):
             console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
         shown = first["evidence"]
+        if isinstance(shown, Mapping) and shown.get("blame"):
+            console.print(Padding(Text(literal(blame_line(shown["blame"])), overflow="fold"), (0, 0, 0, 2)))
         if isinstance(shown, Mapping) and shown["program"] is not None:
             console.print()
             console.print(Padding(program_table(str(shown["program"]), shown["blamed_line"]), (0, 0, 0, 2)))

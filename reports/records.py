@@ -127,6 +127,10 @@ class RecordWriter:
         """Record the simplest program found for a divergence, or why there is none."""
         self.write({"type": "shrunk", "test": test, "fingerprint": fingerprint, "shrunk": dict(shrunk)})
 
+    def blamed(self, test: str, fingerprint: str, blame: Mapping[str, object]) -> None:
+        """Record which side of a divergence is wrong, and why."""
+        self.write({"type": "blame", "test": test, "fingerprint": fingerprint, "blame": dict(blame)})
+
     def remembered(self, test: str, aligned: int, problems: Sequence[str]) -> None:
         """Record how many remembered cases of a test align now, and what is wrong with what was remembered."""
         self.write({"type": "remembered", "test": test, "aligned": aligned, "problems": list(problems)})

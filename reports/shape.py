@@ -16,6 +16,10 @@ VERDICTS = ("aligned", "divergent", "undecidable", "rejected", "skipped", "crash
 #: target lacks, which its test only counts.
 LEVELS = ("wrong", "refuses", "stricter", "counted", "known")
 RED_LEVELS = ("wrong", "refuses")
+#: Which side of a divergence is wrong.
+BLAMES = ("target", "reference", "ill_conditioned", "nondeterministic", "undecided", "not judged")
+#: What is told of the element that shows it best.
+BLAME_FIELDS = {"index", "reference", "target", "exact", "reference_ulp", "target_ulp"}
 
 
 def fault_of(record: object) -> str | None:
@@ -175,6 +179,14 @@ def _is_shrunk(value: Any) -> bool:
     return sized and _is_text(value["program"]) and _is_text_or_none(value.get("note"))
 
 
+def _is_blame(value: Any) -> bool:
+    """Whether a verdict is told with its reason and, where numbers decide, with the worst of them."""
+    if not (isinstance(value, dict) and value.get("verdict") in BLAMES and _is_text(value.get("reason"))):
+        return False
+    worst = value.get("worst")
+    return worst is None or (isinstance(worst, dict) and worst.keys() >= BLAME_FIELDS)
+
+
 _TEXT = (_is_text, "a string")
 _TEXT_OR_NONE = (_is_text_or_none, "a string or null")
 _WHOLE = (_is_whole, "an integer")
@@ -232,6 +244,12 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "test": _TEXT,
         "fingerprint": _TEXT,
         "shrunk": (_is_shrunk, "an object with a program and its size, or with a note why there is none"),
+        "time": _TIME_OR_NONE,
+    },
+    "blame": {
+        "test": _TEXT,
+        "fingerprint": _TEXT,
+        "blame": (_is_blame, f"an object with a reason, and a verdict that is one of {', '.join(BLAMES)}"),
         "time": _TIME_OR_NONE,
     },
     "remembered": {"test": _TEXT, "aligned": _WHOLE, "problems": _TEXTS, "time": _TIME_OR_NONE},

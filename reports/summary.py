@@ -95,7 +95,7 @@ class Evidence:
     `blamed_line` is the program's first diverging line, from 1. `facts` are rows of a name and what reference, eager
     target and the target's graph have, `words` sentences, `worst` the worst elements, `heat` the map of errors,
     `histogram` pairs of a distance in ULP and a count, `last_words` what a target said before it died. `shrunk` is the
-    simplest program found, as its record has it, None where nothing was shrunk.
+    simplest program found, as its record has it, None where nothing was shrunk; `blame` likewise which side is wrong.
     """
 
     program: str | None = None
@@ -107,6 +107,7 @@ class Evidence:
     heat: Mapping[str, object] | None = None
     histogram: tuple[tuple[str, int], ...] | None = None
     shrunk: Mapping[str, object] | None = None
+    blame: Mapping[str, object] | None = None
 
     @classmethod
     def of(cls, record: Record) -> Evidence:
@@ -247,6 +248,10 @@ class Summary:
         """Those of every level, the red ones first."""
         return (*self.divergences, *self.stricter, *self.counted, *self.known)
 
+    def _blame(self, row: Divergence) -> object:
+        evidence = self.evidence.get(row.fingerprint)
+        return None if evidence is None or evidence.blame is None else dict(evidence.blame)
+
     @property
     def complete(self) -> bool:
         """Whether all that was started ended, and all that was written could be read."""
@@ -280,7 +285,7 @@ class Summary:
             "commit": self.commit,
             "path": self.path,
             "started": self.started,
-            "divergences": [row.to_json() for row in self.divergences],
+            "divergences": [{**row.to_json(), "blame": self._blame(row)} for row in self.divergences],
             "known": [row.to_json() for row in self.known],
             "counted": [row.to_json() for row in self.counted],
             "stricter": [row.to_json() for row in self.stricter],

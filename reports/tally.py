@@ -112,6 +112,7 @@ class _Tally:
         self._rows: dict[tuple[str, str, str], tuple[Record, dict[str, None]]] = {}
         self._evidence: dict[str, tuple[bool, str, Evidence]] = {}
         self._minimal: dict[str, tuple[tuple[bool, str], Mapping[str, object]]] = {}
+        self._blames: dict[str, tuple[tuple[bool, str], Mapping[str, object]]] = {}
         self._confirmed = 0
         self._forgotten = _Sentences()
         self._faults = _Sentences()
@@ -154,6 +155,8 @@ class _Tally:
             self._tolerances.take(record)
         elif kind == "shrunk":
             self._shrunk(record)
+        elif kind == "blame":
+            self._blame(record)
         elif kind == "remembered":
             self._confirmed += record["aligned"]
             for problem in record["problems"]:
@@ -228,9 +231,17 @@ class _Tally:
         if held is None or rank < held[0]:
             self._minimal[record["fingerprint"]] = rank, shrunk
 
+    def _blame(self, record: Record) -> None:
+        """Keep one verdict per fingerprint, one that was judged before any other: as above."""
+        rank = record["blame"]["verdict"] == "not judged", record["test"]
+        held = self._blames.get(record["fingerprint"])
+        if held is None or rank < held[0]:
+            self._blames[record["fingerprint"]] = rank, record["blame"]
+
     def _shown(self, fingerprint: str, evidence: Evidence) -> Evidence:
-        shrunk = self._minimal.get(fingerprint)
-        return evidence if shrunk is None else replace(evidence, shrunk=shrunk[1])
+        shrunk, blame = self._minimal.get(fingerprint), self._blames.get(fingerprint)
+        evidence = evidence if shrunk is None else replace(evidence, shrunk=shrunk[1])
+        return evidence if blame is None else replace(evidence, blame=blame[1])
 
     def _divergences(self) -> list[Divergence]:
         found = []

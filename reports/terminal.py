@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reports.evidence import program_table, shrunk_lines, worst_table
+from reports.evidence import blame_line, program_table, shrunk_lines, worst_table
 from reports.grid import matrix_table
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
@@ -198,6 +198,8 @@ class _Page:
             self._say(Text(f"and {more}, see summary.json"), INDENT)
         # A damaged record may have taken its evidence along.
         evidence = self._summary.evidence.get(first.fingerprint, Evidence())
+        if evidence.blame:
+            self._say(self._text(blame_line(evidence.blame)), INDENT)
         if evidence.program:
             self._say(Text())
             self._say(program_table(evidence.program, evidence.blamed_line, self._encoding), INDENT)

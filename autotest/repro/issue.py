@@ -84,6 +84,7 @@ def issue_text(
         program=program,
         target=target,
         expected=f"Expected: what PyTorch does. Actual: {_after_op(row['message'])}.",
+        blame=_blame(evidence.get("blame")),
         words=evidence.get("words") or (),
         worst=[_worst(element) for element in (evidence.get("worst") or ())[:MOST_WORST]],
         last_words=evidence.get("last_words"),
@@ -94,6 +95,11 @@ def issue_text(
 
 def _after_op(message: str) -> str:
     return message.partition(": ")[2].rstrip(".") or message
+
+
+def _blame(blame: Mapping[str, Any] | None) -> str:
+    """Which side is wrong, in a sentence; empty where nobody has found out."""
+    return "" if blame is None or blame["verdict"] == "not judged" else f"{blame['verdict']}, {blame['reason']}"
 
 
 def _compared(rules: Rules) -> str:

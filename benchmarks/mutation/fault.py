@@ -11,7 +11,7 @@ from typing import Any
 Op = Callable[..., Any]
 
 #: The modules that make the calls of a Program: the harness's own, and a repro script.
-PROGRAMS = ("dual_object.replay", "__main__")
+PROGRAMS = frozenset({"dual_object.replay", "__main__"})
 
 #: Every category has at least four faults.
 CATEGORIES = (
@@ -79,8 +79,8 @@ class Fault:
         """The one naive test of the op."""
         return f"test_{self.op}"
 
-    def plant(self, world: World) -> None:
-        """Replace the op; raises LookupError where OneFlow has none of that name."""
+    def plant(self, world: World, callers: frozenset[str] = PROGRAMS) -> None:
+        """Replace the op for the modules `callers`; raises LookupError where the framework has none of that name."""
         flow = world.flow
         if self.place:
             path, _, name = self.place.rpartition(".")
@@ -95,16 +95,16 @@ class Fault:
         if not found:
             raise LookupError(f"op={self.op!r}, but should be an op of oneflow [{self.id}]")
         for home in found:
-            setattr(home, name, self._planted(world, getattr(home, name)))
+            setattr(home, name, self._planted(world, getattr(home, name), callers))
 
-    def _planted(self, world: World, op: Op) -> Op:
+    def _planted(self, world: World, op: Op, callers: frozenset[str] = PROGRAMS) -> Op:
         # What the harness itself, OneFlow or another fault calls is right: a run should see one fault per op alone.
         everywhere = self.place.startswith("nn.") and not self.place.startswith("nn.functional.")
 
         signature = inspect.signature(self.change)
 
         def planted(*args: Any, **kwargs: Any) -> Any:
-            if not everywhere and sys._getframe(1).f_globals["__name__"] not in PROGRAMS:
+            if not everywhere and sys._getframe(1).f_globals["__name__"] not in callers:
                 return op(*args, **kwargs)
             try:
                 signature.bind(world, op, *args, **kwargs)

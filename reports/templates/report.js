@@ -365,6 +365,7 @@
       detail.repro ? reproPart(detail.repro, copied) : null,
       detail.reason ? fullPart("Known, because", paragraph("whole", detail.reason)) : null,
       long ? fullPart("Message", paragraph("whole", detail.message)) : null,
+      evidence.blame ? blamePart(evidence.blame) : null,
       evidence.shrunk ? shrunkPart(evidence.shrunk) : null,
       evidence.program ? programPart(evidence.program, evidence.blamed_line) : null,
       evidence.words?.length ? part("In words", list(evidence.words)) : null,
@@ -388,6 +389,21 @@
         scrollBox("issue.md", el("pre", { class: "program" }, repro.issue))));
 
   const lastWordsPart = (text) => fullPart("Last words of the target", el("pre", { class: "whole" }, text));
+
+  function blamePart(blame) {
+    const { verdict, reason, worst } = blame;
+    const words = el("p", { class: "whole" }, el("strong", {}, verdict), `: ${reason}`);
+    if (!worst) return fullPart("Blame", words);
+    const place = worst.index.length ? ` at [${worst.index.join(", ")}]` : "";
+    const apart = (ulp) => typeof ulp === "number" ? (ulp < 1000 ? rounded(ulp, 3) : whole(Math.round(ulp))) : rounded(ulp, 9);
+    const table = grid([`side${place}`, "value", "ULP off"], [
+      ["reference", rounded(worst.reference, 9), apart(worst.reference_ulp)],
+      ["target", rounded(worst.target, 9), apart(worst.target_ulp)],
+      ["exact, in float64", rounded(worst.exact, 9), "-"],
+    ]);
+    table.classList.add("numbers");
+    return fullPart("Blame", words, scrollBox("Blame", table));
+  }
 
   function shrunkPart(shrunk) {
     if (!shrunk.program) return part("Not shrunk", paragraph("whole soft", shrunk.note));

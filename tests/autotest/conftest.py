@@ -94,6 +94,7 @@ def command(*arguments: str, target: str | None = "torch") -> list[str]:
     quick = [] if given("--autotest-shrink") else ["--autotest-shrink=0", "--autotest-no-memory"]
     # Most look at no repro: they are written, but not run, which takes seconds for each.
     quick += ["--autotest-repro-total", "0"]
+    quick += [] if given("--autotest-blame-total") else ["--autotest-blame-total", "0"]
     quick += [] if given("--autotest-inputs") else ["--autotest-inputs", "plain"]
     return [*start, *quick, "--autotest-target", target, *arguments]
 
@@ -163,7 +164,7 @@ def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcom
 @pytest.fixture(scope="session")
 def torch_session() -> Iterator[Session]:
     """A session against the torch target that keeps no records; its worker stays warm for all tests."""
-    session = Session(RunOptions(target="torch", case_timeout=60.0, inputs="plain", shrink=0))
+    session = Session(RunOptions(target="torch", case_timeout=60.0, inputs="plain", shrink=0, blame_total=0))
     yield session
     session.close()
 

@@ -519,3 +519,24 @@ def telling(adapter: Any) -> None:
         adapter.registry = {"hang": lambda: time.sleep(600), "die": os.abort, "fail": lambda: 1 // 0}[
             os.environ["AUTOTEST_SURFACE"]
         ]
+
+
+def float32(adapter: Any) -> None:
+    """Ops that are wrong in float32, and right, wrong or absent in float64."""
+
+    def narrow(op: Op) -> Op:
+        return lambda x: op(x) + 0.5 * (x.dtype == torch.float32)
+
+    def alone(op: Op) -> Op:
+        def planted(x: Any) -> Any:
+            if x.dtype == torch.float64:
+                raise NotImplementedError("no kernel for float64")
+            return op(x) + 0.5
+
+        return planted
+
+    _replace(torch, "cos", narrow)
+    _replace(torch, "exp", alone)
+    _replace(torch, "sin", _after(lambda result: result + 0.5))
+    _replace(torch, "argmax", _after(lambda result: result + 1))
+    _replace(torch, "tan", _after(lambda result: result + (0.5 if result.dtype == torch.float32 else float("nan"))))

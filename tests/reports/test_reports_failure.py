@@ -141,3 +141,11 @@ def test_not_shrunk(told):
     shown = {**told(worst=[])["evidence"], "shrunk": {"program": None, "note": "no seconds\x1b[31m"}}
     lines = failure_text([told(evidence=shown)], cases=2).splitlines()
     assert lines[-3:] == ["  not shrunk: no seconds\\x1b[31m", "", "  autotest replay 0a1b2c3d"]
+
+
+def test_blame_stands_below_the_message(told):
+    """Which side is wrong is said in one line; what it holds is literal."""
+    blame = {"verdict": "target", "reason": "1.0e+07 ULP off\x1b[31m", "worst": None}
+    shown = {**told(worst=[])["evidence"], "blame": blame}
+    lines = failure_text([told(evidence=shown)], cases=2).splitlines()
+    assert lines[4] == "  blame: target, 1.0e+07 ULP off\\x1b[31m"

@@ -23,6 +23,10 @@ SHRUNK = {
 }
 
 
+BLAME = {"type": "blame", "test": "t", "fingerprint": "f", "blame": {"verdict": "target", "reason": "r", "worst": None}}
+ELEMENT = {"index": [0], "reference": 1.0, "target": "nan", "exact": 1.0, "reference_ulp": 0.0, "target_ulp": None}
+
+
 def test_good_records(header, case, ended, row, evidence, element):
     """Records as the writers make them have no fault."""
     shown = evidence(
@@ -49,7 +53,20 @@ def test_good_records(header, case, ended, row, evidence, element):
         SHRUNK,
         {**SHRUNK, "shrunk": {**SHRUNK["shrunk"], "program": None, "note": "spent", "calls": None, "elements": None}},
     )
-    assert [fault_of(record) for record in records] == [None] * 11
+    records += (BLAME, {**BLAME, "blame": {"verdict": "not judged", "reason": "r", "worst": ELEMENT}})
+    assert [fault_of(record) for record in records] == [None] * 13
+
+
+@pytest.mark.parametrize("change", [{"verdict": "nobody"}, {"reason": None}, {"worst": {"index": [0]}}])
+def test_damaged_blame(change):
+    """A verdict that none is, one without a reason, and half an element are refused."""
+    fault = fault_of({**BLAME, "blame": {**BLAME["blame"], **change}})
+    assert fault is not None
+    assert fault.startswith("blame={'verdict': ")
+    assert fault.endswith(
+        ", but should be an object with a reason, and a verdict that is one of "
+        "target, reference, ill_conditioned, nondeterministic, undecided, not judged"
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,12 +101,12 @@ def test_damaged_shrunk(change):
         (
             {"type": "begin"},
             "type='begin', but should be one of run, target, surface, start, end, test, "
-            "tolerance, shrunk, remembered, fault",
+            "tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"type": []},
             "type=[], but should be one of run, target, surface, start, end, test, "
-            "tolerance, shrunk, remembered, fault",
+            "tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"test": ["x" * 99]},

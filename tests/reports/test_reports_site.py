@@ -292,7 +292,7 @@ def test_hostile_text_is_inert(made, case, row, ended, evidence, element):
     for path in (detail, coverage):
         assert not set("<>&") & set(path.read_text())
     told = detail_of(detail)
-    assert told["evidence"] == {**shown, "shrunk": None}
+    assert told["evidence"] == {**shown, "shrunk": None, "blame": None}
     assert {told[name] for name in ("fingerprint", "op", "message", "reason", "replay")} == {HOSTILE}
     assert told["tests"] == [{"test": HOSTILE, "cases": [f"{HOSTILE}#0"], "count": 1}]
     assert detail_of(coverage, "autotest.coverage")["registry"] == {"names": [HOSTILE], "touched": [HOSTILE]}

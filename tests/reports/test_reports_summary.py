@@ -26,7 +26,7 @@ def test_keys(summed, case, ended, row, evidence):
     for made in (*rows.values(), other):
         del made["evidence"]  # the report has it; summary.json stays small
     red = [rows["wrong"], rows["refuses"], other]
-    assert told["divergences"] == [{**made, "count": 1} for made in red]
+    assert told["divergences"] == [{**made, "count": 1, "blame": None} for made in red]
     for level in ("known", "counted", "stricter"):
         assert told[level] == [{**rows[level], "count": 1}]
     assert told["outcomes"] == {"test_x.py::test_a": "failed"}

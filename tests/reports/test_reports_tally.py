@@ -250,7 +250,7 @@ def test_evidence_is_kept_whole(summed, case, row, evidence, element):
     facts = [["dtype", "float32", None, "float64"]]
     shown = evidence(last_words="F", facts=facts, words=["w"], worst=[element()], heat=heat, histogram=[["0", 3]])
     [found] = summed(*case(verdict="divergent", divergences=[row(evidence=shown)])).evidence.values()
-    assert json.loads(json.dumps(found.to_json())) == {**shown, "shrunk": None}
+    assert json.loads(json.dumps(found.to_json())) == {**shown, "shrunk": None, "blame": None}
 
 
 def test_facts_of_the_run(lay, header, case, ended):
@@ -305,6 +305,30 @@ def test_shrunk_program_joins_its_evidence(summed, case, row, evidence):
         assert summed(*rows, *order).evidence["f"].shrunk["program"] == "early"
     assert summed(*rows, records[-1]).evidence["f"].shrunk["note"] == "spent"
     assert summed(*rows).evidence["f"].shrunk is None
+
+
+def test_blame_joins_its_evidence(summed, case, row, evidence):
+    """Of several verdicts on one fingerprint a judged one comes first, then the first test's; summary.json has it."""
+    rows = case(verdict="divergent", divergences=[row(fingerprint="f", evidence=evidence())])
+    records = [
+        {
+            "type": "blame",
+            "test": test,
+            "fingerprint": name,
+            "blame": {"verdict": verdict, "reason": test, "worst": None},
+        }
+        for test, name, verdict in (
+            ("a", "f", "not judged"),
+            ("c", "f", "target"),
+            ("b", "f", "reference"),
+            ("a", "g", "target"),
+        )
+    ]
+    for order in (records, records[::-1]):
+        summary = summed(*rows, *order)
+        assert summary.evidence["f"].blame == {"verdict": "reference", "reason": "b", "worst": None}
+        assert summary.to_json()["divergences"][0]["blame"] == summary.evidence["f"].blame
+    assert summed(*rows, records[0]).evidence["f"].blame["reason"] == "a"
 
 
 def test_remembered_cases_are_counted(summed):

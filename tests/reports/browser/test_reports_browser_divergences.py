@@ -261,6 +261,29 @@ def test_shrunk_program(view, write, divergence, found):
         assert section.locator("button").get_attribute("data-copy") == copied
 
 
+def test_blame(view, write, divergence):
+    """Which side is wrong, and the element that shows it: both values with their distances, and the exact one."""
+    index = {"base": "report/", "target": "oneflow", "phases": [], "families": ["f"], "tests": ["t"], "ops": []}
+    worst = {"index": [0, 2], "exact": 2.5, "reference": 2.5, "target": 4.0, "reference_ulp": 0.25, "target_ulp": 6e6}
+    row = divergence(tests=[0], families=[0])
+    evidence = {"program": "def program(torch, x):", "blamed_line": 1, "facts": [], "words": [], "worst": []}
+    detail = {name: row[name] for name in ("id", "fingerprint", "op", "phase", "kind", "level", "message", "cases")}
+    detail |= {"reason": None, "tests": [], "replay": "autotest replay 4701a54b"}
+    blame = {"verdict": "target", "reason": "6.0e+06 ULP <b>off</b>", "worst": worst}
+    detail |= {"evidence": {**evidence, "heat": None, "histogram": None, "last_words": None, "blame": blame}}
+    watched = view(write({**index, "divergences": [row], "more": 0}, details=[detail]), "#open=4701a54b")
+    section = opened(watched, "4701a54b").locator("section", has_text="Blame")
+    section.wait_for()
+    assert section.locator("p").inner_text() == "target: 6.0e+06 ULP <b>off</b>"
+    assert section.locator("tr").all_inner_texts() == [
+        "side at [0, 2]\tvalue\tULP off",
+        "reference\t2.5\t0.25",
+        "target\t4\t6,000,000",
+        "exact, in float64\t2.5\t-",
+    ]
+    assert watched.errors == []
+
+
 def test_last_words_of_a_crash(view, page_file):
     """An opened crash shows the target's own last words."""
     row = opened(view(page_file, "#open=39a871f0"), "39a871f0")

@@ -1,0 +1,46 @@
+"""OneFlow's known divergences, judged: people have looked at each, and it is OneFlow's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from autotest.culprit import Time, judge
+from autotest.ledger import DEADLY, Entry, read
+from autotest.trial import trial
+from autotest.worker import Supervisor
+from benchmarks.blame.judging import Answer
+from dual_object.adapters.torch import Adapter
+
+LEDGER = Path("suites/known_divergences.toml")
+#: Kinds that are about values; the others leave less to find out.
+NUMBERS = ("value", "nonfinite", "sign")
+
+
+def judged(most: int, group: str) -> Iterator[Answer]:
+    """Verdicts on entries taken evenly from the whole ledger, those about numbers first."""
+    entries = [
+        entry
+        for entry in read(LEDGER, "oneflow").entries.values()
+        if entry.strict == "proof" and entry.kind not in (*DEADLY, "batch_only", "random") and not entry.general
+    ]
+    numbers = [entry for entry in entries if entry.kind in NUMBERS]
+    others = [entry for entry in entries if entry.kind not in NUMBERS]
+    chosen = [*_evenly(numbers, most - most // 3), *_evenly(others, most // 3)]
+    reference, supervisor = Adapter(), Supervisor("oneflow", 60.0)
+    try:
+        for entry in chosen:
+            program, rules = entry.proof
+            found = trial(reference, supervisor, program, rules, graph=entry.graph)
+            for divergence in found:
+                if not entry.covers(divergence.fingerprint("oneflow")):
+                    continue
+                culprit = judge(reference, supervisor, "oneflow", rules, divergence, Time(60.0, each=20.0))
+                yield Answer(group, entry.reason, entry.fingerprint, culprit.verdict, culprit.reason)
+    finally:
+        supervisor.close()
+
+
+def _evenly(entries: list[Entry], most: int) -> list[Entry]:
+    step = max(1, len(entries) // most)
+    return entries[::step][:most]
