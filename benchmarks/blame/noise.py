@@ -40,15 +40,15 @@ def _race(result: Any) -> Any:
     return result * left[0] * (1 + 0.01 * _CHANCE.random())
 
 
-def _sometimes_refused(result: Any) -> Any:
-    if _CHANCE.random() < 0.5:
-        raise RuntimeError("the workspace is busy")
-    return result
-
-
 def plant(adapter: Any) -> None:
     """Make ten ops nondeterministic."""
     calls, held = itertools.count(), []
+    busy, dtypes = itertools.cycle((False, True)), itertools.cycle((torch.int32, torch.int16))
+
+    def refused_at_every_other_call(result: Any) -> Any:
+        if next(busy):
+            raise RuntimeError("the workspace is busy")
+        return result
 
     def placed(result: Any) -> Any:
         held.append(torch.empty(_CHANCE.randrange(1, 4096)))  # so that the next result lies elsewhere
@@ -57,13 +57,13 @@ def plant(adapter: Any) -> None:
     _changed(torch, "sin", lambda result: result + 0.1 * _CHANCE.random())
     _changed(torch, "cos", lambda result: result + time.perf_counter_ns() % 1009 * 1e-3)
     _changed(torch, "exp", lambda result: result * (1 + next(calls)))
-    _changed(torch.nn.functional, "relu", lambda result: result + (_CHANCE.random() < 0.5))
+    _changed(torch.nn.functional, "relu", lambda result: result + _CHANCE.random() * (_CHANCE.random() < 0.5))
     _changed(torch, "sum", _race)
     _changed(torch, "matmul", placed)
     _changed(torch, "cumsum", lambda result: result * (1 + torch.rand(1, generator=_seeded_by_time()).item()))
     _changed(torch, "tanh", lambda result: scaled_gradient(result, 2 + _CHANCE.random()))
-    _changed(torch, "argmax", lambda result: result.to(_CHANCE.choice((torch.int32, torch.int16, torch.int8))))
-    _changed(torch.nn.functional, "softmax", _sometimes_refused)
+    _changed(torch, "argmax", lambda result: result.to(next(dtypes)))
+    _changed(torch.nn.functional, "softmax", refused_at_every_other_call)
 
 
 def _seeded_by_time() -> torch.Generator:
