@@ -40,3 +40,4 @@ def test_table_and_complaints() -> None:
         "target: right=80.0% of 10, but should be at least 90%",
         "nondeterministic: right=0.0% of 0, but should be at least 90%",
     ]
+    assert list(complaints(answers[3:9], ("target",))) == []
