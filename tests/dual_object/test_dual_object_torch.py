@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch as real
@@ -56,6 +58,19 @@ def test_graph_does_not_touch_the_next_one(reference, recorded):
     for key, buffer in case.seen.buffers.items():
         np.testing.assert_allclose(first.buffers[key].data, buffer.data, 1e-6)
         np.testing.assert_array_equal(first.buffers[key].data, second.buffers[key].data)
+
+
+@pytest.mark.parametrize("strides", [(1, 2), (8, 2), (0, 1)], ids=["transposed", "strided", "expanded"])
+def test_graph_is_called_with_tensors_that_lie_as_the_traced_ones(strides, reference, recorded):
+    """What makes an input contiguous is in the graph where the input is not, at its second call too."""
+    program = recorded(lambda: tensor(2, 3).contiguous().view(6)).program
+    [x] = program.inputs
+    data = np.broadcast_to(x.data[:1], (2, 3))
+    program = replace(program, inputs=[replace(x, data=data, strides=strides)])
+    [seen] = reference.graph(GraphRequest([program], None, [[data * 2]]))
+    [first], [second] = seen.outputs.values(), seen.again.outputs.values()
+    np.testing.assert_array_equal(first.data, data.reshape(6))
+    np.testing.assert_array_equal(second.data, data.reshape(6) * 2)
 
 
 @pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor"])
