@@ -36,6 +36,11 @@ def given(*values: Any, dtype: str = "float32", grad: bool = False) -> Any:
     return dual_tensor(real.tensor(values, dtype=getattr(real, dtype), requires_grad=grad))
 
 
+def expanded(*values: Any, times: int, grad: bool = False) -> Any:
+    """An input of rank 2 in which each value comes so many times, from one place in memory."""
+    return dual_tensor(real.tensor(values)[:, None].expand(-1, times).requires_grad_(grad))
+
+
 def recorded(reference: Adapter, body: Callable[[], Any], *, twice: bool = False) -> tuple[Program, Observation]:
     """A body's Program with cotangents of one, and what the reference shows; `twice`: second derivatives as well."""
     recording = Recording(reference, draw_state=lambda name, data: data, omitted=Nothing, target="torch")
@@ -136,6 +141,16 @@ TIED = (1.0, 3.0, 3.0, 2.0)
 LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
     "the other tie": (lambda: torch.argmax(given(*TIED)), outputs([2]), ["tie"]),
     "the other tie of integers": (lambda: torch.argmax(given(1, 3, 3, dtype="int64")), outputs([2]), ["tie"]),
+    "the other tie of an expanded input": (
+        lambda: torch.argmax(expanded(1.0, 2.0, times=3), 1),
+        outputs([2, 1]),
+        ["tie"],
+    ),
+    "the gradient of the other tie of an expanded input": (
+        lambda: torch.quantile(expanded(1.0, 2.0, times=3, grad=True), 0.5, 1),
+        gradient(1, 0, 0, 0, 0, 1),
+        ["not differentiable there"],
+    ),
     "ties in another order": (
         lambda: torch.sort(given(*TIED), descending=True),
         outputs(None, [2, 1, 3, 0]),
@@ -194,6 +209,11 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.sort(given(*TIED), descending=True),
         outputs(None, [2, 2, 3, 0]),
         ["t1 differs in 1 of 4 elements: [0] is 2, but should be 1"],
+    ),
+    "an expanded input's gradient twice": (
+        lambda: torch.quantile(expanded(1.0, times=3, grad=True), 0.5, 1),
+        gradient(2, 1, 0),
+        ["gradient of x differs in 1 of 3 elements: [0, 0] is 2.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
     ),
     "both ties' gradients": (
         lambda: torch.max(given(*TIED, grad=True), 0),
