@@ -167,10 +167,16 @@ def _difference(expected: Array, actual: Array) -> str | None:
         (f"have a share of {{}} at most {t:.4g}", (left <= t + rounding).mean(1), (right <= t + rounding).mean(1))
         for t in np.unique(np.quantile(expected, np.linspace(0.05, 0.95, 10), method="lower"))
     ]
+    # What varies less than values are rounded, a mean of elements that add up to one for instance, does not vary.
     statistics += [
         ("have mean {}", left.mean(1), right.mean(1)),
-        ("have variance {}", ((left - middle) ** 2).mean(1), ((right - middle) ** 2).mean(1)),
-        ("vary together by {}", (left.mean(1) - spread) ** 2, (right.mean(1) - spread) ** 2),
+        *(
+            (words, np.maximum(a, rounding**2), np.maximum(b, rounding**2))
+            for words, a, b in (
+                ("have variance {}", ((left - middle) ** 2).mean(1), ((right - middle) ** 2).mean(1)),
+                ("vary together by {}", (left.mean(1) - spread) ** 2, (right.mean(1) - spread) ** 2),
+            )
+        ),
     ]
     statistics += [(f"have mean {{}} at element {i}", left[:, i], right[:, i]) for i in _positions(left.shape[1])]
     words, z, ours, theirs = max(

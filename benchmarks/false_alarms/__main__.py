@@ -39,12 +39,13 @@ def main() -> int:
     )
     parser.add_argument("--variant", action="append", choices=names, help="default: all of them")
     parser.add_argument("--inputs", action="append", help="as for `autotest run`; default: standard, and edge in full")
+    parser.add_argument("--cases", type=int, metavar="N", help=f"cases per test; default: for {CASES} in all")
     parser.add_argument("--report", type=Path, help="folder that keeps the runs' reports")
     parser.add_argument("-n", default="auto", metavar="N|auto", help="processes, as for `autotest run`")
     parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
     parser.add_argument("paths", nargs="*", help="tests; default: the suites")
     arguments = parser.parse_args()
-    cases = QUICK_CASES if arguments.quick else math.ceil(CASES / TESTS)
+    cases = arguments.cases or (QUICK_CASES if arguments.quick else math.ceil(CASES / TESTS))
     paths = arguments.paths or (QUICK_PATHS if arguments.quick else full_paths())
     scores, wrong = [], []
     for variant in VARIANTS:

@@ -259,6 +259,8 @@ class Adapter:
             if _VALUE_READ in refused.failure.message:
                 return GraphRefusal(True, None, (), "PyTorch's tracer cannot follow a value that an op reads")
             return refused.as_refusal()
+        except SyntaxError:  # `aten.random_.from(x, 0, 7)` is no Python
+            return GraphRefusal(True, None, (), "PyTorch's tracer writes no Python for an overload named as a keyword")
         except Exception as error:
             return GraphRefusal(False, None, class_names(error), first_words(error))
 
