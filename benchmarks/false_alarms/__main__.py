@@ -16,8 +16,16 @@ from benchmarks.running import ROOT, run
 CASES = 20_000
 #: The suites have more tests than this, and most of them run as many cases as they are told to.
 TESTS = 3_000
-#: A quick run takes these files alone, which sum much, each test with so many cases.
-QUICK_PATHS = [f"suites/test_{name}.py" for name in ("reduction", "normalization", "matmul", "loss", "recurrent")]
+#: A quick run takes these tests alone, which sum much or choose among elements, each with so many cases.
+QUICK_PATHS = [
+    "suites/test_normalization.py::test_op",
+    "suites/test_matmul.py::test_op",
+    *(
+        f"suites/test_reduction.py::test_op[torch.{name}]"
+        for name in ("sum", "mean", "prod", "var", "std", "logsumexp", "amax", "argmax", "median", "quantile")
+    ),
+    *(f"suites/test_recurrent.py::test_op[torch.nn.{name}]" for name in ("LSTM", "GRU")),
+]
 QUICK_CASES = 3
 #: The kinds of inputs that false alarms are counted with.
 INPUTS = ("standard", "edge")
@@ -35,7 +43,7 @@ def main() -> int:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help=f"{len(QUICK_PATHS)} files of the suites, {QUICK_CASES} cases a test, standard inputs",
+        help=f"a few tests of the suites, {QUICK_CASES} cases of each, standard inputs",
     )
     parser.add_argument("--variant", action="append", choices=names, help="default: all of them")
     parser.add_argument("--inputs", action="append", help="as for `autotest run`; default: standard, and edge in full")

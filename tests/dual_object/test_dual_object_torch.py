@@ -73,7 +73,7 @@ def test_graph_is_called_with_tensors_that_lie_as_the_traced_ones(strides, refer
     np.testing.assert_array_equal(second.data, data.reshape(6) * 2)
 
 
-@pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor"])
+@pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor", "keyword"])
 def test_what_no_graph_stands_for(name, reference, recorded):
     """A body that a static graph cannot stand for is skipped with the reason."""
 
@@ -88,6 +88,10 @@ def test_what_no_graph_stands_for(name, reference, recorded):
         "module_of_tensor": (
             lambda: torch.nn.Embedding.from_pretrained(tensor(2, 2)) and torch.nn.CrossEntropyLoss(weight=tensor(2)),
             "a module is constructed from a tensor",
+        ),
+        "keyword": (
+            lambda: tensor(2).clone().random_(0, 7),
+            "PyTorch's tracer writes no Python for an overload named as a keyword",
         ),
     }
     body, reason = bodies[name]
