@@ -66,6 +66,20 @@ def test_samples_of_one_distribution_agree(name: str) -> None:
         assert compare_samples([left], [right]) is None
 
 
+@pytest.mark.parametrize("values", [(1.0, np.inf, -np.inf), (np.nan, 2.0), (1.7e308, -1.7e308, 1.0)], ids=str)
+def test_dropout_of_what_is_not_finite(values: tuple[float, ...]) -> None:
+    """Infinities, NaN and the greatest numbers are sound in their shares, and another share of them is told."""
+
+    def dropped(side: int, keep: float) -> Array:
+        kept = np.random.default_rng(side).random((800, len(values))) < keep
+        with np.errstate(invalid="ignore"):
+            return np.array(values) * kept
+
+    assert compare_samples([dropped(0, 0.6)], [dropped(1, 0.6)]) is None
+    if not np.isnan(values).any():  # dropped NaN is NaN
+        assert compare_samples([dropped(0, 0.6)], [dropped(1, 0.4)]) is not None
+
+
 def test_rounding_does_not_vary() -> None:
     """Elements that add up to one vary together by their rounding alone: less of it is as good."""
 
