@@ -23,6 +23,7 @@ from dual_object.values import Array
 
 if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
+    from dual_object.observation import Observation
 
 #: A result may be off by so many times what the nudges have moved it: a few runs do not find the worst.
 SPREADS = 8.0
@@ -48,8 +49,21 @@ _SUMS = (
         "cumsum",
         "dot",
     ),
-    *("einsum", "embeddingbag", "gru", "indexadd", "inner", "interpolate", "linear", "lstm", "matmul", "mean", "mm"),
-    *("multihead", "mv", "nanmean", "nansum", "rnn", "scaleddot", "scatteradd", "std", "sum", "tensordot", "upsample"),
+    *(
+        "einsum",
+        "embeddingbag",
+        "gru",
+        "indexadd",
+        "inner",
+        "interpolate",
+        "inv",
+        "linear",
+        "lstm",
+        "matmul",
+        "mean",
+        "mm",
+    ),
+    *("multihead", "mv", "nanmean", "nansum", "rnn", "scaleddot", "scatteradd", "std", "sum", "tensordot", "upsampl"),
     *("var", "vdot"),
 )
 _SUMS_INSIDE = ("loss", "norm")
@@ -161,13 +175,14 @@ class _Question:
 
     def answer(self) -> tuple[Array, tuple[str, ...]]:
         """The elements that differ and are decidable, and the reasons why others are not."""
-        left, reasons = self.wrong.copy(), []
+        left = self.wrong.copy()
+        reasons: list[str] = []
         with np.errstate(all="ignore"):
             for reason, excused in self._excuses():
                 found = left & excused
                 if found.any():
                     left &= ~excused
-                    if reason != UNPROMISED:
+                    if reason not in (UNPROMISED, *reasons):
                         reasons.append(reason)
                 if not left.any():
                     break
@@ -207,6 +222,7 @@ class _Question:
         if self.call.kwargs.get("stable") is not True:
             # Nearer than the next number: nothing but what is equal changes places.
             yield TIE, self._tied([*self._arrays(self.reruns.nearer), *self._arrays(self.reruns.integers)])
+            yield TIE, self._tied(self._arrays(self.reruns.parted))
 
     def _out_of_range(self) -> Array:
         """Where a conversion of floating values to integers was given what no integer is."""
@@ -282,9 +298,14 @@ class _Question:
         yield ROUNDING, finite & (hits & credible | (np.abs(actual - exact) <= base))
         hull = _hull(actual, expected, runs, within)
         if self.difference.part in ("gradient", "second"):
-            reason = TIE if self._has_ties() else KINK
+            reason = TIE if self._has_ties((*self.reruns.near, *self.reruns.nearer)) else KINK
             if reason == KINK or self._sum_is_kept(runs):
                 yield reason, finite & hull & (jumps | self._crossed(exact, spread))
+            parted = [exact, *self._arrays(self.reruns.parted)]
+            reason = TIE if self._has_ties(self.reruns.parted) else KINK
+            if reason == KINK or self._sum_is_kept(parted):
+                # By so little nothing moves farther than it may be off, unless it jumps.
+                yield reason, finite & _hull(actual, expected, parted, within) & (_farthest(exact, parted) > base)
         if self.call is None:
             yield THRESHOLD, finite & hull
 
@@ -338,10 +359,10 @@ class _Question:
         step = spread * NEARER / self.reruns.scale
         return np.asarray(far > _JUMP * step + _NOISE * np.abs(exact))
 
-    def _has_ties(self) -> bool:
-        """Whether the call also returns indices, and these move when ties are broken."""
+    def _has_ties(self, runs: Sequence[Observation]) -> bool:
+        """Whether the call also returns indices, and these move in one of the runs, where ties are broken."""
         again = self.reruns.again.outputs
-        for run in (*self.reruns.near, *self.reruns.nearer):
+        for run in runs:
             for id_, seen in run.outputs.items():
                 first = again.get(id_)
                 if first is None or first.data.dtype.kind not in "iu" or first.shape != seen.shape:

@@ -151,6 +151,23 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         gradient(1, 0, 0, 0, 0, 1),
         ["not differentiable there"],
     ),
+    "the last of many ties": (lambda: torch.argmax(given(*[1.0] * 8)), outputs([7]), ["tie"]),
+    "the gradient of each of many ties": (
+        lambda: torch.quantile(expanded(1.0, times=6, grad=True), 0.0, 1),
+        gradient(0, 0, 0, 0, 0, 1),
+        ["not differentiable there"],
+    ),
+    "infinite ties": (lambda: torch.argmin(given(-INF, 1.0, -INF)), outputs([2]), ["tie"]),
+    "the gradient of an infinite tie": (
+        lambda: torch.min(given(-INF, 1.0, -INF, grad=True), 0),
+        both(outputs(None, [2]), gradient(0, 0, 1)),
+        ["tie", "tie"],
+    ),
+    "ties beside a subnormal and a zero": (
+        lambda: torch.topk(given(3.0, 0.0, 1e-45, 3.0), 3),
+        outputs(None, [0, 3, 2]),
+        ["tie"],
+    ),
     "ties in another order": (
         lambda: torch.sort(given(*TIED), descending=True),
         outputs(None, [2, 1, 3, 0]),
@@ -214,6 +231,11 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.quantile(expanded(1.0, times=3, grad=True), 0.5, 1),
         gradient(2, 1, 0),
         ["gradient of x differs in 1 of 3 elements: [0, 0] is 2.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "past an infinite tie": (
+        lambda: torch.argmin(given(-INF, 1.0, -INF)),
+        outputs([1]),
+        ["t0 differs in 1 of 1 element: it is 1, but should be 0"],
     ),
     "both ties' gradients": (
         lambda: torch.max(given(*TIED, grad=True), 0),
@@ -366,6 +388,8 @@ def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
         (lambda: torch.sum(given(0.5, 0.25, -0.75)), False, []),
         (lambda: torch.matmul(given(0.0), given(-1.0)), False, []),
         (lambda: torch.amax(given(0.0, -0.0), 0), False, []),
+        (lambda: torch.linalg.inv(given([INF])), False, []),
+        (lambda: torch.nn.UpsamplingBilinear2d(scale_factor=2)(given([[[0.0, 0.0]]])), False, []),
         (lambda: given(1e-30) * -1e-30, False, ["sign of zero"]),
         (lambda: torch.mul(given(0.0), given(-1.0)), True, []),
         (lambda: torch.neg(given(0.0)), True, []),
@@ -375,6 +399,8 @@ def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
         "left of a sum",
         "a sum of one product",
         "a choice",
+        "an inverse",
+        "an upsampling",
         "an underflow",
         "a product",
         "a negated zero",
