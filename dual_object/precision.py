@@ -83,7 +83,8 @@ def _array(array: Array, dtype: str, change: Change) -> Array:
     """`dtype` is the tensor's own: bfloat16 is held as float32."""
     if dtype not in _FLOATING:
         return array
-    return change(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64), dtype)
+    # Of a tensor of no dimension, NumPy's functions give scalars.
+    return np.asarray(change(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64), dtype))
 
 
 def _call(call: Call, change: Change) -> Call:

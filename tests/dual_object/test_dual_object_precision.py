@@ -70,6 +70,12 @@ def test_change_is_given_every_floating_value(recorded, reference):
     np.testing.assert_array_equal(case.program.inputs[0].data, before)
 
 
+def test_cotangent_of_no_dimension_stays_an_array(recorded, reference):
+    """NumPy's functions make scalars of such arrays; a backward wants arrays."""
+    case = recorded(lambda: torch.sum(tensor(3)))
+    assert wide(case, reference, change=lambda values, dtype: np.abs(values)).backward_failure is None
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
