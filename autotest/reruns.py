@@ -5,6 +5,7 @@ reference's own answer stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ NEARER = 64.0
 RUNS = 6
 #: Runs that look for another of many equal elements: of eight each comes first in all but 1.4 % of 32 runs.
 MANY = 32
+#: Copies of the elements in one run: enough that vector instructions compute some of them, an odd number so that they
+#: leave some.
+COPIES = 37
 #: What stands for infinity where infinite elements are to come apart: beyond all narrower dtypes.
 _INFINITE = 1e300
 #: What an integer may be moved by without reaching its neighbour.
@@ -120,6 +124,20 @@ class Reruns:
         return found
 
     @cached_property
+    def repeated(self) -> Observation | None:
+        """As it is, but with `COPIES` copies of each input and cotangent along a first dimension; None where the
+        reference does not do that. An op that computes element by element shows each copy of each element.
+        """
+        rank = max((x.data.ndim for x in self.program.inputs), default=0)
+        inputs = [replace(x, data=_copies(x.data, rank), strides=None, offset=0) for x in self.program.inputs]
+        cotangents = {id_: _copies(data, data.ndim) for id_, data in self.program.cotangents.items()}
+        program = replace(
+            self.program, inputs=inputs, cotangents=cotangents, cotangent_strides={}, second_cotangents={}, watched=[]
+        )
+        seen = QuietReplay(self._reference, program, side="reference").run()
+        return None if seen.ended or seen.backward_failure is not None else seen
+
+    @cached_property
     def unfilled(self) -> list[Observation]:
         """Twice as it is, what the reference leaves uninitialised being zeros once, and once ones; empty where the
         Program calls no such op.
@@ -172,6 +190,12 @@ class Reruns:
                 seen = _Shaken(self._reference, program, shaken).run()
             if not seen.ended and seen.backward_failure is None and seen.second_failure is None:
                 yield seen
+
+
+def _copies(data: Array, rank: int) -> Array:
+    """Copies along a first dimension, before those that broadcasting adds."""
+    shape = (1,) * (rank - data.ndim) + data.shape
+    return np.broadcast_to(data.reshape(shape), (COPIES, *shape)).copy()
 
 
 class _Nudge:

@@ -17,7 +17,7 @@ import numpy as np
 from autotest.agreement import agreeing, value_difference, wide
 from autotest.comparison import Difference, Rules, allowed_between
 from autotest.divergence import Divergence
-from autotest.reruns import NEARER, Reruns, greatest, shown, smallest_normal
+from autotest.reruns import COPIES, NEARER, Reruns, greatest, shown, smallest_normal
 from dual_object.program import Call, op_name
 from dual_object.values import Array
 
@@ -75,6 +75,8 @@ NOT_INITIALISED = "not initialised"
 SUBNORMAL = "subnormal"
 REFERENCE_OVERFLOW = "overflow in the reference"
 OVERFLOW = "overflow"
+PRECISION = "the reference gives another in float64"
+PLACE = "the reference gives another by the element's place"
 ZERO_SIGN = "sign of zero"
 #: No doubt at all: nobody promises it, and no case is counted for it.
 UNPROMISED = ""
@@ -293,6 +295,7 @@ class _Question:
         hits = np.abs(actual - exact) <= within
         yield REFERENCE_OVERFLOW, self._reference_overflow(exact, hits)
         yield OVERFLOW, self._overflow(exact)
+        yield PRECISION, self._as_exact(exact)
         credible = np.abs(expected - exact) <= within
         # Where the reference is itself off what it gives in float64, only that will do.
         yield ROUNDING, finite & (hits & credible | (np.abs(actual - exact) <= base))
@@ -308,6 +311,33 @@ class _Question:
                 yield reason, finite & _hull(actual, expected, parted, within) & (_farthest(exact, parted) > base)
         if self.call is None:
             yield THRESHOLD, finite & hull
+        yield PLACE, self._elsewhere()
+
+    def _as_exact(self, exact: Array) -> Array:
+        """Where one side is not finite, and the target gives what the reference's own float64 rounds to."""
+        with_sign = np.where(np.abs(exact) > greatest(self.dtype), np.sign(exact) * np.inf, exact)
+        same = agreeing(with_sign, self.actual, self.allowed._replace(signed=False))
+        return np.asarray(same & ~(np.isfinite(self.expected) & np.isfinite(self.actual)))
+
+    def _elsewhere(self) -> Array:
+        """Where the reference gives the target's answer for the same element at another place: where vector
+        instructions compute it, NaN may be another case of a formula than where they do not.
+        """
+        nowhere = np.zeros(self.expected.shape, bool)
+        found = (
+            None if self.reruns.repeated is None else shown(self.reruns.program, self.reruns.repeated, self.difference)
+        )
+        if self.difference.part not in ("output", "gradient") or found is None:
+            return nowhere
+        if found.shape[:1] != (COPIES,) or found.size != COPIES * self.expected.size:
+            return nowhere
+        copies = found.reshape(COPIES, *self.expected.shape)
+        allowed = self.allowed._replace(signed=True)
+        as_expected = np.stack([agreeing(self.expected, copy, allowed) for copy in copies])
+        # Else it is no op that computes element by element.
+        alike = bool(as_expected[:, ~self.wrong].all()) and not self.wrong.all()
+        as_actual = np.stack([agreeing(copy, self.actual, allowed) for copy in copies]).any(0)
+        return np.asarray(as_actual & (alike | as_expected.any(0)))
 
     def _zero_sign(self, exact: Array) -> Array:
         """Where a zero is one by rounding, or what is left of a sum, whose order decides its sign."""

@@ -188,6 +188,16 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         ["overflow in the reference"],
     ),
     "overflow": (lambda: torch.sum(given(3e38, -3e38, 3e38)), outputs([INF]), ["overflow"]),
+    "infinite where the exact sum is": (
+        lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
+        outputs([INF]),
+        ["the reference gives another in float64"],
+    ),
+    "the slope of NaN at another place": (
+        lambda: torch.nn.functional.elu(given(NAN, 1.0, grad=True)),
+        gradient(NAN, 1),
+        ["the reference gives another by the element's place"],
+    ),
     "a conversion out of range": (
         lambda: given(1.5, 1e20, NAN).to(torch.int32),
         outputs([1, 7, 8]),
@@ -286,6 +296,21 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.sum(given(3e38, 3e38)),
         outputs([0.0]),
         ["t0 differs in 1 of 1 element: it is 0.0, but should be inf"],
+    ),
+    "the other infinity": (
+        lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
+        outputs([-INF]),
+        ["t0 differs in 1 of 1 element: it is -inf, but should be nan"],
+    ),
+    "no slope of NaN anywhere": (
+        lambda: torch.nn.functional.elu(given(NAN, 1.0, grad=True)),
+        gradient(5, 1),
+        ["gradient of x differs in 1 of 2 elements: [0] is 5.0, but should be 1.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "what copies of the elements would give": (
+        lambda: torch.softmax(given([1.0], [1.0]), 0),
+        outputs([1 / 37, 1 / 37]),
+        ["t0 differs in 2 of 2 elements: [0, 0] is 0.027027028, but should be 0.5 (rtol=0.0001, atol=1e-05)"],
     ),
     "a conversion within range": (
         lambda: given(1.5, 1e20).to(torch.int32),
