@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from autotest.blame import Target, only_call
+from autotest.blame import Target, blame, only_call
 from autotest.case import Case
 from autotest.comparison import Difference, Rules, compare
 from autotest.divergence import Divergence
@@ -62,9 +62,7 @@ def judge(
         own = eager_differences(reference, second.program, second.reference, eager, rules)
         if own:
             sides = Sides(second.reference, eager)
-            return decidable(
-                [Divergence(d, second.program, d.call if call is None else call, sides=sides) for d in own]
-            )
+            return decidable(blame(reference, target, second.program, own, rules, sides, graph=False))
     sides = Sides(second.reference, eager if isinstance(eager, Observation) else None, shown)
     # Whether the reference defines them is asked of the values that the second call was given.
     found = [

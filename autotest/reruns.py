@@ -5,6 +5,7 @@ reference's own answer stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,13 @@ UNITS = 4.0
 NEARER = 64.0
 #: Runs per set. Of two tied elements either comes first in one of six runs but once in 32.
 RUNS = 6
+#: Runs that look for another of many equal elements: of eight each comes first in all but 1.4 % of 32 runs.
+MANY = 32
+#: Copies of the elements in one run: enough that vector instructions compute some of them, an odd number so that they
+#: leave some.
+COPIES = 37
+#: What stands for infinity where infinite elements are to come apart: beyond all narrower dtypes.
+_INFINITE = 1e300
 #: What an integer may be moved by without reaching its neighbour.
 _LESS_THAN_HALF = 0.4
 
@@ -110,6 +118,31 @@ class Reruns:
         return self._nudged(self._far / NEARER, integers=True)
 
     @cached_property
+    def parted(self) -> list[Observation]:
+        """As `nearer` and `integers`, so many runs that of many equal elements each comes first in some; infinite ones
+        come apart as well.
+        """
+        nudges = [_Nudge(RUNS + seed, self._far / NEARER, True, self._rounding, parting=True) for seed in range(MANY)]
+        found = [*self._run([(nudge, None) for nudge in nudges], integers=False)]
+        if any(x.data.dtype.kind in "iu" for x in self.program.inputs):
+            found += self._run([(nudge, None) for nudge in nudges], integers=True)
+        return found
+
+    @cached_property
+    def repeated(self) -> Observation | None:
+        """As it is, but with `COPIES` copies of each input and cotangent along a first dimension; None where the
+        reference does not do that. An op that computes element by element shows each copy of each element.
+        """
+        rank = max((x.data.ndim for x in self.program.inputs), default=0)
+        inputs = [replace(x, data=_copies(x.data, rank), strides=None, offset=0) for x in self.program.inputs]
+        cotangents = {id_: _copies(data, data.ndim) for id_, data in self.program.cotangents.items()}
+        program = replace(
+            self.program, inputs=inputs, cotangents=cotangents, cotangent_strides={}, second_cotangents={}, watched=[]
+        )
+        seen = QuietReplay(self._reference, program, side="reference").run()
+        return None if seen.ended or seen.backward_failure is not None else seen
+
+    @cached_property
     def unfilled(self) -> list[Observation]:
         """Twice as it is, what the reference leaves uninitialised being zeros once, and once ones; empty where the
         Program calls no such op.
@@ -136,13 +169,17 @@ class Reruns:
             dtype for dtype in (*(x.dtype for x in self.program.inputs), *state) if _PARTS.get(dtype, dtype) in _EPS
         }
 
+    @property
+    def _rounding(self) -> float:
+        """The epsilon of the coarsest dtype that the Program starts from."""
+        return max((epsilon(dtype) for dtype in self._dtypes), default=_EPS["float32"])
+
     def _wide(self, change: Change | None) -> Observation | None:
         found = list(self._run([(change, None)], integers=False))
         return found[0] if found else None
 
     def _nudged(self, units: float, *, zeros: bool = True, integers: bool = False) -> list[Observation]:
-        rounding = max((epsilon(dtype) for dtype in self._dtypes), default=_EPS["float32"])
-        nudges = [_Nudge(seed, units, zeros, rounding) for seed in range(RUNS)]
+        nudges = [_Nudge(seed, units, zeros, self._rounding) for seed in range(RUNS)]
         shaken = [nudge.result if self._several else None for nudge in nudges]
         return list(self._run(list(zip(nudges, shaken, strict=True)), integers=integers))
 
@@ -160,10 +197,17 @@ class Reruns:
                 yield seen
 
 
+def _copies(data: Array, rank: int) -> Array:
+    """Copies along a first dimension, before those that broadcasting adds."""
+    shape = (1,) * (rank - data.ndim) + data.shape
+    return np.broadcast_to(data.reshape(shape), (COPIES, *shape)).copy()
+
+
 class _Nudge:
     """Moves every value by its own share of some units of rounding, up or down, so that equal ones come apart."""
 
-    def __init__(self, seed: int, units: float, zeros: bool, rounding: float) -> None:
+    def __init__(self, seed: int, units: float, zeros: bool, rounding: float, *, parting: bool = False) -> None:
+        self._parting = parting
         self._random = np.random.Generator(np.random.Philox(seed))
         self._units = units
         self._zeros = zeros
@@ -173,10 +217,15 @@ class _Nudge:
         share = self._random.uniform(-1, 1, values.shape)
         if dtype not in _EPS and dtype not in _PARTS:  # an integer
             return np.asarray(values + _LESS_THAN_HALF * share)
+        if self._parting:
+            values = np.where(np.isinf(values), np.sign(values) * _INFINITE, values)
         moved = np.asarray(values * (1 + self._units * epsilon(dtype) * share))
         if not self._zeros:
             return moved
-        return np.where(values == 0, self._units * smallest_normal(dtype) * share, moved)
+        step = self._units * smallest_normal(dtype)
+        if self._parting:  # zeros come apart, and stay nearer to each other than to anything else
+            step = min(step, float(np.abs(values[values != 0]).min(initial=step)) / 4)
+        return np.where(values == 0, step * share, moved)
 
     def result(self, values: Array) -> Array:
         """What a call returned, rounded as the coarsest dtype among the inputs is."""

@@ -347,7 +347,9 @@ class TestRun:
                 self._found(judgement, found[:1], [Divergence(found[0], program, None, sides=judgement.sides)])
                 return
         reference, left = self.session.reference, partial(self._decidable, judgement)
-        told = again.judge(reference, target, program, second, shown, found, rules, left)
+        judged = again.judge(reference, target, program, second, shown, found, rules, left)
+        # What eager computes wrong from these values is told as any other of its divergences.
+        told = [*judged] if any(one.difference.again for one in judged) else self._told(judged, target)
         self._found(judgement, found if told else [], told)
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:

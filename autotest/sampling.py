@@ -32,6 +32,8 @@ FEWEST, MOST = 200, 1500
 LIMIT = 6.0
 #: Elements of one repetition that are looked at one by one.
 POSITIONS = 64
+#: What can be squared twice and added up in float64.
+GREATEST = 1e70
 #: Ops that scale each element by a random factor.
 _RATIOS = frozenset(
     (
@@ -113,8 +115,9 @@ def _gradient(target: Target, program: Program, index: int, alone: Program, *, g
     out, gradient = seen.outputs[id_].data, seen.gradients.get(key)
     if gradient is None or gradient.data.shape != x.data.shape or out.shape != x.data.shape:
         return []  # the case itself has shown it
-    scaled, should = (side.astype(np.float64) for side in (gradient.data * x.data, cotangent * out))
-    wrong = ~np.isclose(scaled, should, rtol=1e-3, atol=1e-6, equal_nan=True)
+    factor, given, drawn, result = (side.astype(np.float64) for side in (gradient.data, x.data, cotangent, out))
+    known = np.isfinite(given) & np.isfinite(result)  # of an infinite result no factor can be read
+    wrong = known & ~np.isclose(factor * given, drawn * result, rtol=1e-3, atol=1e-6)
     words = f"has a gradient that does not follow its output in {int(wrong.sum())} of {wrong.size} elements"
     phase: Phase = "graph_backward" if graph else "eager_backward"
     return _told(words if wrong.any() else None, phase, op_name(program.calls[index]), program, index, alone)
@@ -135,16 +138,33 @@ def compare_samples(expected: Sequence[Array], actual: Sequence[Array]) -> str |
         if left.shape == right.shape:  # else the case itself has shown it
             if left.dtype.kind in "iu" and not _repeats(left) and _repeats(right):  # floats meet by rounding
                 return "repeats elements in one result, but should not"
-            words = _difference(left.astype(np.float64), right.astype(np.float64))
+            words = _infinite(left, right) or _difference(*_within_reach(left, right))
             if words is not None:
                 return words
     return None
 
 
-def _difference(expected: Array, actual: Array) -> str | None:
+def _infinite(expected: Array, actual: Array) -> str | None:
+    """In which way the values that are not finite differ in their share; where both have some, each kind counts."""
     total = f"{actual.size:,} values"
     if not np.isfinite(actual).all() and np.isfinite(expected).all():
         return f"gives {int((~np.isfinite(actual)).sum()):,} of {total} that are not finite, but should give none"
+    for name, test in (("NaN", np.isnan), ("inf", np.isposinf), ("-inf", np.isneginf)):
+        left, right = test(expected).mean(1), test(actual).mean(1)
+        z = _z(left, right)
+        if z > LIMIT:
+            return f"gives {total} that are {right.mean():.4g} {name}, but should be {left.mean():.4g} (z={z:.0f})"
+    return None
+
+
+def _within_reach(*samples: Array) -> Iterator[Array]:
+    """Samples in float64, zeros for what is not finite, and nothing beyond what statistics can be worked out of."""
+    for sample in samples:
+        yield np.clip(np.where(np.isfinite(sample), sample, 0).astype(np.float64), -GREATEST, GREATEST)
+
+
+def _difference(expected: Array, actual: Array) -> str | None:
+    total = f"{actual.size:,} values"
     if not _certain([expected]) and (actual == actual[0]).all():
         return "gives the same numbers at every call, but should draw anew"
     levels, counts = np.unique(expected, return_counts=True)
@@ -167,10 +187,16 @@ def _difference(expected: Array, actual: Array) -> str | None:
         (f"have a share of {{}} at most {t:.4g}", (left <= t + rounding).mean(1), (right <= t + rounding).mean(1))
         for t in np.unique(np.quantile(expected, np.linspace(0.05, 0.95, 10), method="lower"))
     ]
+    # What varies less than values are rounded, a mean of elements that add up to one for instance, does not vary.
     statistics += [
         ("have mean {}", left.mean(1), right.mean(1)),
-        ("have variance {}", ((left - middle) ** 2).mean(1), ((right - middle) ** 2).mean(1)),
-        ("vary together by {}", (left.mean(1) - spread) ** 2, (right.mean(1) - spread) ** 2),
+        *(
+            (words, np.maximum(a, rounding**2), np.maximum(b, rounding**2))
+            for words, a, b in (
+                ("have variance {}", ((left - middle) ** 2).mean(1), ((right - middle) ** 2).mean(1)),
+                ("vary together by {}", (left.mean(1) - spread) ** 2, (right.mean(1) - spread) ** 2),
+            )
+        ),
     ]
     statistics += [(f"have mean {{}} at element {i}", left[:, i], right[:, i]) for i in _positions(left.shape[1])]
     words, z, ours, theirs = max(

@@ -17,12 +17,13 @@ import numpy as np
 from autotest.agreement import agreeing, value_difference, wide
 from autotest.comparison import Difference, Rules, allowed_between
 from autotest.divergence import Divergence
-from autotest.reruns import NEARER, Reruns, greatest, shown, smallest_normal
+from autotest.reruns import COPIES, NEARER, Reruns, greatest, shown, smallest_normal
 from dual_object.program import Call, op_name
 from dual_object.values import Array
 
 if TYPE_CHECKING:
     from dual_object.adapters.torch import Adapter as Reference
+    from dual_object.observation import Observation
 
 #: A result may be off by so many times what the nudges have moved it: a few runs do not find the worst.
 SPREADS = 8.0
@@ -48,8 +49,21 @@ _SUMS = (
         "cumsum",
         "dot",
     ),
-    *("einsum", "embeddingbag", "gru", "indexadd", "inner", "interpolate", "linear", "lstm", "matmul", "mean", "mm"),
-    *("multihead", "mv", "nanmean", "nansum", "rnn", "scaleddot", "scatteradd", "std", "sum", "tensordot", "upsample"),
+    *(
+        "einsum",
+        "embeddingbag",
+        "gru",
+        "indexadd",
+        "inner",
+        "interpolate",
+        "inv",
+        "linear",
+        "lstm",
+        "matmul",
+        "mean",
+        "mm",
+    ),
+    *("multihead", "mv", "nanmean", "nansum", "rnn", "scaleddot", "scatteradd", "std", "sum", "tensordot", "upsampl"),
     *("var", "vdot"),
 )
 _SUMS_INSIDE = ("loss", "norm")
@@ -61,6 +75,8 @@ NOT_INITIALISED = "not initialised"
 SUBNORMAL = "subnormal"
 REFERENCE_OVERFLOW = "overflow in the reference"
 OVERFLOW = "overflow"
+PRECISION = "the reference gives another in float64"
+PLACE = "the reference gives another by the element's place"
 ZERO_SIGN = "sign of zero"
 #: No doubt at all: nobody promises it, and no case is counted for it.
 UNPROMISED = ""
@@ -161,13 +177,14 @@ class _Question:
 
     def answer(self) -> tuple[Array, tuple[str, ...]]:
         """The elements that differ and are decidable, and the reasons why others are not."""
-        left, reasons = self.wrong.copy(), []
+        left = self.wrong.copy()
+        reasons: list[str] = []
         with np.errstate(all="ignore"):
             for reason, excused in self._excuses():
                 found = left & excused
                 if found.any():
                     left &= ~excused
-                    if reason != UNPROMISED:
+                    if reason not in (UNPROMISED, *reasons):
                         reasons.append(reason)
                 if not left.any():
                     break
@@ -207,6 +224,7 @@ class _Question:
         if self.call.kwargs.get("stable") is not True:
             # Nearer than the next number: nothing but what is equal changes places.
             yield TIE, self._tied([*self._arrays(self.reruns.nearer), *self._arrays(self.reruns.integers)])
+            yield TIE, self._tied(self._arrays(self.reruns.parted))
 
     def _out_of_range(self) -> Array:
         """Where a conversion of floating values to integers was given what no integer is."""
@@ -277,16 +295,49 @@ class _Question:
         hits = np.abs(actual - exact) <= within
         yield REFERENCE_OVERFLOW, self._reference_overflow(exact, hits)
         yield OVERFLOW, self._overflow(exact)
+        yield PRECISION, self._as_exact(exact)
         credible = np.abs(expected - exact) <= within
         # Where the reference is itself off what it gives in float64, only that will do.
         yield ROUNDING, finite & (hits & credible | (np.abs(actual - exact) <= base))
         hull = _hull(actual, expected, runs, within)
         if self.difference.part in ("gradient", "second"):
-            reason = TIE if self._has_ties() else KINK
+            reason = TIE if self._has_ties((*self.reruns.near, *self.reruns.nearer)) else KINK
             if reason == KINK or self._sum_is_kept(runs):
                 yield reason, finite & hull & (jumps | self._crossed(exact, spread))
+            parted = [exact, *self._arrays(self.reruns.parted)]
+            reason = TIE if self._has_ties(self.reruns.parted) else KINK
+            if reason == KINK or self._sum_is_kept(parted):
+                # By so little nothing moves farther than it may be off, unless it jumps.
+                yield reason, finite & _hull(actual, expected, parted, within) & (_farthest(exact, parted) > base)
         if self.call is None:
             yield THRESHOLD, finite & hull
+        yield PLACE, self._elsewhere()
+
+    def _as_exact(self, exact: Array) -> Array:
+        """Where one side is not finite, and the target gives what the reference's own float64 rounds to."""
+        with_sign = np.where(np.abs(exact) > greatest(self.dtype), np.sign(exact) * np.inf, exact)
+        same = agreeing(with_sign, self.actual, self.allowed._replace(signed=False))
+        return np.asarray(same & ~(np.isfinite(self.expected) & np.isfinite(self.actual)))
+
+    def _elsewhere(self) -> Array:
+        """Where the reference gives the target's answer for the same element at another place: where vector
+        instructions compute it, NaN may be another case of a formula than where they do not.
+        """
+        nowhere = np.zeros(self.expected.shape, bool)
+        found = (
+            None if self.reruns.repeated is None else shown(self.reruns.program, self.reruns.repeated, self.difference)
+        )
+        if self.difference.part not in ("output", "gradient") or found is None:
+            return nowhere
+        if found.shape[:1] != (COPIES,) or found.size != COPIES * self.expected.size:
+            return nowhere
+        copies = found.reshape(COPIES, *self.expected.shape)
+        allowed = self.allowed._replace(signed=True)
+        as_expected = np.stack([agreeing(self.expected, copy, allowed) for copy in copies])
+        # Else it is no op that computes element by element.
+        alike = bool(as_expected[:, ~self.wrong].all()) and not self.wrong.all()
+        as_actual = np.stack([agreeing(copy, self.actual, allowed) for copy in copies]).any(0)
+        return np.asarray(as_actual & (alike | as_expected.any(0)))
 
     def _zero_sign(self, exact: Array) -> Array:
         """Where a zero is one by rounding, or what is left of a sum, whose order decides its sign."""
@@ -338,10 +389,10 @@ class _Question:
         step = spread * NEARER / self.reruns.scale
         return np.asarray(far > _JUMP * step + _NOISE * np.abs(exact))
 
-    def _has_ties(self) -> bool:
-        """Whether the call also returns indices, and these move when ties are broken."""
+    def _has_ties(self, runs: Sequence[Observation]) -> bool:
+        """Whether the call also returns indices, and these move in one of the runs, where ties are broken."""
         again = self.reruns.again.outputs
-        for run in (*self.reruns.near, *self.reruns.nearer):
+        for run in runs:
             for id_, seen in run.outputs.items():
                 first = again.get(id_)
                 if first is None or first.data.dtype.kind not in "iu" or first.shape != seen.shape:

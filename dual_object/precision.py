@@ -37,19 +37,38 @@ def widened(program: Program, change: Change | None = None, *, integers: bool = 
     """`program` in float64 (complex128), to be run where float64 is the default dtype.
 
     `change` is given the values of every floating input, module state and cotangent; with `integers` those of integer
-    inputs too, which become float64. Raises CannotWiden for what has no meaning in another dtype.
+    inputs too, which become float64. Changed, the elements of an expanded input have memory of their own. Raises
+    CannotWiden for what has no meaning in another dtype.
     """
     if distributed(program):
         raise CannotWiden("global tensors stay as they are")
+    inputs = program.inputs if change is None else _apart(program)
     change = change or (lambda values, dtype: values)
     return dataclasses.replace(
         program,
-        inputs=[_input(x, change, integers) for x in program.inputs],
+        inputs=[_input(x, change, integers) for x in inputs],
         calls=[_call(call, change) for call in program.calls],
         cotangents={id_: _array(array, str(array.dtype), change) for id_, array in program.cotangents.items()},
         second_cotangents={
             key: _array(array, str(array.dtype), change) for key, array in program.second_cotangents.items()
         },
+    )
+
+
+def _apart(program: Program) -> list[Input]:
+    """The inputs, expanded ones contiguous: what shares memory cannot differ. Raises CannotWiden where a call reads the
+    memory whatever the elements are.
+    """
+    expanded = [_expanded(x) for x in program.inputs]
+    if any(expanded) and any("as_strided" in call.op for call in program.calls):
+        raise CannotWiden("as_strided() reads an expanded input's memory")
+    pairs = zip(program.inputs, expanded, strict=True)
+    return [dataclasses.replace(x, strides=None) if shares else x for x, shares in pairs]
+
+
+def _expanded(x: Input) -> bool:
+    return x.strides is not None and any(
+        not stride and size > 1 for stride, size in zip(x.strides, x.data.shape, strict=True)
     )
 
 
@@ -64,7 +83,8 @@ def _array(array: Array, dtype: str, change: Change) -> Array:
     """`dtype` is the tensor's own: bfloat16 is held as float32."""
     if dtype not in _FLOATING:
         return array
-    return change(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64), dtype)
+    # Of a tensor of no dimension, NumPy's functions give scalars.
+    return np.asarray(change(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64), dtype))
 
 
 def _call(call: Call, change: Change) -> Call:

@@ -109,8 +109,8 @@ class Replay:
                 before(index)
             self.step(index, call)
         finished = self.finish()
-        again = self.repeatable and self.program.second_cotangents
-        if not (again and self.seen.backward_failure and self.seen.second_failure):
+        failed = self.seen.backward_failure and self.seen.second_failure
+        if not (self.repeatable and self.program.second_cotangents and failed):
             return finished
         # The gradients may be had without a graph of their own; but only in a run of its own, for OneFlow 0.9.0 doubles
         # those of a backward that follows a failed one.

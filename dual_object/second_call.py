@@ -115,7 +115,7 @@ def _ordered(data: Array) -> bool:
     if data.ndim < 2 or data.shape[-1] != data.shape[-2]:
         return False
     turned = np.swapaxes(data, -1, -2)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         symmetric = bool(np.allclose(data, turned.conj()))
     return symmetric or not np.triu(data, 1).any() or not np.tril(data, -1).any()
 

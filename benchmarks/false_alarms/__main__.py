@@ -10,17 +10,30 @@ from pathlib import Path
 from benchmarks.false_alarms.explained import EXPLAINED
 from benchmarks.false_alarms.judging import complaints, score, table
 from benchmarks.false_alarms.variants import VARIABLE, VARIANTS
-from benchmarks.running import run
+from benchmarks.running import ROOT, run
 
 #: In full, at least so many cases per variant and kind of inputs.
 CASES = 20_000
-#: The suites have more tests than this.
-TESTS = 2_000
-#: A quick run takes these files alone, which sum much, each test with so many cases.
-QUICK_PATHS = [f"suites/test_{name}.py" for name in ("reduction", "normalization", "matmul", "loss", "recurrent")]
+#: The suites have more tests than this, and most of them run as many cases as they are told to.
+TESTS = 3_000
+#: A quick run takes these tests alone, which sum much or choose among elements, each with so many cases.
+QUICK_PATHS = [
+    "suites/test_normalization.py::test_op",
+    "suites/test_matmul.py::test_op",
+    *(
+        f"suites/test_reduction.py::test_op[torch.{name}]"
+        for name in ("sum", "mean", "prod", "var", "std", "logsumexp", "amax", "argmax", "median", "quantile")
+    ),
+    *(f"suites/test_recurrent.py::test_op[torch.nn.{name}]" for name in ("LSTM", "GRU")),
+]
 QUICK_CASES = 3
 #: The kinds of inputs that false alarms are counted with.
 INPUTS = ("standard", "edge")
+
+
+def full_paths() -> list[str]:
+    """The suites, but those of global tensors: PyTorch has none."""
+    return [*(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("suites/test_*.py"))), "suites/opinfo"]
 
 
 def main() -> int:
@@ -30,17 +43,18 @@ def main() -> int:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help=f"{len(QUICK_PATHS)} files of the suites, {QUICK_CASES} cases a test, standard inputs",
+        help=f"a few tests of the suites, {QUICK_CASES} cases of each, standard inputs",
     )
     parser.add_argument("--variant", action="append", choices=names, help="default: all of them")
     parser.add_argument("--inputs", action="append", help="as for `autotest run`; default: standard, and edge in full")
+    parser.add_argument("--cases", type=int, metavar="N", help=f"cases per test; default: for {CASES} in all")
     parser.add_argument("--report", type=Path, help="folder that keeps the runs' reports")
     parser.add_argument("-n", default="auto", metavar="N|auto", help="processes, as for `autotest run`")
     parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
     parser.add_argument("paths", nargs="*", help="tests; default: the suites")
     arguments = parser.parse_args()
-    cases = QUICK_CASES if arguments.quick else math.ceil(CASES / TESTS)
-    paths = arguments.paths or (QUICK_PATHS if arguments.quick else ["suites"])
+    cases = arguments.cases or (QUICK_CASES if arguments.quick else math.ceil(CASES / TESTS))
+    paths = arguments.paths or (QUICK_PATHS if arguments.quick else full_paths())
     scores, wrong = [], []
     for variant in VARIANTS:
         if arguments.variant and variant.name not in arguments.variant:

@@ -259,6 +259,8 @@ class Adapter:
             if _VALUE_READ in refused.failure.message:
                 return GraphRefusal(True, None, (), "PyTorch's tracer cannot follow a value that an op reads")
             return refused.as_refusal()
+        except SyntaxError:  # `aten.random_.from(x, 0, 7)` is no Python
+            return GraphRefusal(True, None, (), "PyTorch's tracer writes no Python for an overload named as a keyword")
         except Exception as error:
             return GraphRefusal(False, None, class_names(error), first_words(error))
 
@@ -267,14 +269,19 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
     from torch.fx.experimental.proxy_tensor import make_fx
 
     program, values = replay.program, replay.values
+    first = [x.data for x in program.inputs]
     for x in program.inputs:
         replay.place(x)
     for index in setup_calls(program):
         replay.step(index, program.calls[index])
         if replay.seen.ended:
             raise TraceRefused(replay.seen.failures[-1])
-    inputs = [values.by_id[x.id].detach().clone() for x in program.inputs]
     returned: list[int] = []
+
+    def inputs(arrays: Sequence[Array]) -> list[torch.Tensor]:
+        # At each call they lie as at the first: what is contiguous there has no `contiguous()` in the graph.
+        placed = place_again(adapter, program, arrays)
+        return [placed.values.by_id[x.id] for x in program.inputs]
 
     def body(*tensors: torch.Tensor) -> list[torch.Tensor]:
         for x, tensor in zip(program.inputs, tensors, strict=True):
@@ -297,7 +304,7 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tracer warns of its own internals
-        traced: Callable[..., list[torch.Tensor]] = make_fx(body)(*[tensor.clone() for tensor in inputs])
+        traced: Callable[..., list[torch.Tensor]] = make_fx(body)(*inputs(first))
     state = {f"{call.out.id}.{name}": array for call in program.modules() for name, array in call.state.items()}
     buffers = module_buffers(adapter, program, values)
     for key, buffer in buffers.items():  # tracing ran the modules once
@@ -310,11 +317,10 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
         seen.buffers = {key: next(shown) for key in buffers}
         return seen
 
-    seen = called(inputs, replay.seen)
+    seen = called(inputs(first), replay.seen)
     if again is not None:
         for tensor in (*seen.outputs.values(), *seen.gradients.values(), *seen.buffers.values()):
             assert tensor is not None, "asked of autograd, a gradient is there"
             tensor.data = tensor.data.copy()  # the second call may write to what the first one gave
-        placed = place_again(adapter, program, again)
-        seen.again = called([placed.values.by_id[x.id] for x in program.inputs], Observation())
+        seen.again = called(inputs(again), Observation())
     return seen

@@ -293,6 +293,8 @@ SECOND_ENDS = "gradient of x has requires_grad False, but should have True: it c
             True,
             [("grad_extra", "second gradient of x is a float32 tensor, but there should be none")],
         ),
+        (element(3e-8), None, False, []),
+        (None, element(3e-8), True, []),
         (element(0.0), None, True, []),
         (None, element(0.0), True, []),
         (element(0.0), None, False, []),

@@ -36,6 +36,11 @@ def given(*values: Any, dtype: str = "float32", grad: bool = False) -> Any:
     return dual_tensor(real.tensor(values, dtype=getattr(real, dtype), requires_grad=grad))
 
 
+def expanded(*values: Any, times: int, grad: bool = False) -> Any:
+    """An input of rank 2 in which each value comes so many times, from one place in memory."""
+    return dual_tensor(real.tensor(values)[:, None].expand(-1, times).requires_grad_(grad))
+
+
 def recorded(reference: Adapter, body: Callable[[], Any], *, twice: bool = False) -> tuple[Program, Observation]:
     """A body's Program with cotangents of one, and what the reference shows; `twice`: second derivatives as well."""
     recording = Recording(reference, draw_state=lambda name, data: data, omitted=Nothing, target="torch")
@@ -136,6 +141,33 @@ TIED = (1.0, 3.0, 3.0, 2.0)
 LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
     "the other tie": (lambda: torch.argmax(given(*TIED)), outputs([2]), ["tie"]),
     "the other tie of integers": (lambda: torch.argmax(given(1, 3, 3, dtype="int64")), outputs([2]), ["tie"]),
+    "the other tie of an expanded input": (
+        lambda: torch.argmax(expanded(1.0, 2.0, times=3), 1),
+        outputs([2, 1]),
+        ["tie"],
+    ),
+    "the gradient of the other tie of an expanded input": (
+        lambda: torch.quantile(expanded(1.0, 2.0, times=3, grad=True), 0.5, 1),
+        gradient(1, 0, 0, 0, 0, 1),
+        ["not differentiable there"],
+    ),
+    "the last of many ties": (lambda: torch.argmax(given(*[1.0] * 8)), outputs([7]), ["tie"]),
+    "the gradient of each of many ties": (
+        lambda: torch.quantile(expanded(1.0, times=6, grad=True), 0.0, 1),
+        gradient(0, 0, 0, 0, 0, 1),
+        ["not differentiable there"],
+    ),
+    "infinite ties": (lambda: torch.argmin(given(-INF, 1.0, -INF)), outputs([2]), ["tie"]),
+    "the gradient of an infinite tie": (
+        lambda: torch.min(given(-INF, 1.0, -INF, grad=True), 0),
+        both(outputs(None, [2]), gradient(0, 0, 1)),
+        ["tie", "tie"],
+    ),
+    "ties beside a subnormal and a zero": (
+        lambda: torch.topk(given(3.0, 0.0, 1e-45, 3.0), 3),
+        outputs(None, [0, 3, 2]),
+        ["tie"],
+    ),
     "ties in another order": (
         lambda: torch.sort(given(*TIED), descending=True),
         outputs(None, [2, 1, 3, 0]),
@@ -156,6 +188,16 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         ["overflow in the reference"],
     ),
     "overflow": (lambda: torch.sum(given(3e38, -3e38, 3e38)), outputs([INF]), ["overflow"]),
+    "infinite where the exact sum is": (
+        lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
+        outputs([INF]),
+        ["the reference gives another in float64"],
+    ),
+    "the slope of NaN at another place": (
+        lambda: torch.nn.functional.elu(given(NAN, 1.0, grad=True)),
+        gradient(NAN, 1),
+        ["the reference gives another by the element's place"],
+    ),
     "a conversion out of range": (
         lambda: given(1.5, 1e20, NAN).to(torch.int32),
         outputs([1, 7, 8]),
@@ -194,6 +236,16 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.sort(given(*TIED), descending=True),
         outputs(None, [2, 2, 3, 0]),
         ["t1 differs in 1 of 4 elements: [0] is 2, but should be 1"],
+    ),
+    "an expanded input's gradient twice": (
+        lambda: torch.quantile(expanded(1.0, times=3, grad=True), 0.5, 1),
+        gradient(2, 1, 0),
+        ["gradient of x differs in 1 of 3 elements: [0, 0] is 2.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "past an infinite tie": (
+        lambda: torch.argmin(given(-INF, 1.0, -INF)),
+        outputs([1]),
+        ["t0 differs in 1 of 1 element: it is 1, but should be 0"],
     ),
     "both ties' gradients": (
         lambda: torch.max(given(*TIED, grad=True), 0),
@@ -244,6 +296,21 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.sum(given(3e38, 3e38)),
         outputs([0.0]),
         ["t0 differs in 1 of 1 element: it is 0.0, but should be inf"],
+    ),
+    "the other infinity": (
+        lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
+        outputs([-INF]),
+        ["t0 differs in 1 of 1 element: it is -inf, but should be nan"],
+    ),
+    "no slope of NaN anywhere": (
+        lambda: torch.nn.functional.elu(given(NAN, 1.0, grad=True)),
+        gradient(5, 1),
+        ["gradient of x differs in 1 of 2 elements: [0] is 5.0, but should be 1.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "what copies of the elements would give": (
+        lambda: torch.softmax(given([1.0], [1.0]), 0),
+        outputs([1 / 37, 1 / 37]),
+        ["t0 differs in 2 of 2 elements: [0, 0] is 0.027027028, but should be 0.5 (rtol=0.0001, atol=1e-05)"],
     ),
     "a conversion within range": (
         lambda: given(1.5, 1e20).to(torch.int32),
@@ -346,6 +413,8 @@ def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
         (lambda: torch.sum(given(0.5, 0.25, -0.75)), False, []),
         (lambda: torch.matmul(given(0.0), given(-1.0)), False, []),
         (lambda: torch.amax(given(0.0, -0.0), 0), False, []),
+        (lambda: torch.linalg.inv(given([INF])), False, []),
+        (lambda: torch.nn.UpsamplingBilinear2d(scale_factor=2)(given([[[0.0, 0.0]]])), False, []),
         (lambda: given(1e-30) * -1e-30, False, ["sign of zero"]),
         (lambda: torch.mul(given(0.0), given(-1.0)), True, []),
         (lambda: torch.neg(given(0.0)), True, []),
@@ -355,6 +424,8 @@ def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
         "left of a sum",
         "a sum of one product",
         "a choice",
+        "an inverse",
+        "an upsampling",
         "an underflow",
         "a product",
         "a negated zero",

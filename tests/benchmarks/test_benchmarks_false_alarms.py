@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from benchmarks.false_alarms.__main__ import full_paths
 from benchmarks.false_alarms.judging import Score, complaints, score, table
 from benchmarks.false_alarms.variants import TURNED, VARIANTS, Contiguous, Permuted, Wide
-from benchmarks.running import Outcome, Red
+from benchmarks.running import ROOT, Outcome, Red
 
 BY_NAME = {variant.name: variant for variant in VARIANTS}
 #: Its sum in float32 depends on the order: the last two cancel, or the first is lost.
@@ -100,6 +101,13 @@ def test_contiguous_gives_contiguous_tensors() -> None:
     with Contiguous():
         assert torch.exp(x).is_contiguous()
     assert not torch.exp(x).is_contiguous()
+
+
+def test_a_full_run_takes_all_suites_but_global_tensors() -> None:
+    """PyTorch has no global tensors: each of their cases would be an alarm."""
+    files = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("suites/**/test_*.py")}
+    taken = {file for file in files if any(file.startswith(path) for path in full_paths())}
+    assert files - taken == {file for file in files if file.startswith("suites/global/")}
 
 
 def _red(kind: str = "value", count: int = 1) -> Red:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dual_bodies import double, tensor, torch
@@ -68,6 +70,12 @@ def test_change_is_given_every_floating_value(recorded, reference):
     np.testing.assert_array_equal(case.program.inputs[0].data, before)
 
 
+def test_cotangent_of_no_dimension_stays_an_array(recorded, reference):
+    """NumPy's functions make scalars of such arrays; a backward wants arrays."""
+    case = recorded(lambda: torch.sum(tensor(3)))
+    assert wide(case, reference, change=lambda values, dtype: np.abs(values)).backward_failure is None
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -82,3 +90,22 @@ def test_what_cannot_be_widened(body, reason, recorded):
     """What knows its own dtype is refused, with the reason."""
     with pytest.raises(CannotWiden, match=reason):
         widened(recorded(body).program)
+
+
+def test_changed_elements_of_an_expanded_input_lie_apart(recorded):
+    """Each is changed by itself, unless the body looks at the memory itself."""
+
+    def expanded(body):
+        program = recorded(body).program
+        [x] = program.inputs
+        return replace(program, inputs=[replace(x, data=np.broadcast_to(x.data[:1], (2, 3)), strides=(0, 1))])
+
+    def change(values, dtype):
+        return values + np.arange(values.size).reshape(values.shape) if dtype == "float32" else values
+
+    program = expanded(lambda: torch.argmax(tensor(2, 3)))
+    [x] = widened(program, change).inputs
+    assert (x.strides, (x.data - program.inputs[0].data).round().tolist()) == (None, [[0, 1, 2], [3, 4, 5]])
+    assert widened(program).inputs[0].strides == (0, 1)
+    with pytest.raises(CannotWiden, match=r"as_strided\(\) reads an expanded input's memory"):
+        widened(expanded(lambda: torch.as_strided(tensor(2, 3), (3,), (1,))), change)

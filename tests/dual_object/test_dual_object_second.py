@@ -71,6 +71,21 @@ def test_gradients_are_had_where_a_graph_of_them_fails(monkeypatch: pytest.Monke
     np.testing.assert_allclose(seen.gradients["0"].data, np.exp(VALUES), rtol=1e-6)
 
 
+def test_backward_that_fails_with_and_without_a_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both failures are told, after one further run."""
+    adapter, runs = Adapter(), []
+
+    def refusing(outputs: object, cotangents: object, *, create_graph: bool = False) -> None:
+        runs.append(create_graph)
+        raise RuntimeError("no gradient")
+
+    monkeypatch.setattr(adapter, "backward", refusing)
+    seen = Replay(adapter, program("exp", {"0": np.ones(3, np.float32)})).run()
+    assert runs == [True, False]
+    assert seen.backward_failure is not None
+    assert seen.second_failure is not None
+
+
 def test_stored_and_read_back() -> None:
     """Second cotangents and derivatives survive being stored; a Program without them stores none."""
     twice = program("exp", {"0": np.ones(3, np.float32)})

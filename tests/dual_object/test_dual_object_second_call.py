@@ -46,6 +46,13 @@ def test_nonfinite_values_stay() -> None:
     assert other([0.5, np.inf, 0.25]).tolist()[2] == np.inf
 
 
+def test_huge_values_are_moved() -> None:
+    """Whether they are symmetric is found out without an overflow, of which NumPy would warn."""
+    great = float(np.finfo(np.float32).max)
+    values = np.array([[0.5, great, 0.25], [-great, 1.5, 0.5], [0.25, 1.0, 0.5]])
+    assert other(values) == pytest.approx(np.roll(values, 1, 1) * SCALE)
+
+
 def test_bfloat16_stays_representable() -> None:
     """Scaled bfloat16 values are bfloat16 values."""
     bits = other([0.3, 0.9, 0.5], "bfloat16").view(np.uint32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch as real
@@ -58,7 +60,20 @@ def test_graph_does_not_touch_the_next_one(reference, recorded):
         np.testing.assert_array_equal(first.buffers[key].data, second.buffers[key].data)
 
 
-@pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor"])
+@pytest.mark.parametrize("strides", [(1, 2), (8, 2), (0, 1)], ids=["transposed", "strided", "expanded"])
+def test_graph_is_called_with_tensors_that_lie_as_the_traced_ones(strides, reference, recorded):
+    """What makes an input contiguous is in the graph where the input is not, at its second call too."""
+    program = recorded(lambda: tensor(2, 3).contiguous().view(6)).program
+    [x] = program.inputs
+    data = np.broadcast_to(x.data[:1], (2, 3))
+    program = replace(program, inputs=[replace(x, data=data, strides=strides)])
+    [seen] = reference.graph(GraphRequest([program], None, [[data * 2]]))
+    [first], [second] = seen.outputs.values(), seen.again.outputs.values()
+    np.testing.assert_array_equal(first.data, data.reshape(6))
+    np.testing.assert_array_equal(second.data, data.reshape(6) * 2)
+
+
+@pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor", "keyword"])
 def test_what_no_graph_stands_for(name, reference, recorded):
     """A body that a static graph cannot stand for is skipped with the reason."""
 
@@ -73,6 +88,10 @@ def test_what_no_graph_stands_for(name, reference, recorded):
         "module_of_tensor": (
             lambda: torch.nn.Embedding.from_pretrained(tensor(2, 2)) and torch.nn.CrossEntropyLoss(weight=tensor(2)),
             "a module is constructed from a tensor",
+        ),
+        "keyword": (
+            lambda: tensor(2).clone().random_(0, 7),
+            "PyTorch's tracer writes no Python for an overload named as a keyword",
         ),
     }
     body, reason = bodies[name]

@@ -49,6 +49,11 @@ def test_eager_is_wrong():
 
 
 @autotest(n=3)
+def test_eager_is_wrong_in_a_chain():
+    return torch.log10(leaf()) + 1
+
+
+@autotest(n=3)
 def test_no_other_values():
     return torch.square(torch.zeros(2, 3))
 
