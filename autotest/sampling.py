@@ -117,7 +117,8 @@ def _gradient(target: Target, program: Program, index: int, alone: Program, *, g
         return []  # the case itself has shown it
     factor, given, drawn, result = (side.astype(np.float64) for side in (gradient.data, x.data, cotangent, out))
     known = np.isfinite(given) & np.isfinite(result)  # of an infinite result no factor can be read
-    wrong = known & ~np.isclose(factor * given, drawn * result, rtol=1e-3, atol=1e-6)
+    with np.errstate(all="ignore"):
+        wrong = known & ~np.isclose(factor * given, drawn * result, rtol=1e-3, atol=1e-6)
     words = f"has a gradient that does not follow its output in {int(wrong.sum())} of {wrong.size} elements"
     phase: Phase = "graph_backward" if graph else "eager_backward"
     return _told(words if wrong.any() else None, phase, op_name(program.calls[index]), program, index, alone)

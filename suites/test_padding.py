@@ -81,7 +81,7 @@ ROWS = (
     *layers("UpsamplingNearest2d UpsamplingBilinear2d", lambda: (args(scale_factor=2), args(image(2, 3)))),
     *(
         Op("grid_sample", sampled(mode=mode, padding_mode=border, align_corners=False), "F", variant=f"{mode}_{border}")
-        for mode, border in (("bilinear", "zeros"), ("bilinear", "border"), ("nearest", "reflection"))
+        for mode, border in (("bilinear", "zeros"), ("nearest", "reflection"))
     ),
     Op("grid_sample", sampled(align_corners=True), "F", variant="corners"),
     Op("affine_grid", affine(align_corners=False), "F"),
@@ -92,9 +92,26 @@ ROWS = (
 )
 
 
+#: PyTorch 2.14.1 reads past its image, and ends the process, where a place is NaN: the places keep to their range.
+WITHIN = (
+    Op(
+        "grid_sample",
+        sampled(mode="bilinear", padding_mode="border", align_corners=False),
+        "F",
+        variant="bilinear_border",
+    ),
+)
+
+
 @main_forms(ROWS)
 @autotest(n=10)
 def test_op(call):
+    return call()
+
+
+@main_forms(WITHIN)
+@autotest(n=10, inputs="standard")
+def test_places_within_an_image(call):
     return call()
 
 

@@ -56,7 +56,7 @@ ROWS = (
         errors={
             "size": lambda: args(tensor(2, 3), (4, 2)),
             "inferred_twice": lambda: args(tensor(2, 3), (-1, -1)),
-            "strides": lambda: args(tensor(2, 3).t(), (6,)),
+            "strides": lambda: args(tensor(2, 3).contiguous().t(), (6,)),
         },
     ),
     *ops("view_as reshape_as", like_another, "Tensor"),
