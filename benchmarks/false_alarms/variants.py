@@ -21,6 +21,10 @@ _AT_RANDOM = torch.Tag.nondeterministic_seeded
 _HALVES = (torch.float16, torch.bfloat16, torch.float32)
 
 
+#: Ops that write their running statistics, though their schema does not say so.
+WRITERS = frozenset({"aten.native_batch_norm", "aten._batch_norm_impl_index", "aten._native_batch_norm_legit"})
+
+
 def functional(op: Any) -> bool:
     """Whether an op gives new memory, writes to no argument, and is not random: others are left as they are."""
     schema = op._schema
@@ -80,7 +84,7 @@ class Contiguous(TorchDispatchMode):
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run one op on contiguous copies of what is not."""
         kwargs = kwargs or {}
-        if functional(op):
+        if functional(op) and str(op.overloadpacket) not in WRITERS:
             args, kwargs = tree_map(lambda x: x.contiguous() if isinstance(x, torch.Tensor) else x, (args, kwargs))
         return op(*args, **kwargs)
 

@@ -103,6 +103,17 @@ def test_contiguous_gives_contiguous_tensors() -> None:
     assert not torch.exp(x).is_contiguous()
 
 
+@pytest.mark.parametrize("mode", [Wide, Contiguous, Permuted])
+def test_running_statistics_are_written(mode: type[Wide]) -> None:
+    """Once, and where they lie, in every mode."""
+    x = torch.linspace(-2, 2, 24).reshape(4, 3, 2)
+    found, expected = (torch.zeros(6)[::2], torch.ones(6)[::2]), (torch.zeros(3), torch.ones(3))
+    with mode():
+        torch.nn.functional.batch_norm(x, *found, training=True)
+    torch.nn.functional.batch_norm(x, *expected, training=True)
+    torch.testing.assert_close(found, expected)
+
+
 def test_a_full_run_takes_all_suites_but_global_tensors() -> None:
     """PyTorch has no global tensors: each of their cases would be an alarm."""
     files = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("suites/**/test_*.py")}
