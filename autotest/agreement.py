@@ -102,4 +102,7 @@ def _infinities_apart(left: Array, right: Array) -> Array:
 
 def wide(array: Array) -> Array:
     """The values in float64, where they are not complex."""
-    return array if array.dtype.kind == "c" else array.astype(np.float64)
+    if array.dtype.kind == "c":
+        return array
+    with np.errstate(invalid="ignore"):  # memory that nobody wrote may hold a signalling NaN
+        return array.astype(np.float64)

@@ -177,3 +177,11 @@ def test_complex_parts(expected: complex, actual: complex, kind: str) -> None:
     assert not close(left, right, NEAR)
     assert close(left, left.astype("complex128"), NEAR)
     assert value_difference(left, right, NEAR)[0] == kind
+
+
+@pytest.mark.filterwarnings("error")
+def test_memory_that_nobody_wrote_is_compared_without_a_warning() -> None:
+    """A signalling NaN, which no computation gives, is a NaN."""
+    signalling = np.array([0x7F800001], np.uint32).view(np.float32)
+    assert close(signalling, array(NAN), NEAR)
+    assert not close(signalling, array(1.0), NEAR)
