@@ -143,6 +143,14 @@ class Reruns:
         return None if seen.ended or seen.backward_failure is not None else seen
 
     @cached_property
+    def traced(self) -> list[Observation]:
+        """As it is and in float64, by the formulas that autograd has for a tracer."""
+        with self._reference.seen_by_mode():
+            seen = QuietReplay(self._reference, self.program, side="reference").run()
+            found = list(self._run([(None, None)], integers=False))
+        return found if seen.ended or seen.backward_failure is not None else [seen, *found]
+
+    @cached_property
     def unfilled(self) -> list[Observation]:
         """Twice as it is, what the reference leaves uninitialised being zeros once, and once ones; empty where the
         Program calls no such op.

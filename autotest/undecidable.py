@@ -76,6 +76,7 @@ SUBNORMAL = "subnormal"
 REFERENCE_OVERFLOW = "overflow in the reference"
 OVERFLOW = "overflow"
 PRECISION = "the reference gives another in float64"
+FORMULA = "the reference gives another by another of its formulas"
 PLACE = "the reference gives another by the element's place"
 ZERO_SIGN = "sign of zero"
 #: No doubt at all: nobody promises it, and no case is counted for it.
@@ -312,6 +313,9 @@ class _Question:
         if self.call is None:
             yield THRESHOLD, finite & hull
         yield PLACE, self._elsewhere()
+        if self.difference.part in ("gradient", "second"):
+            for run in self._arrays(self.reruns.traced):
+                yield FORMULA, self._as_exact(run)
 
     def _as_exact(self, exact: Array) -> Array:
         """Where one side is not finite, and the target gives what the reference's own float64 rounds to."""

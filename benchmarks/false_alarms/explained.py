@@ -8,10 +8,6 @@ from types import MappingProxyType
 #: By variant and fingerprint: why the alarm cannot be told from a fault.
 EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        ("float64", "torch/eager_backward/nonfinite/prod/float64,huge"): (
-            "autograd differentiates prod by another formula under a dispatch mode: it does not divide by the product, "
-            "which is infinite here; in float64 no wider run tells that from a fault"
-        ),
         ("float64", "torch/eager_backward/nonfinite/layer_norm/float32,huge"): (
             "the reference overflows to NaN; over two elements the gradient is the rest of two terms 10,000 times as "
             "great, and the mean that the forward rounds to float32 decides its fourth digit"

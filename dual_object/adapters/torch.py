@@ -185,6 +185,20 @@ class Adapter:
         finally:
             torch.set_default_dtype(before)
 
+    @contextlib.contextmanager
+    def seen_by_mode(self) -> Iterator[None]:
+        """While it lasts, every op is seen by a dispatch mode that leaves it as it is: autograd then takes those of its
+        formulas that read no values and write nothing in place, as it does for a tracer.
+        """
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        class Idle(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class has no annotations
+            def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                return op(*args, **(kwargs or {}))
+
+        with Idle():  # type: ignore[no-untyped-call]  # for the same reason
+            yield
+
     def overwrite(self, tensor: torch.Tensor, change: Callable[[Array], Array]) -> None:
         """Change a tensor's values in place, behind autograd's back; one whose elements share memory keeps its own."""
         apart = all(stride or size < 2 for size, stride in zip(tensor.shape, tensor.stride(), strict=True))

@@ -198,6 +198,11 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         gradient(NAN, 1),
         ["the reference gives another by the element's place"],
     ),
+    "the gradient by the formula for a tracer": (
+        lambda: torch.prod(given(INF, 2.0, 3.0, grad=True)),
+        gradient(6, INF, INF),
+        ["the reference gives another by another of its formulas"],
+    ),
     "a conversion out of range": (
         lambda: given(1.5, 1e20, NAN).to(torch.int32),
         outputs([1, 7, 8]),
@@ -301,6 +306,11 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
         outputs([-INF]),
         ["t0 differs in 1 of 1 element: it is -inf, but should be nan"],
+    ),
+    "the gradient by no formula": (
+        lambda: torch.prod(given(INF, 2.0, 3.0, grad=True)),
+        gradient(7, INF, INF),
+        ["gradient of x differs in 1 of 3 elements: [0] is 7.0, but should be nan"],
     ),
     "no slope of NaN anywhere": (
         lambda: torch.nn.functional.elu(given(NAN, 1.0, grad=True)),
