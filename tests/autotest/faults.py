@@ -537,6 +537,7 @@ def float32(adapter: Any) -> None:
 
     _replace(torch, "cos", narrow)
     _replace(torch, "exp", alone)
-    _replace(torch, "sin", _after(lambda result: result + 0.5))
+    for op in ("sin", "sinh"):
+        _replace(torch, op, _after(lambda result: result + 0.5))
     _replace(torch, "argmax", _after(lambda result: result + 1))
     _replace(torch, "tan", _after(lambda result: result + (0.5 if result.dtype == torch.float32 else float("nan"))))
