@@ -46,6 +46,7 @@ def _outcomes(folder: Path, tests: set[str], fault: str = "plant") -> dict[str, 
     """How each of these tests ends against the faulty target."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
     asked = ["--autotest-target", "torch", "--autotest-cases", "3", "--autotest-report", str(folder)]
+    asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)],
         cwd=ROOT,
