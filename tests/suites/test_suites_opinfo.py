@@ -42,6 +42,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     report = tmp_path_factory.mktemp("opinfo")
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
     asked = [sys.executable, "-m", "pytest", "-rs", "--autotest-target", "torch", "--autotest-report", str(report)]
+    asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
     done = subprocess.run(  # noqa: S603 - our own interpreter
         [*asked, *(f"{SUITE}::test_entry[{entry}]" for entry in ENTRIES)],
         cwd=ROOT,
