@@ -120,18 +120,3 @@ def test_printed_program_says_so() -> None:
     """The reader of a Program sees that it is differentiated twice."""
     text = str(program("exp", {"0": np.ones(3, np.float32)}))
     assert text == "def program(torch, x):\n    t0 = torch.exp(x)\n    return t0  # differentiated twice"
-
-
-def test_backward_that_fails_either_way_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a graph of its own and without one; then both failures are told."""
-    adapter, asked = Adapter(), list[bool]()
-
-    def refusing(outputs, cotangents, *, create_graph=False):  # type: ignore[no-untyped-def]
-        asked.append(create_graph)
-        raise RuntimeError("no gradient")
-
-    monkeypatch.setattr(adapter, "backward", refusing)
-    seen = Replay(adapter, program("exp", {"0": np.ones(3, np.float32)})).run()
-    assert asked == [True, False]
-    assert seen.backward_failure is not None
-    assert seen.second_failure is not None
