@@ -69,9 +69,11 @@ def start() -> None:
     numpy = [sys.executable, "-c", "import numpy"]
     ours = [sys.executable, "-c", "import numpy; from autotest import autotest, random, random_tensor, torch"]
     help_ = [sys.executable, "-m", "autotest", "--help"]
-    asleep = [sys.executable, "-m", "pytest", "-q", "--collect-only", "benchmarks/measure.py"]
+    # no other plugin: theirs take a second to load, whose noise is greater than what is measured
+    options = ["--disable-plugin-autoload", "-q", "--collect-only", "benchmarks/measure.py"]
+    alone = [sys.executable, "-m", "pytest", *options]
     helped = median(cpu_seconds(help_) for _ in range(STARTS)) * 1e3
-    slept = _added(_quiet(asleep), _quiet([*asleep, "-p", "no:autotest"]))
+    slept = _added(_quiet([*alone, "-p", "autotest.plugin"]), _quiet(alone))
     for name, measured, bar, meaning in (
         ("import", _added(ours, numpy), 150, "importing every public name adds to importing NumPy"),
         ("--help", helped, 300, "autotest --help takes"),
