@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from autotest.comparison import Difference, Names, Phase, Rules, compare, failure_difference, in_world
@@ -11,7 +12,8 @@ from autotest.evidence import Sides
 from autotest.layouts import eager_differences
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import Adapter, GraphRefusal
-from dual_object.isolation import isolate
+from dual_object.globals import distributed
+from dual_object.isolation import isolate, isolate_refused
 from dual_object.observation import Failure, Observation, failure_kind
 from dual_object.program import Program
 from dual_object.values import Array
@@ -66,11 +68,45 @@ def blame(
 
 
 def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
-    """A worker's end as a divergence of the Program that it ran."""
+    """A worker's end as a divergence of the Program that it ran, in `phase` or, where it says so, in the backward."""
+    if death.backward:
+        phase = "eager_backward"
     kind = "timeout" if death.timed_out else "crash"
     call = only_call(program) if death.call is None else death.call
     difference = Difference(in_world(program, phase), kind, "the program", f"the target {death.sentence()}", call=call)
     return Divergence(difference, program, call, last_words=death.last_words or None)
+
+
+def blame_death(reference: Adapter, target: Target, divergence: Divergence) -> Divergence:
+    """What `of_death` told, with the call that ends the worker alone; the call that it was at is tried first.
+
+    One more worker dies of that. What hangs is not run again: it would be waited for once more.
+    """
+    program, noted, difference = divergence.program, divergence.call, divergence.difference
+    if difference.kind == "timeout" or only_call(program) is not None or distributed(program):
+        return divergence
+    if noted is not None and program.calls[noted].raises:
+        refused = isolate_refused(reference, program, noted)
+        tried = [] if refused is None else [(noted, refused)]
+    else:
+        tried = [(index, alone) for index, alone, _ in isolate(reference, program)]
+        tried.sort(key=lambda one: one[0] != noted)
+    for index, alone in tried:
+        if _ends(target, alone, difference.phase):
+            return replace(divergence, call=index, alone=alone, difference=replace(difference, call=index))
+    return divergence
+
+
+def _ends(target: Target, alone: Program, phase: Phase) -> bool:
+    """Whether a Program ends the worker in a phase."""
+    [answer] = target.eager([alone])
+    if isinstance(answer, Death):
+        return not answer.timed_out and answer.backward == (phase == "eager_backward")
+    if not phase.startswith("graph") or answer.ended:
+        return False
+    keys = [key for key, gradient in answer.gradients.items() if gradient is not None]
+    ended = target.graph([alone], [keys] if keys and alone.cotangents else None)
+    return isinstance(ended, Death) and not ended.timed_out
 
 
 def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Divergence:
@@ -82,14 +118,23 @@ def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Diverg
     return Divergence(failure_difference(program, failure, "graph_forward"), program, call)
 
 
-def of_refused_draw(program: Program, answer: Observation | Death) -> list[Divergence]:
+def of_refused_draw(
+    reference: Adapter, target: Target, program: Program, answer: Observation | Death
+) -> list[Divergence]:
     """How the target's answer to a refused draw differs from a refusal."""
     if isinstance(answer, Death):
-        return [of_death(program, answer, "eager_forward")]
+        return [blame_death(reference, target, of_death(program, answer, "eager_forward"))]
     return [
         Divergence(failure_difference(program, failure, in_world(program, "eager_forward")), program, failure.call)
         for failure in answer.failures
     ]
+
+
+def call_alone(reference: Adapter, program: Program, index: int) -> Program | None:
+    """One call as a Program of its own, whether the reference refuses it or not; None where it cannot stand alone."""
+    if program.calls[index].raises:
+        return isolate_refused(reference, program, index)
+    return next((alone for found, alone, _ in isolate(reference, program) if found == index), None)
 
 
 def only_call(program: Program) -> int | None:

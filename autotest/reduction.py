@@ -237,25 +237,6 @@ def _inlined(reference: Adapter, program: Program, index: int) -> Program | None
     return replace(program, inputs=inputs, calls=calls)
 
 
-def only(reference: Adapter, program: Program, index: int) -> Program | None:
-    """One call of a Program, refused ones included, on inputs that have the values which it is given on the reference;
-    None where it is given other objects than tensors.
-    """
-    call = program.calls[index]
-    replay = Replay(reference, program, side="reference")
-    replay.advance(index)
-    given = {x.id: x for x in program.inputs}
-    inputs: list[Input] = []
-    for id_ in dict.fromkeys(call.operands()):
-        value = replay.values.by_id.get(id_)
-        if not isinstance(value, reference.tensor_type):
-            return None
-        [data] = reference.read([value])
-        dtype = reference.describe(value)[0]
-        inputs.append(given.get(id_) or Input(id_, "", data.copy(), dtype))
-    return Program(inputs, [call], None if call.raises else call.out)
-
-
 def _digest(program: Program) -> bytes:
     arrays: list[Array] = []
     text = json.dumps(program.to_json(arrays), sort_keys=True, default=str)
@@ -266,4 +247,4 @@ def _digest(program: Program) -> bytes:
     return digest.digest()
 
 
-__all__ = ["MOST_RUNS", "Reducer", "only", "settle"]
+__all__ = ["MOST_RUNS", "Reducer", "settle"]

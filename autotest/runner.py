@@ -7,13 +7,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from autotest import again
 from autotest.again import drawing
-from autotest.blame import Target, blame, of_death, of_refusal, of_refused_draw
+from autotest.blame import Target, blame, blame_death, of_death, of_refusal, of_refused_draw
 from autotest.case import Case, Drawer, Origin, Rejection, case_test_name
 from autotest.comparison import Difference, compare
 from autotest.divergence import Divergence
@@ -36,6 +37,7 @@ from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
 from dual_object.errors import DualError, RawTargetNeeded
 from dual_object.observation import Observation
+from dual_object.program import Program
 from generators import GeneratorError
 from reports import ReportError
 
@@ -78,10 +80,13 @@ class TestRun:
         """Run all n cases; whatever one of them shows, the others still run."""
         isolate = self.session.options.isolate
         inline = isolate == "never" or self.nodeid in self.session.inline_tests
+        refused: RejectionError | None = None
         if not inline:
             self.session.supervisor.start()
             try:
                 self._run_isolated()
+            except RejectionError as error:
+                refused = error
             except RawTargetNeeded as needed:
                 if isolate == "always":
                     raise UsageError(
@@ -90,17 +95,22 @@ class TestRun:
                 self.session.inline_tests[self.nodeid] = str(needed)
                 inline = True
         if inline:
-            self._run_inline()
-        self._conclude(inline)
+            try:
+                self._run_inline()
+            except RejectionError as error:
+                refused = error
+        self._conclude(inline, refused)
 
-    def _conclude(self, inline: bool) -> None:
-        """Record the survey, prove what the ledger knows of this test, and raise what is new."""
+    def _conclude(self, inline: bool, refused: RejectionError | None) -> None:
+        """Record the survey, prove what the ledger knows of this test, and raise what is new; what the cases have shown
+        that could run, and the refused draws that the target was given, comes before `refused`.
+        """
         if self._survey is not None and self.session.writer is not None:
             for row in self._survey.rows():
                 self.session.writer.tolerance(self.nodeid, row)
         stale: list[str] = []
         # Another call of the same test may show the rest; and what several ranks showed, one worker cannot.
-        whole = self.session.options.case is None and not self.session.nested
+        whole = self.session.options.case is None and not self.session.nested and refused is None
         if self.ledger.entries and whole and self.verdicts.peers is None:
             target = self.session.supervisor
             about = self.ledger.about(self.drawer.test)
@@ -110,7 +120,9 @@ class TestRun:
         if self.verdicts.rows:
             self.verdicts.shrink(self.drawer, inline=inline)
             self.verdicts.blame(inline=inline)
-            raise DivergenceError("\n\n".join([self.verdicts.message(), *stale]))
+            raise DivergenceError("\n\n".join([self.verdicts.message(), *stale, *([str(refused)] if refused else [])]))
+        if refused is not None:
+            raise refused
         if stale:
             raise StaleEntryError("\n".join(stale))
 
@@ -189,7 +201,7 @@ class TestRun:
         shown = remembered or len(self._rejections) <= REFUSED_SAMPLE
         if shown and program.calls and program.calls[-1].raises:
             [answer] = target.eager([program])
-            divergences = self._told(of_refused_draw(program, answer), target)
+            divergences = self._told(of_refused_draw(self.session.reference, target, program, answer), target)
         unshown = divergences if self.options.drop_in and not aligns_exceptions() else []
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
@@ -252,9 +264,17 @@ class TestRun:
 
     def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
         judgement.death = death
-        divergence = of_death(judgement.case.program, death, phase)
-        told = self._told([divergence], self.session.supervisor, graph=phase == "graph_forward")
-        self._found(judgement, [divergence.difference], told)
+        program, target = judgement.case.program, self.session.supervisor
+        divergence = of_death(program, death, phase)
+        signature = (divergence.call, *self._signature(program, [divergence.difference]))
+        _, known = self._blamed.get(signature, (0, []))
+        if not known:  # each look at it costs a worker
+            blamed = blame_death(self.session.reference, target, divergence)
+            known = self._told([blamed], target, graph=phase == "graph_forward")
+            self._blamed[signature] = (1, known)
+        difference = replace(divergence.difference, call=known[0].call)
+        told = replace(known[0], difference=difference, program=program, last_words=divergence.last_words)
+        self._found(judgement, [divergence.difference], [told])
 
     def _told(self, divergences: Sequence[Divergence], target: Target, *, graph: bool = False) -> list[Divergence]:
         """The divergences with what their inputs need for them to show; ranks would have to agree on experiments."""
@@ -385,9 +405,7 @@ class TestRun:
     ) -> list[Divergence]:
         """Blame call by call for the first such cases of the test; later ones of the same ops share that blame."""
         case, sides = judgement.case, judgement.sides
-        dtypes = tuple(x.dtype for x in case.program.inputs)
-        shown = tuple(sorted({(d.phase, d.kind) for d in differences}))
-        signature = (tuple(case.program.ops()), dtypes, shown, properties(case.program))
+        signature = self._signature(case.program, differences)
         count, known = self._blamed.get(signature, (0, []))
         if count >= BLAMED and len(known) == 1:
             first = known[0]
@@ -399,6 +417,12 @@ class TestRun:
         if found:
             self._blamed[signature] = (count + 1, found)
         return found
+
+    def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
+        """What cases have in common that share a blame."""
+        dtypes = tuple(x.dtype for x in program.inputs)
+        shown = tuple(sorted({(d.phase, d.kind) for d in differences}))
+        return tuple(program.ops()), dtypes, shown, properties(program)
 
     def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:
         """What of the divergences the reference defines; the case keeps its doubts about the rest."""

@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from autotest.blame import Target
+from autotest.blame import Target, call_alone
 from autotest.case import Drawer, Origin
 from autotest.comparison import Rules
 from autotest.divergence import Divergence, blamed_line
 from autotest.errors import AutotestError, EnvironmentFault, HarnessFault
 from autotest.hypothesis_source import UnavailableError, check_available, minimise
-from autotest.reduction import Reducer, only
+from autotest.reduction import Reducer
 from autotest.trial import TrialError, trial
-from dual_object.isolation import isolate
 from dual_object.printing import names
 from dual_object.program import Input, Program
 from generators import PhiloxSource
@@ -263,9 +262,8 @@ def _starts(reference: Reference, judge: Judge, divergence: Divergence) -> list[
         if found.alone is not None:
             starts.append(found.alone)
         elif found.call is not None:
-            starts += [alone for index, alone, _ in isolate(reference, found.program) if index == found.call]
-            refused = only(reference, found.program, found.call) if found.program.calls[found.call].raises else None
-            starts += [] if refused is None else [refused]
+            alone = call_alone(reference, found.program, found.call)
+            starts += [] if alone is None else [alone]
         starts.append(found.program)
     return starts
 

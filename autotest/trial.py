@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from autotest import again
-from autotest.blame import Target, blame, of_death, of_refusal
+from autotest.blame import Target, blame, blame_death, of_death, of_refusal
 from autotest.case import Case
 from autotest.comparison import Rules, compare
 from autotest.divergence import Divergence
@@ -48,7 +48,8 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
         raise TrialError(f"PyTorch itself cannot run the program here: {failure.classes[0]}: {failure.message}")
     [eager] = target.eager([program])
     if isinstance(eager, Death):
-        return facts.told([of_death(program, eager, "eager_forward")], graph=False)
+        died = of_death(program, eager, "eager_forward")
+        return facts.told([blame_death(reference, target, died)], graph=False)
     sampled = [
         divergence
         for index, _, alone in random_calls(reference, program)
@@ -65,7 +66,8 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
     second = second_call(reference, program, expected)
     answer = target.graph([program], keys, None if isinstance(second, str) else [second.arrays])
     if isinstance(answer, Death):
-        return facts.told([of_death(program, answer, "graph_forward")], graph=True)
+        died = of_death(program, answer, "graph_forward")
+        return facts.told([blame_death(reference, target, died)], graph=True)
     result = answer if isinstance(answer, GraphFailure) else answer[0]
     if isinstance(result, Observation):
         found = compare(program, eager, result, rules, graph=True) or compare(

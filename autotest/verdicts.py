@@ -234,4 +234,5 @@ class Verdicts:
         from reports import failure_text
 
         total = sum(self._session.counts[v] for v in ("aligned", "divergent", "undecidable", "crashed", "timed_out"))
-        return failure_text(self.rows, cases=total, repros=self._scripts)
+        refused = {key for key, verdict in self.ended.items() if verdict == "rejected"}
+        return failure_text(self.rows, cases=total, repros=self._scripts, refused=refused)

@@ -23,6 +23,7 @@ from dual_object import observation, wire
 from dual_object.adapter import GraphRefusal, Surface, TargetInfo
 from dual_object.observation import Observation
 from dual_object.program import Program
+from dual_object.replay import BACKWARD
 from dual_object.server import PROGRESS
 from dual_object.values import Array
 
@@ -44,8 +45,8 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A worker ended, or was ended, while it ran something: how, at which case and call of the request, and its last
-    words.
+    """A worker ended, or was ended, while it ran something: how, at which case and call of the request or in the case's
+    backward, and its last words.
     """
 
     timed_out: bool
@@ -53,6 +54,7 @@ class Death:
     case: int
     call: int | None
     last_words: str
+    backward: bool = False
 
     def sentence(self) -> str:
         """One sentence for people."""
@@ -188,11 +190,11 @@ class Worker:
         if timed_out:
             self.close()
             how = f"did not answer within {seconds:g} s and was killed"
-            return Death(True, how, case, call if call >= 0 else None, self.last_words())
-        how = self._how_it_ended()
+        else:
+            how = self._how_it_ended()
         last_words = self.last_words()
         self.close()
-        return Death(False, how, case, call if call >= 0 else None, last_words)
+        return Death(timed_out, how, case, call if call >= 0 else None, last_words, call == BACKWARD)
 
     def _how_it_ended(self) -> str:
         try:

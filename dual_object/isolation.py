@@ -50,6 +50,25 @@ def isolate(reference: Adapter, program: Program) -> Iterator[tuple[int, Program
             return
 
 
+def isolate_refused(reference: Adapter, program: Program, index: int) -> Program | None:
+    """A call that the reference refuses as a Program of its own, on inputs that have the values which it is given
+    there; None where it is given other objects than tensors.
+    """
+    call = program.calls[index]
+    replay = Replay(reference, program, side="reference")
+    replay.advance(index)
+    given = {x.id: x for x in program.inputs}
+    inputs: list[Input] = []
+    for id_ in dict.fromkeys(call.operands()):
+        value = replay.values.by_id.get(id_)
+        if not isinstance(value, reference.tensor_type):
+            return None
+        [data] = reference.read([value])
+        dtype = reference.describe(value)[0]
+        inputs.append(given.get(id_) or Input(id_, "", data.copy(), dtype))
+    return Program(inputs, [call], None)
+
+
 def _alone(
     replay: Replay, call: Call, spelled: dict[int, str], backward: bool, lying: dict[int, Layout]
 ) -> Program | None:

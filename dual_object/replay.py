@@ -57,6 +57,10 @@ def materialise(x: Input) -> Array:
     return laid(x.data, x.strides)
 
 
+#: What stands for a call's index where the backward is meant.
+BACKWARD = -2
+
+
 def lay(adapter: Adapter, x: Input) -> tuple[Any, Array | None]:
     """An input as a tensor of this side, and the memory of its values where the tensor shares it.
 
@@ -98,7 +102,7 @@ class Replay:
 
     def start(self, before: Callable[[int], None] | None = None) -> Finished:
         """Run everything, backward included, without waiting for the target; `before(index)` is told of each call
-        before it starts.
+        before it starts, and of the backward as of `BACKWARD`.
         """
         for x in self.program.inputs:
             self.place(x)
@@ -108,6 +112,8 @@ class Replay:
             if before is not None:
                 before(index)
             self.step(index, call)
+        if before is not None and not self.seen.ended:
+            before(BACKWARD)
         finished = self.finish()
         failed = self.seen.backward_failure and self.seen.second_failure
         if not (self.repeatable and self.program.second_cotangents and failed):

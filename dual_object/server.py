@@ -175,12 +175,12 @@ class Server:
             self.eager(programs)
 
     def eager(self, programs: list[Any]) -> None:
-        """Replay each Program and wait for it, so that an asynchronous abort is blamed on its own case."""
+        """Replay each Program and wait for each call, so that an asynchronous abort is blamed on its own."""
         from dual_object.observation import observe
         from dual_object.replay import Replay
 
         for index, program in enumerate(programs):
-            started = Replay(self.adapter, program).start(self._noting(index))
+            started = Replay(self.adapter, program).start(self._noting(index, wait=True))
             self._send(observe([started], self.adapter))
 
     def together(self, programs: list[Any]) -> None:
@@ -205,10 +205,12 @@ class Server:
         told = [observation.to_json(one, arrays) for one in seen]
         self.channel.send({"seen": told}, arrays)
 
-    def _noting(self, case: int) -> Callable[[int], None]:
+    def _noting(self, case: int, *, wait: bool = False) -> Callable[[int], None]:
         progress, note = self.progress, PROGRESS.pack_into
 
         def before(call: int) -> None:
+            if wait:
+                self.adapter.synchronize()
             note(progress, 0, case, call)
 
         note(progress, 0, case, AFTER_CALLS)

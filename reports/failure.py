@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from rich.padding import Padding
@@ -17,20 +17,28 @@ SHOWN = 3
 
 
 def failure_text(
-    rows: Sequence[Mapping[str, object]], cases: int, width: int = 100, repros: Mapping[str, Path] | None = None
+    rows: Sequence[Mapping[str, object]],
+    cases: int,
+    width: int = 100,
+    repros: Mapping[str, Path] | None = None,
+    refused: Container[object] = (),
 ) -> str:
     """Tell a test's divergences: one block per fingerprint with message, program and worst elements.
 
     `rows` are divergence rows as in the records, in the order of their cases; `cases` is how many cases the test ran;
-    `repros` says by id where the run will write a script.
+    `repros` says by id where the run will write a script, `refused` holds the case keys of draws that the reference
+    refused.
     """
     groups: dict[object, list[Mapping[str, object]]] = {}
     for row in rows:
         groups.setdefault(row["fingerprint"], []).append(row)
     paper = Paper(width)
     console = paper.console
-    affected = len({row["case_key"] for row in rows})
-    console.print(Text(f"{counted(len(groups), 'divergence')} in {affected} of {counted(cases, 'case')}"))
+    keys = {row["case_key"] for row in rows}
+    draws = sum(key in refused for key in keys)
+    places = [f"{len(keys) - draws} of {counted(cases, 'case')}"] if len(keys) > draws else []
+    places += [counted(draws, "refused draw")] if draws else []
+    console.print(Text(f"{counted(len(groups), 'divergence')} in {' and '.join(places)}"))
     for group in list(groups.values())[:SHOWN]:
         first = group[0]
         console.print()

@@ -291,3 +291,43 @@ def test_fix_is_confirmed_by_the_same_cases(tmp_path: Path) -> None:
     assert "remembered cases now align" in fixed.out
     assert fixed.summary["remembered"] == {"aligned": 2, "problems": []}
     assert not list((tmp_path / ".autotest" / "memory").glob("*.json"))
+
+
+#: Calls that end OneFlow's process: the blamed op, and whether the reference refuses it.
+CRASHES = {
+    "test_floor_divide": ("floor_divide", True),
+    "test_fmod": ("fmod", True),
+    "test_remainder": ("remainder", True),
+    "test_max": ("max", False),
+    "test_amax": ("amax", False),
+    "test_tensor_split": ("tensor_split", False),
+    "test_div": ("div", False),
+}
+
+
+@pytest.fixture(scope="module")
+def crashes(shared_run: Callable[..., Outcome]) -> Outcome:
+    """A run of what ends OneFlow's process, with the seconds that a run has when nobody asks for more."""
+    return shared_run("crashes", {"test_crashes.py": "crashes.py"}, "--autotest-shrink=10", target="oneflow")
+
+
+@pytest.mark.parametrize("test", CRASHES)
+def test_crash_of_oneflow(crashes: Outcome, test: str) -> None:
+    """The call that ends OneFlow is left alone, refused by the reference or not."""
+    op, refused = CRASHES[test]
+    phase = "eager_backward" if test == "test_div" else "eager_forward"
+    assert crashes.rows(test) == {(phase, "crash", op)}
+    [shrunk] = [record["shrunk"] for record in crashes.records("shrunk") if record["test"].endswith(f"::{test}")]
+    assert shrunk["calls"] == 1, shrunk
+    assert ("# raises RuntimeError" in shrunk["program"]) is refused
+
+
+def test_refused_and_divergent(crashes: Outcome) -> None:
+    """A test of which no case could run tells first what its refused draws showed."""
+    _, _, failure = crashes.out.partition("_ test_fmod _")
+    told = [line for line in failure.splitlines()[1:] if line]
+    assert told[0] == "1 divergence in 2 refused draws"
+    assert told[told.index("  autotest replay 5eb10d6e") + 2] == (
+        "test_crashes.py::test_fmod: the reference refused 20 of 20 draws, so only 0 of n=1 cases could run; "
+        "the commonest reason (20 times) is RuntimeError: ZeroDivisionError: narrow the generators' ranges"
+    )

@@ -10,7 +10,7 @@ from dual_bodies import BODIES, assert_same, double, tensor, torch
 from dual_object import Call, Program, Replay
 from dual_object.observation import Failure, mutated
 from dual_object.program import Input
-from dual_object.replay import import_function, materialise, same_host
+from dual_object.replay import BACKWARD, import_function, materialise, same_host
 from dual_object.values import Named, Ref
 
 
@@ -37,11 +37,11 @@ def test_another_value_is_seen(recorded, reference):
 
 
 def test_each_call_is_announced(recorded, reference):
-    """`before` is told of each call, in order, before it starts."""
+    """`before` is told of each call, in order, before it starts, and of the backward."""
     told = []
     case = recorded(BODIES["operators"])
     Replay(reference, case.program).start(told.append)
-    assert told == list(range(len(case.program.calls)))
+    assert told == [*range(len(case.program.calls)), BACKWARD]
 
 
 @pytest.mark.parametrize(
