@@ -1,34 +1,12 @@
-"""Calls that end OneFlow's process, each in a chain of others; the reference refuses the first three."""
+"""Calls that end OneFlow's process, each in a chain of others; the reference refuses the first."""
 
 from autotest import autotest, random_tensor, torch
 
 
-def _positive():
-    return torch.abs(random_tensor(ndim=2, dim0=3, dim1=4, dtype=int)) + 1
-
-
-@autotest(n=1, auto_backward=False, check_graph=False)
-def test_floor_divide():
-    y = _positive()
-    return torch.floor_divide(y, y * 0) + 1
-
-
 @autotest(n=1, auto_backward=False, check_graph=False)
 def test_fmod():
-    y = _positive()
+    y = torch.abs(random_tensor(ndim=2, dim0=3, dim1=4, dtype=int)) + 1
     return torch.fmod(y, y * 0) + 1
-
-
-@autotest(n=1, auto_backward=False, check_graph=False)
-def test_remainder():
-    y = _positive()
-    return y % (y * 0) + 1
-
-
-@autotest(n=1, auto_backward=False, check_graph=False)
-def test_max():
-    x = random_tensor(ndim=2, dim0=3, dim1=4)
-    return torch.max(torch.sum(torch.exp(x)), dim=0)[0] + 1
 
 
 @autotest(n=1, auto_backward=False, check_graph=False)
