@@ -110,7 +110,8 @@ def judge(
         started = time.monotonic()
         each = min(seconds.each, seconds.left)
         try:
-            culprit = Trial(reference, target, rules, divergence, started + each).verdict()
+            with np.errstate(all="ignore"):  # infinities and NaN are what it is about, often enough
+                culprit = Trial(reference, target, rules, divergence, started + each).verdict()
         except OutOfTimeError:
             culprit = Culprit("not judged", f"its {each:g} s were spent")
         seconds.left -= time.monotonic() - started
@@ -233,17 +234,16 @@ class Trial:
             return None
         rounded = _rounded(exact.values, dtype)
         sides: dict[Side, Array] = {"reference": reference, "target": target}
-        with np.errstate(all="ignore"):
-            far = {side: _apart(values, rounded) for side, values in sides.items()}
-            right = {side: agreeing(rounded, values, allowed) for side, values in sides.items()}
-            lawful = right
-            if reference.dtype.kind in "fc":
-                spread = self._opinions.spread(difference, wrong.shape)
-                self._check_time()
-                within = allowed.atol + allowed.rtol * np.abs(exact.values) + SPREADS * spread
-                within = np.where(np.isfinite(within) & (spread > 0), within, 0.0)
-                # Of zeros that differ in sign neither is any farther.
-                lawful = {side: right[side] | ((far[side] > 0) & (far[side] <= within)) for side in sides}
+        far = {side: _apart(values, rounded) for side, values in sides.items()}
+        right = {side: agreeing(rounded, values, allowed) for side, values in sides.items()}
+        lawful = right
+        if reference.dtype.kind in "fc":
+            spread = self._opinions.spread(difference, wrong.shape)
+            self._check_time()
+            within = allowed.atol + allowed.rtol * np.abs(exact.values) + SPREADS * spread
+            within = np.where(np.isfinite(within) & (spread > 0), within, 0.0)
+            # Of zeros that differ in sign neither is any farther.
+            lawful = {side: right[side] | ((far[side] > 0) & (far[side] <= within)) for side in sides}
         scene = _Scene(dtype, exact, sides, far, wrong)
         for last in (False, True):
             decided = {side: wrong & lawful[other] & ~lawful[side] for side, other in _PAIRS}
@@ -343,10 +343,7 @@ def _listed(sources: tuple[str, ...]) -> str:
 
 def _rounded(exact: Array, dtype: str) -> Array:
     """The exact values as this dtype holds them."""
-    with np.errstate(all="ignore"):
-        if dtype == "bfloat16":
-            return exact
-        return exact.astype(dtype)
+    return exact if dtype == "bfloat16" else exact.astype(dtype)
 
 
 def _apart(left: Array, right: Array) -> Array:

@@ -118,8 +118,7 @@ class Opinions:
             own = array_of(self.program, beside.again, difference)
             if exact is None or own is None or exact.shape != shape or own.shape != shape:
                 continue
-            with np.errstate(all="ignore"):
-                apart = np.abs(wide(own) - wide(exact))
+            apart = np.abs(wide(own) - wide(exact))
             lost = np.maximum(lost, np.where(np.isfinite(apart), apart, 0.0))
         return lost
 

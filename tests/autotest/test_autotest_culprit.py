@@ -105,6 +105,15 @@ def test_target_by_numpy(reference: Adapter) -> None:
     assert (told["exact"], told["reference"], told["target"]) == (2.718, 2.718, 4.077)
 
 
+def test_infinities_are_no_warnings(reference: Adapter) -> None:
+    """Finite differences of sums that are NaN say nothing; NumPy does not warn of them."""
+    found = judged(reference, lambda: given(float("inf"), float("-inf"), 1.0, grad=True) * 2, twice_the_gradient)
+    assert (found.verdict, found.reason) == (
+        "target",
+        "8.4e+06 ULP off; the reference is 0.0 ULP from torch.ops.aten in float64",
+    )
+
+
 def test_target_where_nothing_else_knows(reference: Adapter) -> None:
     """Without a third opinion the reference's own float64 run speaks, and the verdict says so."""
     found = judged(reference, lambda: torch.nn.functional.normalize(given(3.0, 4.0), dim=0), times(2.0))
