@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -21,7 +23,7 @@ from autotest.replaying import find
 from autotest.session import Session
 from autotest.shrinking import Budget, Judge, Shrunk, shrink, values, worst_first
 from autotest.trial import trial
-from conftest import Outcome, run_pytest
+from conftest import Outcome, environment, run_pytest
 from dual_object.program import Call, Input, Program
 from dual_object.values import Ref
 from reports import read_run, render, summarize
@@ -328,3 +330,14 @@ def test_refused_and_divergent(crashes: Outcome) -> None:
         "test_crashes.py::test_fmod: the reference refused 20 of 20 draws, so only 0 of n=1 cases could run; "
         "the commonest reason (20 times) is RuntimeError: ZeroDivisionError: narrow the generators' ranges"
     )
+
+
+def test_crash_in_float64(crashes: Outcome) -> None:
+    """What ends OneFlow is replayed with the least Program, in the other dtype as well."""
+    command = [sys.executable, "-m", "autotest", "replay", "7f2522ce", "--float64"]
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        command, cwd=crashes.folder, env=environment({}), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout.startswith("7f2522ce stands in float64 too: 1 divergence in 1 of 1 case\n")
+    assert "oneflow/eager_forward/crash/amax/float64,0-dim  1 case\n" in done.stdout
