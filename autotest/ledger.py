@@ -96,9 +96,12 @@ class Entry:
 
     @property
     def line(self) -> str:
-        """The statement that diverges: the last one of the stored Program."""
+        """The statement that diverges: the last of the stored Program that names the op (a module, where it is made),
+        else the last.
+        """
         statements = [line.strip() for line in self.program.splitlines()[1:] if not line.strip().startswith("return")]
-        return statements[-1] if statements else self.program.strip()
+        called = f".{self.fingerprint.split('/')[3]}("
+        return ([line for line in statements if called in line] or statements or [self.program.strip()])[-1]
 
     def applies(self, target: TargetInfo) -> bool:
         """Whether the target's version and devices are those the entry is about."""

@@ -74,6 +74,21 @@ def problems(tmp_path: Path, text: str) -> list[str]:
     return [problem.replace(str(path), "LEDGER") for problem in read(path, "torch").problems]
 
 
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        ("def program(torch, x):\n    t0 = torch.relu(x)\n    t1 = t0 + 1\n    return t1\n", "t0 = torch.relu(x)"),
+        ("def program(torch, x):\n    t0 = x + 1\n    t1 = t0 * 2\n    return t1\n", "t1 = t0 * 2"),
+        ("no program is stored: the test runs inline\n", "no program is stored: the test runs inline"),
+    ],
+)
+def test_line_of_an_entry(tmp_path, program, line):
+    """The line that calls the op stands for a Program, wherever it is in it."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(program=program))
+    assert read(path, "torch").entries[FINGERPRINT].line == line
+
+
 def test_entry_is_read(tmp_path):
     """An entry gives its kind, its diverging line and its Program with the very values."""
     path = tmp_path / "known_divergences.toml"
