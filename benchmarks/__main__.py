@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from statistics import median
 
 from benchmarks.measure import bare, cpu_seconds, drop_in, harness, ratios, upstream
@@ -47,21 +48,27 @@ def main() -> None:
     pairs = 1 if arguments.quick else PAIRS
     print(f"{'benchmark':<16}{'ratio':>8}{'bar':>7}   ours / bare, CPU ms per case; medians of pairs: {pairs}")
     print(f"{'':<31}   drop-in: ours / OneFlow's own harness; inputs: standard / plain")
-    for name in arguments.names or every:
-        if name in ALONE:
-            ALONE[name]()
-            continue
-        if name in DROP_IN:
-            test, bar, counts = DROP_IN[name]
-            ratio, ours, theirs = ratios(drop_in(test), upstream(test), counts, counts, pairs)
-        elif name in INPUTS:
-            test, bar, counts = INPUTS[name]
-            standard, plain = harness(test, "standard"), harness(test, "plain")
-            ratio, ours, theirs = ratios(standard, plain, counts, counts, pairs)
-        else:
-            body, kind, bar, counts, bare_counts = CASES[name]
-            ratio, ours, theirs = ratios(harness(body), bare(kind), counts, bare_counts, pairs)
-        print(f"{name:<16}{ratio:>8.2f}{bar:>7.2f}   {ours * 1e3:.3f} / {theirs * 1e3:.3f}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="autotest-bench-") as report:
+        for name in arguments.names or every:
+            if name in ALONE:
+                ALONE[name]()
+            else:
+                compare(name, pairs, report)
+
+
+def compare(name: str, pairs: int, report: str) -> None:
+    """Measure one ratio and print it with its bar; the harness's runs are reported in the folder `report`."""
+    if name in DROP_IN:
+        test, bar, counts = DROP_IN[name]
+        ratio, ours, theirs = ratios(drop_in(test, report), upstream(test), counts, counts, pairs)
+    elif name in INPUTS:
+        test, bar, counts = INPUTS[name]
+        standard, plain = harness(test, report, "standard"), harness(test, report, "plain")
+        ratio, ours, theirs = ratios(standard, plain, counts, counts, pairs)
+    else:
+        body, kind, bar, counts, bare_counts = CASES[name]
+        ratio, ours, theirs = ratios(harness(body, report), bare(kind), counts, bare_counts, pairs)
+    print(f"{name:<16}{ratio:>8.2f}{bar:>7.2f}   {ours * 1e3:.3f} / {theirs * 1e3:.3f}", flush=True)
 
 
 def start() -> None:
@@ -82,7 +89,7 @@ def start() -> None:
         print(f"{name:<16}{measured:>8.0f}{bar:>7}   CPU ms that {meaning}", flush=True)
 
 
-def report() -> None:
+def great_report() -> None:
     """The report of a great run: 100,000 cases, 5,000 of them divergent, each with a fingerprint of its own."""
     found = great_run()
     for name, bar, meaning in (
@@ -97,7 +104,7 @@ def report() -> None:
         print(f"{name:<16}{shown:>8}{bar:>7}   {meaning}", flush=True)
 
 
-ALONE = {"start": start, "report": report}
+ALONE = {"start": start, "report": great_report}
 
 
 def _quiet(command: list[str]) -> list[str]:

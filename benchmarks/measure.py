@@ -33,11 +33,10 @@ def bare(kind: str) -> Callable[[int], list[str]]:
     return lambda count: [sys.executable, "-m", "benchmarks.bare", kind, str(count)]
 
 
-def harness(test: str, inputs: str = "plain") -> Callable[[int], list[str]]:
+def harness(test: str, report: str, inputs: str = "plain") -> Callable[[int], list[str]]:
     """The command that runs so many cases of a body through the harness, on inputs of one kind: plain ones are what
     bare cases draw.
     """
-    report = tempfile.mkdtemp(prefix="autotest-bench-")
     options = ["-n", "0", "--inputs", inputs, "--report", report, "--cases"]
     return lambda count: [
         sys.executable,
@@ -55,9 +54,8 @@ def upstream(test: str) -> Callable[[int], list[str]]:
     return lambda count: [sys.executable, "-m", "benchmarks.upstream", f"{HERE / 'dropin_cases.py'}::{test}"]
 
 
-def drop_in(test: str) -> Callable[[int], list[str]]:
+def drop_in(test: str, report: str) -> Callable[[int], list[str]]:
     """The command that runs the same test through the harness."""
-    report = tempfile.mkdtemp(prefix="autotest-bench-")
     run = [sys.executable, "-m", "autotest", "run", "--drop-in", f"{HERE / 'dropin_cases.py'}::{test}"]
     return lambda count: [*run, "-n", "0", "--report", report, "--", "-W", "ignore"]
 
