@@ -197,8 +197,10 @@ def _tidy(program: Program) -> Program:
 
 
 def _last_result(calls: Sequence[Call]) -> Tree:
-    """What the last call that computes returns, where it is one object of the framework."""
-    last = next((call for call in reversed(calls) if call.kind not in ("enter", "exit", "set", "module")), None)
+    """What the last call that computes returns, where it is one object of the framework; a module is no result."""
+    modules = {id_ for call in calls if call.kind == "module" for id_ in call.results()}
+    others = [call for call in calls if call.kind not in ("enter", "exit", "set", "module")]
+    last = next((call for call in reversed(others) if not modules.intersection(refs(call.out))), None)
     return last.out if last is not None and not last.raises and refs(last.out) else None
 
 

@@ -93,6 +93,11 @@ class Reruns:
         return self._wide(lambda values, dtype: np.abs(values).astype(values.dtype))
 
     @cached_property
+    def absolute_finite(self) -> Observation | None:
+        """As `absolute`, zeros for what is not finite: what overflows is no infinity that was given."""
+        return self._wide(lambda values, dtype: np.where(np.isfinite(values), np.abs(values), 0).astype(values.dtype))
+
+    @cached_property
     def near(self) -> list[Observation]:
         """In float64, all values nudged by some units of rounding, zeros by as little as is normal."""
         return self._nudged(self._far)

@@ -100,7 +100,8 @@ class Budget:
 
 class Judge:
     """Whether a Program shows a fingerprint; raises OutOfTimeError past `deadline`. `shown` is the simplest Program
-    that has, with its divergence; `others` are the fingerprints that came instead.
+    that has, with its divergence; `others` are the fingerprints that came instead; `shapes` are the exceptional ones
+    that a Program may have.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class Judge:
         self.runs = 0
         self.shown: tuple[Program, Divergence] | None = None
         self.others: dict[str, None] = {}
+        self.shapes = shapes(wanted.program) | shapes(wanted.proof)
         self._reference = reference
         self._target = target
         self._name = name
@@ -121,6 +123,8 @@ class Judge:
         """Run a Program on both sides."""
         if time.monotonic() > self.deadline:
             raise OutOfTimeError("the seconds for shrinking are spent")
+        if not shapes(program) <= self.shapes:
+            return False
         self.runs += 1
         try:
             found = trial(self._reference, self._target, program, self._rules, graph=self._graph)
@@ -207,6 +211,7 @@ def _search(
             _shrink_choices(drawer, draw, judge)
             judge.deadline = end
         starts = _starts(reference, judge, divergence)
+        judge.shapes = judge.shapes.union(*map(shapes, starts))
         forward = not divergence.difference.phase.endswith("backward")
         Reducer(reference, judge).run(starts, forward=forward)
     except OutOfTimeError:
@@ -293,6 +298,18 @@ def _waiting(target: Supervisor, seconds: float | None) -> Iterator[None]:
 def size(program: Program) -> tuple[int, int]:
     """Calls and elements, of which both should be few."""
     return calls(program), elements(program)
+
+
+def shapes(program: Program) -> frozenset[str]:
+    """The exceptional shapes of inputs and of modules' states: `0-dim`, `empty`.
+
+    Many a target has faults of its own there, of the same fingerprint: a Program that has come to such a shape would
+    show another fault than the one it came from.
+    """
+    arrays = [x.data for x in program.inputs]
+    states = [array for call in program.calls for array in call.state.values()]
+    found = {"0-dim" for array in arrays if not array.ndim} | {"empty" for array in arrays + states if not array.size}
+    return frozenset(found)
 
 
 def calls(program: Program) -> int:

@@ -360,9 +360,15 @@ class _Question:
         of its own (0 + -0 is 0), a choice is free among equals. Of one product or element that cannot be told by
         asking: it is as often taken as it is.
         """
+        return self._sums() or any(name.startswith(_CHOICES) for name in self._names())
+
+    def _sums(self) -> bool:
+        """Whether elements are sums in the call, or in one of the whole Program's."""
+        return any(name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE) for name in self._names())
+
+    def _names(self) -> list[str]:
         calls = self.reruns.program.op_calls() if self.call is None else [self.call]
-        names = [op_name(call).lower().replace("_", "") for call in calls]
-        return any(name.startswith((*_SUMS, *_CHOICES)) or any(part in name for part in _SUMS_INSIDE) for name in names)
+        return [op_name(call).lower().replace("_", "") for call in calls]
 
     def _reference_overflow(self, exact: Array, hits: Array) -> Array:
         """Where the reference leaves its dtype's range on the way to what is within it."""
@@ -376,7 +382,13 @@ class _Question:
             for found in self._arrays([self.reruns.absolute]):
                 reached = np.fmax(reached, np.abs(found))
         beyond = reached * (1 + 1e-6) > greatest(self.dtype)
-        return np.asarray(np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond)
+        found = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
+        if self.reruns.absolute_finite is not None and self._sums():
+            # Infinity and what overflows to the other infinity on the way are NaN.
+            for finite in self._arrays([self.reruns.absolute_finite]):
+                beyond = np.abs(finite) * (1 + 1e-6) > greatest(self.dtype)
+                found |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
+        return np.asarray(found)
 
     def _spread(self, exact: Array) -> tuple[Array, Array]:
         """How far some units of rounding in the inputs move each element, and which elements jump."""

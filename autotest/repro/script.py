@@ -115,7 +115,7 @@ def script(
     text = source.program_text()
     body = source.body()
     graph = "\n".join(wrapped(graph_text(source))) if source.wanted.graph else ""
-    samples = SAMPLES if kind == "random" and not source.wanted.backward else 0
+    samples = SAMPLES if source.sampled else 0
     values = {
         "title": row["message"].partition("\n")[0].replace("\\", "/").replace('"""', "'''"),
         "fingerprint": row["fingerprint"],
@@ -133,7 +133,6 @@ def script(
         "program": text,
         "body": wrapped(body),
         "graph": graph,
-        "sampled": "lambda torch: stacked([run(torch) for _ in range(SAMPLES)])" if samples else "run",
         "facts": [(name, how) for name, how in _FACTS.items() if name in checked],
         "devices": source.devices(),
         "checked": checked,

@@ -127,7 +127,7 @@ class Source:
     def program_text(self) -> str:
         """`def program(torch, x): ...`, as people saw it; below it returns what else is to be shown."""
         program, wanted = self.program, self.wanted
-        setup = set(setup_calls(program)) if wanted.graph else set()
+        setup = set(setup_calls(program)) if self._apart else set()
         kept = {*traced_calls(program)} if wanted.graph else set(range(len(program.calls)))
         cut = self._cut()
         shown: list[str] = []
@@ -143,6 +143,9 @@ class Source:
             if index in setup or (index not in kept and call.kind != "exit") or (cut is not None and index > cut):
                 continue
             shown += self._line(line.text, index, call)
+        extras = self.extras()
+        if program.outputs is None and cut is None and extras:
+            shown.append(f"    return {', '.join(extras)}")
         if len(shown) == 1:
             shown.append("    pass")
         return "\n".join(shown)
@@ -183,9 +186,19 @@ class Source:
         state = ", ".join(f'"{key}": {self.array(value, f"{name}.{key}")}' for key, value in call.state.items())
         return [f"load(torch, {name}, {{{state}}})"]
 
+    @property
+    def sampled(self) -> bool:
+        """Whether many results of the same modules are compared."""
+        return self.wanted.kind == "random" and not self.wanted.backward
+
+    @property
+    def _apart(self) -> bool:
+        """Whether modules are made before the program, which takes them."""
+        return self.wanted.graph or self.sampled
+
     def setup_lines(self) -> list[str]:
-        """What comes before a static graph: its modules."""
-        if not self.wanted.graph:
+        """What comes before a static graph, or before many results: the modules."""
+        if not self._apart:
             return []
         setup = set(setup_calls(self.program))
         found: list[str] = []
@@ -211,7 +224,7 @@ class Source:
 
     def parameters(self) -> list[str]:
         """What the program takes besides the framework: custom ops, modules of a graph, inputs."""
-        modules = self.module_names() if self.wanted.graph else []
+        modules = self.module_names() if self._apart else []
         return [*self.customs(), *modules, *(self.name(x.id) for x in self.program.inputs)]
 
     def customs(self) -> dict[str, tuple[str, str]]:
@@ -288,7 +301,7 @@ class Source:
             made += [self.name(id_) for id_, call in self._modules().items() if call.state]
         if any(one.helper == "held" for one in self._questions()):
             made += self.module_names()
-        outputs = {self.name(id_) for id_ in refs(program.outputs)} | {self.name(x.id) for x in program.inputs}
+        outputs = {self.name(id_) for id_ in [*self.paths(), *(x.id for x in program.inputs)]}
         answers = [answer for questions in self.asked().values() for answer in questions]
         return [*dict.fromkeys(name for name in made if name not in outputs), *self.hosts().values(), *answers]
 
@@ -297,12 +310,14 @@ class Source:
         return ", ".join([text, *self.extras()])
 
     def paths(self) -> dict[int, str]:
-        """Where each returned value lies, as an expression of what the program returned, `out`."""
+        """Where each returned value lies, as an expression of what the program returned, `out`; a module is none."""
         found: dict[int, str] = {}
+        modules = self._modules()
 
         def walk(tree: Tree, path: str) -> None:
             if type(tree) is Ref:
-                found.setdefault(tree.id, path)
+                if tree.id not in modules:
+                    found.setdefault(tree.id, path)
             elif isinstance(tree, dict):
                 for key, item in tree.items():
                     walk(item, f"{path}[{key!r}]")
@@ -318,20 +333,22 @@ class Source:
     def body(self) -> list[str]:
         """The lines that run the program on one framework and return what is to be shown."""
         program, wanted = self.program, self.wanted
-        found = self.custom_lines()
-        found += self.input_lines(requires_grad=True)
+        found = self.input_lines(requires_grad=True)
         call = f"program({', '.join(['torch', *self.parameters()])})"
-        if wanted.graph:
-            found += self.setup_lines()
         if wanted.again:
             found += [call, *self.input_lines(requires_grad=True, again=True)]
         extras = self.extras()
         returns = program.outputs is not None and not self.refusal
-        target = ", ".join(["out", *extras])
-        found.append(f"{target} = {call}" if returns or extras else call)
+        target = ", ".join(["out", *extras] if returns else extras)
+        found.append(f"{target} = {call}" if target else call)
         if wanted.backward and program.cotangents and not self.refusal:
             found += self._backward()
-        return [*found, f"return {{{', '.join(self.results())}}}"]
+        found.append(f"return {{{', '.join(self.results())}}}")
+        before = self.custom_lines() + self.setup_lines()
+        if not self.sampled:
+            return before + found
+        draw = ["def draw():", *(f"    {line}" for line in found)]
+        return [*before, "", *draw, "", "return stacked([draw() for _ in range(SAMPLES)])"]
 
     def custom_lines(self) -> list[str]:
         """Each custom op, of the framework that runs."""

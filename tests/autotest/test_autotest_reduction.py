@@ -140,6 +140,22 @@ def test_module_shrinks_with_its_state(reference: Adapter) -> None:
     assert found.inputs[0].data.size == 1
 
 
+def test_module_is_no_result(reference: Adapter) -> None:
+    """What is left of a module and its mode returns nothing."""
+    program = Program(
+        inputs=[Input(0, "x", _values(2, 4), "float32")],
+        calls=[
+            Call("module", "nn.ReLU", (), {}, out=Ref(1)),
+            Call("method", "train", (Ref(1), False), {}, out=Ref(1)),
+            Call("call", "ReLU", (Ref(1), Ref(0)), {}, out=Ref(2)),
+        ],
+        outputs=Ref(2),
+    )
+    found = _reduce(reference, program, lambda program: any(call.op == "train" for call in program.calls))
+    assert str(found) == "def program(torch):\n    m0 = torch.nn.ReLU()\n    m0.train()"
+    assert found.outputs is None
+
+
 def test_what_the_reference_refuses_is_never_judged(reference: Adapter) -> None:
     """Every judged candidate runs on the reference, and shows what it says of itself."""
     judged: list[Program] = []

@@ -273,6 +273,29 @@ def test_script_of_what_a_module_holds(run_script: Any) -> None:
     assert run_script(told, program, where)[0] == 0
 
 
+def test_script_of_a_module_alone(run_script: Any) -> None:
+    """A module that is only made is held against PyTorch's, whether the program ends with it or not."""
+    state = {"weight": np.ones((1, 2), np.float32)}
+    make = Call("module", "nn.Linear", (2, 1, False), {}, out=Ref(1), state=state)
+    train = Call("method", "train", (Ref(1),), {}, out=Ref(1))
+
+    class Other(torch.nn.Linear):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            self.scale = self.weight
+
+    nn = types.SimpleNamespace(**{**vars(torch.nn), "Linear": Other})
+    told, where = row("structure", op="Linear"), {"call": 0, "part": "call", "key": ""}
+    for program in (Program([], [make], None), Program([], [make, train], Ref(1))):
+        status, out = run_script(told, program, where, nn=nn)
+        assert (status, out.splitlines()[-1]) == (
+            1,
+            "STANDS: what m0 holds is ({'weight': ('float32', (1, 2), True)}, ['scale', 'weight']), "
+            "but should be ({'weight': ('float32', (1, 2), True)}, ['weight'])",
+        )
+        assert run_script(told, program, where)[0] == 0
+
+
 class Graph:
     """A static graph that computes once, and then gives the same again."""
 
@@ -332,6 +355,23 @@ def test_script_of_random_numbers(run_script: Any, planted: Any, said: str) -> N
         status, out = run_script(row("random", op="dropout"), program, OUTPUT, dropout=planted)
         assert (status, said in out) == (1, True), out
         status, out = run_script(row("random", op="dropout"), program, OUTPUT, **fair)
+    assert (status, out.splitlines()[-1]) == (0, "gone: both sides agree")
+
+
+def test_script_of_a_random_module(run_script: Any) -> None:
+    """Many results are those of one module: a target may draw the same from each that is made anew."""
+
+    class Seeded(torch.nn.Dropout):
+        def __init__(self, *args: Any) -> None:
+            super().__init__(*args)
+            torch.manual_seed(0)
+
+    x = Input(0, "", np.ones(32, np.float32), "float32")
+    make = Call("module", "nn.Dropout", (0.5,), {}, out=Ref(1))
+    train = Call("method", "train", (Ref(1),), {}, out=Ref(1))
+    program = Program([x], [make, train, Call("call", "Dropout", (Ref(1), Ref(0)), {}, out=Ref(2))], Ref(2))
+    nn = types.SimpleNamespace(**{**vars(torch.nn), "Dropout": Seeded})
+    status, out = run_script(row("random", op="Dropout"), program, OUTPUT, nn=nn)
     assert (status, out.splitlines()[-1]) == (0, "gone: both sides agree")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -52,11 +53,11 @@ def _shrunk(run: Outcome, test: str) -> dict[str, dict[str, Any]]:
 
 # Per test: the fingerprint's middle, the program, its elements and one of its lines of values.
 MINIMAL = {
-    "test_chain": ("eager_forward/value/sin", "sin", 1, ["0.0, dtype=torch.float32)"]),
+    "test_chain": ("eager_forward/value/sin", "sin", 1, ["[0.0], dtype=torch.float32)"]),
     "test_condition": ("eager_forward/value/tan", "tan", 6, None),
     "test_backward": ("eager_backward/value/cosh", "cosh", 1, ["dtype=torch.float32, requires_grad=True)"]),
-    "test_crash": ("eager_forward/crash/cos", "cos", 1, ["0.0, dtype=torch.float32)"]),
-    "test_graph": ("graph_forward/value/exp", "exp", 1, ["0.0, dtype=torch.float32)"]),
+    "test_crash": ("eager_forward/crash/cos", "cos", 1, ["[0.0], dtype=torch.float32)"]),
+    "test_graph": ("graph_forward/value/exp", "exp", 1, ["[0.0], dtype=torch.float32)"]),
 }
 
 
@@ -88,7 +89,7 @@ def test_hang(tmp_path: Path) -> None:
     run = run_pytest(tmp_path, {"test_x.py": HANG}, *seconds, env={"AUTOTEST_FAULT": "faults:shrinkable"})
     shrunk = _shrunk(run, "test_hang")["eager_forward/timeout/sinh"]
     assert (shrunk["calls"], shrunk["elements"]) == (1, 1)
-    assert shrunk["values"] == ["x = torch.tensor(0.0, dtype=torch.float32)"]
+    assert shrunk["values"] == ["x = torch.tensor([0.0], dtype=torch.float32)"]
 
 
 def test_slow_answer_is_no_hang(session: Session) -> None:
@@ -100,6 +101,26 @@ def test_slow_answer_is_no_hang(session: Session) -> None:
     assert judge.shown is None
     judge.shown = divergence.program, divergence
     assert shrinking._sure(judge) == []
+
+
+def test_no_shape_becomes_exceptional(session: Session) -> None:
+    """A Program comes to no 0-dim or empty tensor or state of a module where the divergent one has none."""
+    _, divergence = _diverging(session)
+    judge = Judge(session.reference, session.supervisor, "torch", Rules(), divergence, float("inf"))
+    [x] = divergence.proof.inputs
+    few = [replace(divergence.proof, inputs=[replace(x, data=data, strides=None)]) for data in _exceptional(x.data)]
+    made = Call("module", "nn.Linear", (0, 1), {}, out=Ref(99), state={"weight": np.zeros((1, 0), np.float32)})
+    few.append(replace(divergence.proof, calls=[made, *divergence.proof.calls]))
+    assert [judge(program) for program in few] == [False] * 3
+    assert judge.runs == 0
+    assert judge(divergence.proof)
+    judge.shapes = frozenset({"0-dim"})
+    judge(few[0])
+    assert judge.runs == 2
+
+
+def _exceptional(data: np.ndarray) -> list[np.ndarray]:
+    return [data.reshape(-1)[0], data.reshape(-1)[:0]]
 
 
 def test_condition_is_met_exactly(run: Outcome) -> None:

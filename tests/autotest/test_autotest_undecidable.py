@@ -188,6 +188,7 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         ["overflow in the reference"],
     ),
     "overflow": (lambda: torch.sum(given(3e38, -3e38, 3e38)), outputs([INF]), ["overflow"]),
+    "overflow to the other infinity": (lambda: torch.sum(given(INF, -3e38, -3e38)), outputs([NAN]), ["overflow"]),
     "infinite where the exact sum is": (
         lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
         outputs([INF]),
@@ -301,6 +302,21 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.sum(given(3e38, 3e38)),
         outputs([0.0]),
         ["t0 differs in 1 of 1 element: it is 0.0, but should be inf"],
+    ),
+    "NaN for an infinity that nothing meets": (
+        lambda: torch.sum(given(INF, -1e38, -1e38)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: it is nan, but should be inf"],
+    ),
+    "the infinity that overflows": (
+        lambda: torch.sum(given(INF, -3e38, -3e38)),
+        outputs([-INF]),
+        ["t0 differs in 1 of 1 element: it is -inf, but should be inf"],
+    ),
+    "NaN for the infinity of no sum": (
+        lambda: torch.mul(given(INF), given(3e38)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: [0] is nan, but should be inf"],
     ),
     "the other infinity": (
         lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
