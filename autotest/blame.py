@@ -86,7 +86,7 @@ def blame_death(reference: Adapter, target: Target, divergence: Divergence) -> D
     if difference.kind == "timeout" or only_call(program) is not None or distributed(program):
         return divergence
     if noted is not None and program.calls[noted].raises:
-        refused = isolate_refused(reference, program, noted)
+        refused = call_alone(reference, program, noted)
         tried = [] if refused is None else [(noted, refused)]
     else:
         tried = [(index, alone) for index, alone, _ in isolate(reference, program)]
@@ -102,10 +102,7 @@ def _ends(target: Target, alone: Program, phase: Phase) -> bool:
     [answer] = target.eager([alone])
     if isinstance(answer, Death):
         return not answer.timed_out and answer.backward == (phase == "eager_backward")
-    if not phase.startswith("graph") or answer.ended:
-        return False
-    keys = [key for key, gradient in answer.gradients.items() if gradient is not None]
-    ended = target.graph([alone], [keys] if keys and alone.cotangents else None)
+    ended = _graph(target, alone, answer) if phase.startswith("graph") else None
     return isinstance(ended, Death) and not ended.timed_out
 
 
@@ -185,9 +182,16 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *
 
 def _in_graph(target: Target, alone: Program, eager: Observation) -> Observation | None:
     """What a graph of this one Program shows; None where it has no result."""
+    answer = _graph(target, alone, eager)
+    result = answer[0] if isinstance(answer, list) else None
+    return result if isinstance(result, Observation) else None
+
+
+def _graph(
+    target: Target, alone: Program, eager: Observation
+) -> list[Observation | GraphRefusal] | GraphFailure | Death | None:
+    """A graph's answer for this one Program, backward included where eager has gradients; None where eager failed."""
     if eager.ended:
         return None
     keys = [key for key, gradient in eager.gradients.items() if gradient is not None]
-    answer = target.graph([alone], [keys] if keys and alone.cotangents else None)
-    result = answer[0] if isinstance(answer, list) else None
-    return result if isinstance(result, Observation) else None
+    return target.graph([alone], [keys] if keys and alone.cotangents else None)

@@ -71,6 +71,7 @@ class TestRun:
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         self._accepted = 0
         self._rejections: list[Rejection] = []
+        self._refused: RejectionError | None = None
         self._phase: GraphPhase | None = None
         self._facts: Facts | None = None
         self._sampled: set[str] = set()
@@ -80,13 +81,10 @@ class TestRun:
         """Run all n cases; whatever one of them shows, the others still run."""
         isolate = self.session.options.isolate
         inline = isolate == "never" or self.nodeid in self.session.inline_tests
-        refused: RejectionError | None = None
         if not inline:
             self.session.supervisor.start()
             try:
                 self._run_isolated()
-            except RejectionError as error:
-                refused = error
             except RawTargetNeeded as needed:
                 if isolate == "always":
                     raise UsageError(
@@ -95,16 +93,14 @@ class TestRun:
                 self.session.inline_tests[self.nodeid] = str(needed)
                 inline = True
         if inline:
-            try:
-                self._run_inline()
-            except RejectionError as error:
-                refused = error
-        self._conclude(inline, refused)
+            self._run_inline()
+        self._conclude(inline)
 
-    def _conclude(self, inline: bool, refused: RejectionError | None) -> None:
-        """Record the survey, prove what the ledger knows of this test, and raise what is new; what the cases have shown
-        that could run, and the refused draws that the target was given, comes before `refused`.
+    def _conclude(self, inline: bool) -> None:
+        """Record the survey, prove what the ledger knows of this test, and raise what is new: what the cases and
+        refused draws have shown comes before that nearly all were refused.
         """
+        refused = self._refused
         if self._survey is not None and self.session.writer is not None:
             for row in self._survey.rows():
                 self.session.writer.tolerance(self.nodeid, row)
@@ -127,7 +123,7 @@ class TestRun:
             raise StaleEntryError("\n".join(stale))
 
     def _draws(self) -> Iterator[int]:
-        """Draw numbers until n cases stand; raises RejectionError when the reference refuses nearly all."""
+        """Draw numbers until n cases stand, or the reference has refused nearly all, which `_refused` then says."""
         only = self.session.options.case
         if only is not None:
             yield int(only.rpartition("#")[2])
@@ -140,7 +136,7 @@ class TestRun:
         if self._accepted < self.n:
             reasons = Counter(rejection.reason for rejection in self._rejections)
             reason, count = reasons.most_common(1)[0]
-            raise RejectionError(
+            self._refused = RejectionError(
                 f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {limit} draws, "
                 f"so only {self._accepted} "
                 f"of n={self.n} cases could run; the commonest reason ({count} times) is {reason}: "

@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault
@@ -89,11 +88,11 @@ class Worker:
         #: Whether it waits for a request: not before the handshake, nor once a request was left unfinished.
         self.idle = False
         self._stderr: deque[bytes] = deque(maxlen=200)
-        descriptor, path = tempfile.mkstemp(prefix="autotest-progress-")
-        self._progress_path = Path(path)
-        os.write(descriptor, PROGRESS.pack(0, -1))
-        self._progress = mmap.mmap(descriptor, PROGRESS.size)
-        os.close(descriptor)
+        # A file without a name is left behind by no end that either process may come to.
+        shared = tempfile.TemporaryFile()  # noqa: SIM115 - closed once the child has its copy
+        shared.write(PROGRESS.pack(0, -1))
+        shared.flush()
+        self._progress = mmap.mmap(shared.fileno(), PROGRESS.size)
         # A worker is a world of one rank, whatever the ranks of this process.
         environment = {name: value for name, value in os.environ.items() if name not in RANK_VARIABLES}
         environment.setdefault("OMP_NUM_THREADS", "1")
@@ -104,6 +103,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
+            pass_fds=(shared.fileno(),),
             # Ctrl-C is for us; the worker then goes with its pipe or its parent.
             start_new_session=True,
         )
@@ -117,7 +117,9 @@ class Worker:
         self._selector.register(self._out, selectors.EVENT_READ)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        self._send({"path": sys.path, "target": target, "progress": path, "default_dtype": default_dtype}, [])
+        setup = {"path": sys.path, "target": target, "progress": shared.fileno(), "default_dtype": default_dtype}
+        shared.close()
+        self._send(setup, [])
 
     def _listen(self) -> None:
         assert self._process.stderr
@@ -225,7 +227,6 @@ class Worker:
                 except BrokenPipeError:  # what was still buffered for a dead worker
                     continue
         self._progress.close()
-        self._progress_path.unlink(missing_ok=True)
 
 
 def last_words(output: Sequence[bytes]) -> str:

@@ -112,7 +112,7 @@ class Replay:
             if before is not None:
                 before(index)
             self.step(index, call)
-        if before is not None and not self.seen.ended:
+        if before is not None and self.program.cotangents and not self.seen.ended:
             before(BACKWARD)
         finished = self.finish()
         failed = self.seen.backward_failure and self.seen.second_failure

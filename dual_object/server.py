@@ -19,7 +19,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from dual_object.values import Array
@@ -117,7 +116,7 @@ def main() -> None:
         {"name": info.name, "environment": info.environment, "devices": info.devices, "dtypes": info.dtypes},
         [],
     )
-    with Path(setup["progress"]).open("r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
+    with os.fdopen(setup["progress"], "r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
         server = Server(adapter, channel, progress)
         for message, arrays in requests:
             try:

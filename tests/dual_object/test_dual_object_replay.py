@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch as real
@@ -37,11 +39,15 @@ def test_another_value_is_seen(recorded, reference):
 
 
 def test_each_call_is_announced(recorded, reference):
-    """`before` is told of each call, in order, before it starts, and of the backward."""
+    """`before` is told of each call, in order, before it starts, and of the backward where there is one."""
     told = []
     case = recorded(BODIES["operators"])
     Replay(reference, case.program).start(told.append)
     assert told == [*range(len(case.program.calls)), BACKWARD]
+    told.clear()
+    forward = replace(case.program, cotangents={})
+    Replay(reference, forward).start(told.append)
+    assert told == [*range(len(forward.calls))]
 
 
 @pytest.mark.parametrize(
