@@ -260,14 +260,14 @@ def test_shadowing_file_is_named_before_options_are_read(tmp_path: Path) -> None
 
 FAULTY = """
 import pytest
-import autotest.runner as runner
+import autotest.judge as judge
 from autotest import autotest, random_tensor, torch
 
 @pytest.fixture(autouse=True)
 def broken(monkeypatch):
     def compare(*args, **kwargs):
         raise ZeroDivisionError("planted in the harness")
-    monkeypatch.setattr(runner, "compare", compare)
+    monkeypatch.setattr(judge, "compare", compare)
 
 @autotest(n=1)
 def test_it():
