@@ -2,6 +2,9 @@
 # ARGS goes to the command behind a target: make align ARGS="--cases 5", make test ARGS="-k graph".
 PYTHON := .venv/bin/python
 STAMP := .venv/.built
+# Hundreds of processes start here, and each would compile torch anew (3 s of the 4 that it takes to import it) where a
+# machine says that Python shall keep no bytecode.
+export PYTHONDONTWRITEBYTECODE :=
 ARGS :=
 # The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -38,19 +40,30 @@ def examine(target: str, report: Path) -> Iterator[Finding]:
             yield Finding(True, package, version(package))
         except PackageNotFoundError:
             yield Finding(False, package, f"not installed, but should be: pip install {package}")
+    yield _bytecode()
     yield _memory()
     yield _folder(report)
     yield from _target(target)
+
+
+def _bytecode() -> Finding:
+    torch = PathFinder.find_spec("torch")
+    kept = not sys.dont_write_bytecode or (torch is not None and Path(torch.cached or "").is_file())
+    advice = (
+        "not kept, so every process compiles all that it imports, which takes seconds: unset PYTHONDONTWRITEBYTECODE"
+    )
+    return Finding(True, "bytecode", "kept" if kept else advice)
 
 
 def _memory() -> Finding:
     import psutil
 
     free = psutil.virtual_memory().available
+    cores = os.cpu_count() or 1
     return Finding(
         free >= NEEDED_BYTES,
         "memory",
-        f"{free / 2**30:.1f} GB free, {os.cpu_count()} cores: -n auto means {processes('auto')}",
+        f"{free / 2**30:.1f} GB free, {cores} core{'s' * (cores > 1)}: -n auto means {processes('auto')}",
     )
 
 
