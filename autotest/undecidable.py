@@ -67,6 +67,8 @@ _SUMS = (
     *("var", "vdot"),
 )
 _SUMS_INSIDE = ("loss", "norm")
+#: Ops that add what they are given, or products of it.
+_ADDS = ("add", "addcdiv", "addcmul", "lerp", "rsub", "sub")
 #: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
 _CHOICES = ("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "sort", "topk")
 _KINDS = frozenset({"value", "nonfinite", "sign"})
@@ -383,7 +385,8 @@ class _Question:
                 reached = np.fmax(reached, np.abs(found))
         beyond = reached * (1 + 1e-6) > greatest(self.dtype)
         found = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
-        if self.reruns.absolute_finite is not None and self._sums():
+        adds = self._sums() or any(name in _ADDS for name in self._names())
+        if self.reruns.absolute_finite is not None and adds:
             # Infinity and what overflows to the other infinity on the way are NaN.
             for finite in self._arrays([self.reruns.absolute_finite]):
                 beyond = np.abs(finite) * (1 + 1e-6) > greatest(self.dtype)

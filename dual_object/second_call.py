@@ -43,7 +43,7 @@ def second_call(reference: Adapter, program: Program, first: Observation) -> Sec
     """The second call of `program`, for which the reference has shown `first`; or why there is none."""
     if program.inline is not None:
         return program.inline
-    inputs = [dataclasses.replace(x, data=other_values(x)) for x in program.inputs]
+    inputs = other_inputs(program.inputs)
     if all(x.data.tobytes() == old.data.tobytes() for x, old in zip(inputs, program.inputs, strict=True)):
         return "its inputs have no other values"
     calls = list(program.calls)
@@ -80,12 +80,25 @@ def _changes_a_parameter(reference: Adapter, replay: Replay) -> bool:
     return False
 
 
-def other_values(x: Input) -> Array:
-    """Values for a tensor like `x`, of the same domain: its own, moved along the last dimension, floats scaled as well.
+def other_inputs(inputs: Sequence[Input]) -> list[Input]:
+    """Inputs like these with values of the same domains: each tensor's own, moved along its last dimension, floats
+    scaled as well.
 
     What has an order that an op may rely on (sorted, triangular, symmetric) keeps it: floats are then scaled alone,
-    integers the same. So are the floats that are whole numbers, labels and counts for instance, moved alone.
+    integers the same. So are the floats that are whole numbers, labels and counts for instance, moved alone. Integers
+    may belong to other tensors of their shape element by element, as places do to what was there: those move together
+    or not at all.
     """
+    ordered = [_ordered(x.data) for x in inputs]
+    shapes = {x.data.shape for x in inputs if x.data.dtype.kind in "iu"}
+    still = {x.data.shape for x, keeps in zip(inputs, ordered, strict=True) if keeps} & shapes
+    return [
+        dataclasses.replace(x, data=_other_values(x, move=not keeps and x.data.shape not in still))
+        for x, keeps in zip(inputs, ordered, strict=True)
+    ]
+
+
+def _other_values(x: Input, *, move: bool) -> Array:
     data = x.data
     if not data.size:
         return data
@@ -97,7 +110,7 @@ def other_values(x: Input) -> Array:
             other = (other.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
     else:
         other = data
-    return other if _ordered(data) else np.ascontiguousarray(np.roll(other, 1, _moved(data)))
+    return np.ascontiguousarray(np.roll(other, 1, _moved(data))) if move else other
 
 
 def _moved(data: Array) -> int:
@@ -128,4 +141,4 @@ def place_again(adapter: Adapter, program: Program, arrays: Sequence[Array]) -> 
     return replay
 
 
-__all__ = ["SecondCall", "other_values", "place_again", "second_call"]
+__all__ = ["SecondCall", "other_inputs", "place_again", "second_call"]

@@ -9,7 +9,6 @@ import math
 import operator
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from autotest.repro.wanted import Wanted
 from dual_object.globals import distributed
 from dual_object.printing import lines, names
 from dual_object.program import Call, Input, Program, op_name
-from dual_object.second_call import other_values
+from dual_object.second_call import other_inputs
 from dual_object.tracing import obstacle, setup_calls, traced_calls
 from dual_object.values import Array, Device, Ref, Tree, leaves, refs
 
@@ -103,9 +102,7 @@ class Source:
         inside of it alone.
         """
         found: list[str] = []
-        for x in self.program.inputs:
-            if again:
-                x = replace(x, data=other_values(x))
+        for x in other_inputs(self.program.inputs) if again else self.program.inputs:
             found += self._input(x, self.name(x.id), x.requires_grad and requires_grad)
         return found
 

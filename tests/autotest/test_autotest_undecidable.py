@@ -189,6 +189,11 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
     ),
     "overflow": (lambda: torch.sum(given(3e38, -3e38, 3e38)), outputs([INF]), ["overflow"]),
     "overflow to the other infinity": (lambda: torch.sum(given(INF, -3e38, -3e38)), outputs([NAN]), ["overflow"]),
+    "infinity and a product that overflows": (
+        lambda: torch.addcmul(given(INF), given(1.5), given(-3e38)),
+        outputs([NAN]),
+        ["overflow"],
+    ),
     "infinite where the exact sum is": (
         lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
         outputs([INF]),
@@ -312,6 +317,11 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.sum(given(INF, -3e38, -3e38)),
         outputs([-INF]),
         ["t0 differs in 1 of 1 element: it is -inf, but should be inf"],
+    ),
+    "NaN for an infinity and a product within the range": (
+        lambda: torch.addcmul(given(INF), given(1.5), given(-1e38)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: [0] is nan, but should be inf"],
     ),
     "NaN for the infinity of no sum": (
         lambda: torch.mul(given(INF), given(3e38)),

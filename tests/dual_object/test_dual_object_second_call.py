@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 
 from dual_object.program import Input
-from dual_object.second_call import SCALE, other_values
+from dual_object.second_call import SCALE, other_inputs
 from dual_object.values import Array
 
 
 def other(values: object, dtype: str = "float32") -> Array:
     """The other values of a tensor."""
-    return other_values(Input(0, "x", np.array(values, dtype if dtype != "bfloat16" else "float32"), dtype))
+    return others((values, dtype))[0]
+
+
+def others(*given: tuple[object, str]) -> list[Array]:
+    """The other values of several tensors of one Program."""
+    inputs = [
+        Input(id_, "x", np.array(values, dtype if dtype != "bfloat16" else "float32"), dtype)
+        for id_, (values, dtype) in enumerate(given)
+    ]
+    return [x.data for x in other_inputs(inputs)]
 
 
 def test_floats_are_scaled_and_moved() -> None:
@@ -38,6 +47,22 @@ def test_integers_and_booleans_are_moved() -> None:
     assert other([2, 0, 1], "int64").tolist() == [1, 2, 0]
     assert other([0, 1, 2], "int64").tolist() == [0, 1, 2]
     assert other([True, False, False], "bool").tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(("places", "values"), [([0, 1, 1], [0.5, 0.1, 0.25]), ([1, 0, 1], [0.1, 0.25, 0.5])])
+def test_integers_stay_with_what_has_their_shape(places: list[int], values: list[float]) -> None:
+    """Where one of a pair is ordered, the other is not moved either; a tensor of another shape is none of the pair."""
+    found = others((places, "int64"), (values, "float32"), ([0.5, 0.1, 0.3, 0.2], "float32"))
+    assert found[0].tolist() == places
+    assert found[1] == pytest.approx(np.array(values) * SCALE)
+    assert found[2] == pytest.approx(np.array([0.2, 0.5, 0.1, 0.3]) * SCALE)
+
+
+def test_floats_of_one_shape_move_apart() -> None:
+    """Operands that are no places are no pair."""
+    sorted_, other_ = others(([0.1, 0.25, 0.5], "float32"), ([0.25, 0.1, 0.5], "float32"))
+    assert sorted_ == pytest.approx(np.array([0.1, 0.25, 0.5]) * SCALE)
+    assert other_ == pytest.approx(np.array([0.5, 0.25, 0.1]) * SCALE)
 
 
 def test_nonfinite_values_stay() -> None:
