@@ -29,6 +29,7 @@ def random_tensor(
     high: Any = None,
     dtype: Any = float,
     requires_grad: Any = None,
+    distinct: Any = False,
 ) -> DualObject:
     """A tensor with random values, the same on both sides.
 
@@ -39,6 +40,8 @@ def random_tensor(
         special values in some tensors.
         dtype: a dtype, its name, or float (float32), int (int64), bool.
         requires_grad: by default True where the dtype can have a gradient, but for some tensors.
+        distinct: no two values are equal, as far as the range has so many: for ops that choose among elements, of which
+            the choice among equal ones is undecidable.
 
     How often "at times" is, which values are special and how tensors lie in memory depends on the run's `inputs`;
     plain ones are none of it, and global ones are always plain.
@@ -58,7 +61,9 @@ def random_tensor(
         value = high if low is None else low
         raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
     try:
-        drawn = array(ndim, dim0, dim1, dim2, dim3, dim4, low, high, name, mix=mix, ranged=ranged).value()
+        drawn = array(
+            ndim, dim0, dim1, dim2, dim3, dim4, low, high, name, mix=mix, ranged=ranged, distinct=distinct
+        ).value()
     except RangeError as error:
         raise RangeError(str(error).replace("[array(", "[random_tensor(")) from None
     wanted = requires_grad

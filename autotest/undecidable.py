@@ -289,7 +289,9 @@ class _Question:
         yield SUBNORMAL, finite & (np.abs(actual - expected) < smallest_normal(self.dtype))
         if (self.wrong & (expected == 0) & (actual == 0)).any():
             zeros: Array = (expected == 0) & (actual == 0)
-            yield (UNPROMISED, zeros) if self._any_zero() else (ZERO_SIGN, self._zero_sign(exact))
+            # Of a zero whose sign changes with its place, the sign is a matter of the kernel.
+            yield UNPROMISED, zeros if self._any_zero() else zeros & self._elsewhere()
+            yield ZERO_SIGN, self._zero_sign(exact)
         base = self.allowed.atol + self.allowed.rtol * np.abs(exact)
         runs = [exact, *self._arrays(self.reruns.near), *self._arrays(self.reruns.nearer)]
         spread, jumps = self._spread(exact)

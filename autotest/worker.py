@@ -198,6 +198,11 @@ class Worker:
         self.close()
         return Death(timed_out, how, case, call if call >= 0 else None, last_words, call == BACKWARD)
 
+    @property
+    def killed(self) -> bool:
+        """Whether a signal has ended the process."""
+        return (self._process.poll() or 0) < 0
+
     def _how_it_ended(self) -> str:
         try:
             code = self._process.wait(timeout=5)
@@ -279,15 +284,24 @@ class Supervisor:
             self.close()
             worker = None
         if worker is None or self._info is None:
-            self.start()
-            worker = self._worker
-            assert worker is not None
-            try:
-                self._info = worker.handshake()
-            except EnvironmentFault:
-                self.close()
+            self._info = self._handshake(again=True)
+        assert self._worker is not None
+        return self._worker
+
+    def _handshake(self, *, again: bool) -> TargetInfo:
+        """Start the worker. One that a signal ends meanwhile is, where `again`, replaced once: it may have come from
+        whoever kills what takes much memory.
+        """
+        self.start()
+        assert self._worker is not None
+        try:
+            return self._worker.handshake()
+        except EnvironmentFault:
+            killed = self._worker.killed
+            self.close()
+            if not (again and killed):
                 raise
-        return worker
+        return self._handshake(again=False)
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay programs one after the other; a death costs its own case only.

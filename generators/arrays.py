@@ -44,7 +44,7 @@ class DrawnArray:
 class ArrayGenerator(Generator):
     """A `DrawnArray` of a random or a given shape; what it is annotated with changes nothing."""
 
-    __slots__ = ("_dims", "_dtype", "_fills", "_high", "_knobs", "_low", "_mix", "_ndim", "_shape")
+    __slots__ = ("_dims", "_distinct", "_dtype", "_fills", "_high", "_knobs", "_low", "_mix", "_ndim", "_shape")
 
     def __init__(self, knobs: dict[str, Any]) -> None:
         """Takes the arguments of `array` by name; RangeError or ChoiceError if they exclude each other."""
@@ -63,6 +63,7 @@ class ArrayGenerator(Generator):
         self._low = _typed(knobs["low"], float)
         self._high = _typed(knobs["high"], float)
         self._dtype = knobs["dtype"]
+        self._distinct = _typed(knobs["distinct"], bool)
         self._mix: Mix = knobs["mix"]
         self._fills = fills if fills is DEFAULT_FILLS else checks.weights(fills, len(FILLS), "fills", self)
 
@@ -77,13 +78,16 @@ class ArrayGenerator(Generator):
         dtype = dtype_name(_plain(self._dtype))
         mix = self._mix
         fills, bounded = self._mixed(dtype)
-        fill = FILLS[source.index(len(FILLS), fills)]
+        distinct = checks.boolean(_plain(self._distinct), "distinct", self)
+        fill = "distinct" if distinct else FILLS[source.index(len(FILLS), fills)]
         seed = source.integer(0, SEEDS)
         data = fill_values(fill, seed, shape, dtype, low, high, self, bounded)
         if mix.layouts is None:
             return DrawnArray(data, dtype, fill, seed, low, high, bounded)
         placed = place_layout(LAYOUTS[source.index(len(LAYOUTS), mix.layouts)], shape)
         if placed.strides is not None and 0 in placed.strides:
+            if distinct:  # no two of its elements lie in one place
+                return DrawnArray(data, dtype, fill, seed, low, high, bounded)
             data = expand_values(data, placed.strides)
         return DrawnArray(data, dtype, fill, seed, low, high, bounded, placed)
 
@@ -146,13 +150,15 @@ def array(
     fills: Sequence[float] = DEFAULT_FILLS,
     mix: Mix = PLAIN,
     ranged: bool = True,
+    distinct: object = False,
 ) -> ArrayGenerator:
-    """An array with values of [low, high); every argument may be a generator, except the last three.
+    """An array with values of [low, high); every argument may be a generator, except `fills`, `mix` and `ranged`.
 
     `ndim` is 0 to 5, None for random(1, 6); a size that is None is random(1, 8); `shape` (a sequence of
     sizes, or a generator of one, of any rank) replaces both. `fills` are the probabilities of `FILLS`, in that order;
     see `fill_values` for what they are. `mix` draws what is left open otherwise: fills (unless given), layout, sizes,
-    rank; `ranged` says that [low, high) was asked for and is no mere habit.
+    rank; `ranged` says that [low, high) was asked for and is no mere habit. `distinct` takes the fill of that name, in
+    which no two elements are equal.
     """
     return ArrayGenerator(
         {
@@ -169,6 +175,7 @@ def array(
             "fills": fills,
             "mix": mix,
             "ranged": ranged,
+            "distinct": distinct,
         }
     )
 

@@ -8,6 +8,8 @@ import math
 import numbers
 from collections.abc import Sequence
 
+import numpy as np
+
 from generators.errors import ChoiceError, RangeError
 
 
@@ -40,6 +42,13 @@ def integer(value: object, name: str, where: object, low: int, high: int | None 
         wanted = f"an int of at least {low}" if high is None else f"an int from {low} to {high}"
         raise RangeError(f"{name}={value!r}, but should be {wanted} [{where}]")
     return plain
+
+
+def boolean(value: object, name: str, where: object) -> bool:
+    """`value` as a plain bool; RangeError if it is not one."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise RangeError(f"{name}={value!r}, but should be True or False [{where}]")
 
 
 def ordered(low: float, high: float, where: object) -> None:

@@ -1,7 +1,8 @@
 """Tensor values as two choices: how they are filled, and a seed.
 
-`FILLS` runs from simple to wild, so that shrinking a case also calms its values. Every fill but "edge" stays
-in [low, high) where the dtype has values there; "sprinkled" does unless it is told that the range is no bound.
+`FILLS` runs from simple to wild, so that shrinking a case also calms its values; "distinct" is none of them, for it is
+asked for and never drawn. Every fill but "edge" stays in [low, high) where the dtype has values there; "sprinkled" and
+"distinct" do unless they are told that the range is no bound.
 """
 
 import math
@@ -31,8 +32,8 @@ MANTISSA: Final = np.uint64(11)
 KINKS: Final = (0.0, 1.0, -1.0, 3.0, -3.0, 6.0)
 # "sprinkled" replaces one element in so many, but at least one.
 RARE: Final = 8
-# "ties" has so many distinct values.
-DISTINCT: Final = 3
+# "ties" has so many different values.
+TIED: Final = 3
 # The stream of a seed that "sprinkled" takes its places from; its values come from the seed's own.
 SECOND: Final = 1 << 127
 
@@ -66,7 +67,9 @@ def fill_values(
     around the one nearest to 0, for integers as small_integers. sprinkled: uniform, but one element in eight, and
     at least one, is special: a kink or an end of the range if it is `bounded`, else NaN, an infinity, -0.0,
     a subnormal, tiny or huge value (huge once at most: two overflow together or not, as they are summed), for
-    integers an extreme or what a float cannot hold. edge: special values alone, whatever the range. No
+    integers an extreme or what a float cannot hold. edge: special values alone, whatever the range. distinct: no two
+    alike, as far as the range has so many values; one of each of as many equal parts of it, unless it is no bound one
+    element in eight, and at least one, a special value. No
     integer is the least of its dtype: dividing that by -1 ends the process. The parts of a
     complex value are filled each for itself ("ones" has imaginary parts nearest to 0);
     bool ignores the range.
@@ -77,7 +80,7 @@ def fill_values(
     kind = DTYPES[dtype_name(dtype)]
     where = f"fill_values({fill!r}, dtype={kind.name!r})" if where is None else where
     if fill not in _FILLERS:
-        raise RangeError(f"fill={fill!r}, but should be one of {', '.join(FILLS)} [{where}]")
+        raise RangeError(f"fill={fill!r}, but should be one of {', '.join(_FILLERS)} [{where}]")
     low, high = checks.number(low, "low", where), checks.number(high, "high", where)
     checks.ordered(low, high, where)
     limits = _limits(kind.name, low, high)
@@ -187,8 +190,8 @@ def _uniform(task: _Task) -> Any:
 def _ties(task: _Task) -> Any:
     if task.dtype.category == "bool":
         return _uniform(task)
-    distinct = _uniform(task._replace(amount=DISTINCT))
-    return distinct[_places(task, SECOND, DISTINCT)]
+    tied = _uniform(task._replace(amount=TIED))
+    return tied[_places(task, SECOND, TIED)]
 
 
 def _halves(task: _Task) -> Any:
@@ -216,6 +219,31 @@ def _sprinkled(task: _Task) -> Any:
 
 def _edge(task: _Task) -> Any:
     return _picked(task, edge_values(task.dtype))
+
+
+def _distinct(task: _Task) -> Any:
+    if task.dtype.category == "bool":
+        return _uniform(task)
+    first, last = task.limits
+    order = np.argsort(words(task.seed ^ SECOND, task.amount), kind="stable")
+    if task.dtype.category == "integer":
+        span = int(last) - int(first) + 1
+        ends = [int(first) + part * span // task.amount for part in range(task.amount + 1)] if task.amount else [0]
+        within = words(task.seed, task.amount).tolist()
+        parts = [start + word % max(end - start, 1) for start, end, word in zip(ends, ends[1:], within, strict=False)]
+        values = np.array(parts, dtype=task.dtype.storage)[order]
+    else:
+        # Not from the ends of a part: two neighbours stay apart when they are rounded.
+        within = 0.25 + 0.5 * ((words(task.seed, task.amount) >> MANTISSA) * UNIT)
+        share = (order + within) / max(task.amount, 1)
+        values = _rounded(first * (1.0 - share) + last * share, task.dtype)
+    if task.bounded or not task.amount:
+        return values
+    special = edge_values(task.dtype)
+    special = special[~(((special == 0) & np.signbit(special)) | np.isin(special, values))]
+    chosen = special[np.argsort(words(task.seed, len(special)), kind="stable")][: -(-task.amount // RARE)]
+    values[np.argsort(order, kind="stable")[: len(chosen)]] = chosen
+    return values
 
 
 def _specials(dtype: Dtype) -> Flat:
@@ -272,9 +300,10 @@ _FILLERS: Final = MappingProxyType[str, Callable[[_Task], Any]](
         "halves": _halves,
         "sprinkled": _sprinkled,
         "edge": _edge,
+        "distinct": _distinct,
     }
 )
-FILLS: Final = tuple(_FILLERS)
+FILLS: Final = tuple(_FILLERS)[:-1]
 
 
 @lru_cache(maxsize=256)

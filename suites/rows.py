@@ -14,7 +14,7 @@ import pytest
 from forms import Form, member
 from refusals import refused
 
-from autotest import random, random_bool, random_device, random_tensor
+from autotest import oneof, random, random_bool, random_device, random_tensor
 
 #: One generator, so that all tensors of a case are on one device.
 _DEVICE = random_device()
@@ -50,11 +50,15 @@ def real(low: float, high: float) -> float:
     return random(low, high).to(float).value()
 
 
-def tensor(*sizes: Any, low: Any = -1, high: Any = 1, dtype: Any = float, requires_grad: bool | None = None) -> Any:
-    """A tensor of these sizes with values of [low, high), on the case's device."""
+def tensor(*sizes: Any, low: Any = -1, high: Any = 1, dtype: Any = float, **named: Any) -> Any:
+    """A tensor of these sizes with values of [low, high), on the case's device; the rest is as for `random_tensor`."""
     dims = {f"dim{axis}": one for axis, one in enumerate(sizes)}
-    x = random_tensor(ndim=len(sizes), low=low, high=high, dtype=dtype, requires_grad=requires_grad, **dims)
-    return placed(x)
+    return placed(random_tensor(ndim=len(sizes), low=low, high=high, dtype=dtype, **dims, **named))
+
+
+def untied(*sizes: Any, **named: Any) -> Any:
+    """As `tensor`, but equal elements are rare: which of them an op chooses is open."""
+    return tensor(*sizes, distinct=oneof(True, False, possibility=[0.95, 0.05]), **named)
 
 
 def placed(x: Any) -> Any:
@@ -68,9 +72,9 @@ def shape(ndim: int, high: int = 5) -> tuple[Any, ...]:
     return tuple(size(1, high) for _ in range(ndim))
 
 
-def values(low: float, high: float, ndim: int = 2, dtype: Any = float) -> Callable[[], Args]:
-    """Draws one tensor with values of [low, high)."""
-    return lambda: args(tensor(*shape(ndim), low=low, high=high, dtype=dtype))
+def values(low: float, high: float, ndim: int = 2, **named: Any) -> Callable[[], Args]:
+    """Draws one tensor with values of [low, high); the rest is as for `random_tensor`."""
+    return lambda: args(tensor(*shape(ndim), low=low, high=high, **named))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Ops that sort, rank and search. Values are drawn without ties, for which the order of indices is open."""
+"""Ops that sort, rank and search."""
 
 from __future__ import annotations
 
-from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, values, whole
+from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, untied, values, whole
 
 from autotest import autotest, oneof, random_bool, torch
 
@@ -20,9 +20,9 @@ def sequence():
 ROWS = (
     *ops("sort argsort", along),
     *ops("sort argsort", values(-1, 1, ndim=1), variant="default"),
-    Op("topk", lambda: args(tensor(size(), 4), whole(1, 5), dim=1)),
-    Op("topk", lambda: args(tensor(size(), 4), whole(1, 5), largest=random_bool()), variant="largest"),
-    Op("topk", lambda: args(tensor(4, size()), 2, dim=0, sorted=True), "torch", variant="first_dim"),
+    Op("topk", lambda: args(untied(size(), 4), whole(1, 5), dim=1)),
+    Op("topk", lambda: args(untied(size(), 4), whole(1, 5), largest=random_bool()), variant="largest"),
+    Op("topk", lambda: args(untied(4, size()), 2, dim=0, sorted=True), "torch", variant="first_dim"),
     Op("searchsorted", sequence, "torch"),
     Op("searchsorted", lambda: args(*sequence().args, right=True), "torch", variant="right"),
     Op("searchsorted", lambda: args(*sequence().args, out_int32=True), "torch", variant="int32"),

@@ -487,6 +487,15 @@ def dead_at_import(adapter: Any) -> None:
     os._exit(7)
 
 
+def killed_at_import(adapter: Any) -> None:
+    """A target that is killed while it starts, so many times as the file `AUTOTEST_KILLS` has lines."""
+    path = Path(os.environ["AUTOTEST_KILLS"])
+    lines = path.read_text().splitlines()
+    if lines:
+        path.write_text("\n".join(lines[1:]))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def broken_adapter(adapter: Any) -> None:
     """A fault of the harness itself: the adapter fails where no call of the target is to blame, once."""
     real = adapter.synchronize

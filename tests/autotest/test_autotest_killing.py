@@ -17,15 +17,22 @@ import pytest
 from conftest import Outcome, command, environment, lay, run_pytest
 from reports import latest_run, read_run, summarize
 
+#: No worker is done with its tests before the other has begun.
 SLOW = """
+import os
 import time
+from pathlib import Path
 import pytest
 from autotest import autotest, random_tensor, torch
+
+Path("up-" + os.environ.get("PYTEST_XDIST_WORKER", "main")).touch()
 
 @pytest.mark.parametrize("i", range(4))
 @autotest(n=40, check_graph=False)
 def test_slow(i):
-    time.sleep(0.02)
+    while len(list(Path().glob("up-*"))) < int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)):
+        time.sleep(0.02)
+    time.sleep(0.03)
     return torch.square(random_tensor(ndim=1))
 """
 CASES = 160
@@ -36,7 +43,7 @@ class Running:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.folder = folder
-        self.workers = "-n" in arguments
+        self.workers = int(arguments[-1]) if "-n" in arguments else 0
         lay(folder, {"test_slow.py": SLOW})
         self._log = (folder / "log").open("wb")
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter
@@ -56,10 +63,14 @@ class Running:
             self.met.setdefault(found.pid, found)
         return list(self.met.values())
 
-    def ended(self) -> int:
-        """How many cases have ended, by the records on disk."""
+    def ended(self) -> list[int]:
+        """How many cases have ended, by the records on disk of each process."""
         paths = self.folder.glob("autotest-report/runs/*/records-*.jsonl")
-        return sum(path.read_text().count('"type":"end"') + path.read_text().count('"type": "end"') for path in paths)
+        return [path.read_text().count('"type":"end"') + path.read_text().count('"type": "end"') for path in paths]
+
+    def under_way(self) -> bool:
+        """Whether each process has ended its first chunk."""
+        return sum(ended >= 20 for ended in self.ended()) >= max(self.workers, 1)
 
     def until(self, condition: Callable[[], Any], seconds: float = 180.0) -> Any:
         """Wait until `condition()` is true, and give it."""
@@ -102,10 +113,10 @@ def _line(process: psutil.Process) -> str:
 
 @pytest.fixture
 def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Running]:
-    """A run of 160 slow cases of which the first chunk has ended."""
+    """A run of 160 slow cases of which the first chunks have ended."""
     made = Running(tmp_path, *getattr(request, "param", ()))
     try:
-        made.until(lambda: made.ended() >= 20)
+        made.until(made.under_way)
         made.family()
         yield made
     finally:
@@ -118,7 +129,7 @@ BOTH = pytest.mark.parametrize("running", [(), ("-n", "2")], indirect=True, ids=
 @BOTH
 def test_killed_controller(running: Running) -> None:
     """Killing pytest itself leaves no process; every case that had ended is in the records, the rest is named."""
-    before = running.ended()
+    before = sum(running.ended())
     running.process.kill()
     running.until(running.gone, 30.0)
     run = latest_run(running.folder / "autotest-report")
@@ -150,7 +161,7 @@ def test_killed_target_worker(running: Running) -> None:
 @pytest.mark.parametrize("running", [("-n", "2")], indirect=True)
 def test_killed_pytest_worker(running: Running) -> None:
     """Killing a pytest worker leaves no target worker; the run goes on in another and loses no finished case."""
-    before = running.ended()
+    before = sum(running.ended())
     [victim, *_] = [psutil.Process(p.ppid()) for p in running.until(running.targets)]
     os.kill(victim.pid, signal.SIGKILL)
     outcome = running.outcome()

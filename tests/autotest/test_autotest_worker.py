@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -218,6 +219,46 @@ def test_target_that_dies_at_import(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == (
         "target 'torch' died at import: exited with status 7; its last words: undefined symbol: planted"
     )
+
+
+def test_exit_at_import_is_no_accident(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A target that ends by itself at import is not started again."""
+    monkeypatch.setenv("AUTOTEST_FAULT", "faults:dead_at_import")
+    monkeypatch.syspath_prepend(FAULTS)
+    supervisor = Supervisor("torch", 60.0)
+    with pytest.raises(EnvironmentFault):
+        supervisor.info()
+    assert supervisor.spawned == 1
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_target_that_is_killed_at_import(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, warm: bool) -> None:
+    """A worker that is killed while it starts is replaced, be it the first or the one after a death; but only once."""
+    kills = tmp_path / "kills"
+    kills.write_text("")
+    monkeypatch.setenv("AUTOTEST_FAULT", "faults:killed_at_import")
+    monkeypatch.setenv("AUTOTEST_KILLS", str(kills))
+    monkeypatch.syspath_prepend(FAULTS)
+    supervisor = Supervisor("torch", 60.0)
+    try:
+        if warm:
+            supervisor.info()
+            process(supervisor).kill()
+            [seen] = supervisor.eager([program()])
+            assert isinstance(seen, Death)
+        before = supervisor.spawned
+        kills.write_text("once")
+        [seen] = supervisor.eager([program()])
+        assert isinstance(seen, Observation)
+        assert supervisor.spawned == before + 2
+        supervisor.close()
+        kills.write_text("once\ntwice")
+        with pytest.raises(EnvironmentFault) as caught:
+            supervisor.eager([program()])
+        assert str(caught.value) == "target 'torch' died at import: killed by SIGKILL; its last words: none"
+        assert supervisor.spawned == before + 4
+    finally:
+        supervisor.close()
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Arrays as arguments."""
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from generators import (
     FILLS,
+    STANDARD,
     ChoiceError,
     Drawing,
     DtypeError,
@@ -19,6 +21,7 @@ from generators import (
     random,
 )
 from generators import tuple as tuple_of
+from generators.layouts import CONTIGUOUS
 
 GOLDEN_ARRAY = ((1,), 2640138772, "b3f5de51ce143f04")
 
@@ -65,6 +68,27 @@ def test_other_fills_can_be_asked_for() -> None:
     """`fills` gives the probability of each."""
     values = drawn(60, fills=(0.5, 0, 0, 0, 0, 0, 0, 0.5))
     assert {value.fill for value in values} == {"zeros", "edge"}
+
+
+def test_distinct_values_can_be_asked_for(case: Drawing) -> None:
+    """No fill is drawn then; a generator decides case by case."""
+    value = array(1, 30, distinct=True).value()
+    assert (value.fill, len(set(value.data.tolist()))) == ("distinct", 30)
+    assert [choice.kind for choice in case.source.choices] == ["integer"]
+    assert {value.fill for value in drawn(60, distinct=oneof(True, False))} == {"distinct", "uniform"}
+
+
+def test_distinct_values_share_no_memory() -> None:
+    """An array that repeats its values in memory has equal ones, so none does that."""
+    values = drawn(60, 2, 3, 4, mix=replace(STANDARD, layouts=(0, 0, 0, 0, 0, 1)), distinct=True)
+    assert {value.placed for value in values} == {CONTIGUOUS}
+
+
+def test_distinct_is_true_or_false(case: Drawing) -> None:
+    """Anything else is a mistake."""
+    with pytest.raises(RangeError) as caught:
+        array(1, 3, distinct=2).value()
+    assert str(caught.value) == "distinct=2, but should be True or False [array(ndim=1, dim0=3, distinct=2)]"
 
 
 def test_left_out_sizes_are_random() -> None:

@@ -126,6 +126,43 @@ def test_a_constant_fill_is_the_nearest_value_in_range(fill, low, high, expected
     assert set(fill_values(fill, 1, (9,), "float64", low, high).tolist()) == {expected}
 
 
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex64", "complex128", *INTEGERS])
+@pytest.mark.parametrize(("low", "high"), [(-1, 1), (0.5, 1.5), (0, 40), (-2, 1e30)])
+@pytest.mark.parametrize("bounded", [True, False])
+def test_distinct_values_are_distinct(dtype: str, low: float, high: float, bounded: bool) -> None:
+    """No two are equal, one NaN at most among them, and they come in no order; in the range, where it is a bound."""
+    low = max(low, 0) if dtype == "uint8" else low
+    span = min(high, 2**7) - low if dtype in INTEGERS else 40
+    for seed in range(50):
+        values = fill_values("distinct", seed, (min(20, int(span)),), dtype, low, high, bounded=bounded)
+        assert len(np.unique(values)) == len(values)
+        if bounded:
+            assert (parts(values) >= low).all()
+            assert (parts(values) < high).all()
+    assert not (np.diff(parts(values)) > 0).all() or len(values) < 3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "int16"])
+def test_distinct_values_are_special_where_the_range_is_no_bound(dtype: str) -> None:
+    """One in eight of the real numbers is what kernels go wrong at; none is where the range is a bound."""
+    values = parts(fill_values("distinct", 1, (40,), dtype, -3, 100, bounded=False))
+    assert ((values < -3) | (values >= 100) | np.isnan(values) | (np.abs(values) < 1e-20)).sum() >= len(values) // 16
+    every = [parts(fill_values("distinct", seed, (3,), dtype, -3, 100, bounded=False)) for seed in range(200)]
+    assert np.isnan(np.concatenate(every)).any() == (dtype != "int16")
+
+
+def test_distinct_values_of_too_small_a_range() -> None:
+    """Each integer of the range comes up as often as any other; booleans are drawn as ever."""
+    assert sorted(fill_values("distinct", 1, (6,), int, 0, 3).tolist()) == [0, 0, 1, 1, 2, 2]
+    assert set(fill_values("distinct", 1, (60,), bool).tolist()) == {False, True}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64", "bool"])
+def test_distinct_values_of_nothing(dtype: str) -> None:
+    """An empty array has none."""
+    assert fill_values("distinct", 1, (0, 2), dtype, bounded=False).shape == (0, 2)
+
+
 def test_ones_of_a_complex_dtype_are_real() -> None:
     """The imaginary parts are as near to 0 as the range allows."""
     assert set(fill_values("ones", 1, (4,), "complex64", -2, 2).tolist()) == {1 + 0j}
@@ -249,8 +286,8 @@ def test_a_large_array_begins_with_the_values_of_a_small_one() -> None:
         ("zeros", "int32", -math.inf, 1,
          "low=-inf, but should be finite [fill_values('zeros', dtype='int32')]"),
         ("twos", "float32", 0, 1,
-         "fill='twos', but should be one of zeros, ones, small_integers, uniform, ties, halves, sprinkled, edge "
-         "[fill_values('twos', dtype='float32')]"),
+         "fill='twos', but should be one of zeros, ones, small_integers, uniform, ties, halves, sprinkled, edge, "
+         "distinct [fill_values('twos', dtype='float32')]"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_filled_is_refused(fill, dtype, low, high, message: str) -> None:
