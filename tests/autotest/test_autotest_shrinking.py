@@ -85,7 +85,7 @@ def test_hang():
 
 def test_hang(tmp_path: Path) -> None:
     """A target that hangs is waited for a short while by each candidate, and for longer by the result."""
-    seconds = ("--autotest-shrink=60", "--autotest-case-timeout=20")
+    seconds = ("--autotest-shrink=60", "--autotest-case-timeout=10")
     run = run_pytest(tmp_path, {"test_x.py": HANG}, *seconds, env={"AUTOTEST_FAULT": "faults:shrinkable"})
     shrunk = _shrunk(run, "test_hang")["eager_forward/timeout/sinh"]
     assert (shrunk["calls"], shrunk["elements"]) == (1, 1)
