@@ -14,7 +14,7 @@ from tomlkit.items import AoT, Table
 
 from autotest.case import case_test_name
 from autotest.errors import AutotestError
-from autotest.ledger import FILE_NAME, LedgerError, find, store
+from autotest.ledger import FILE_NAME, LedgerError, find, store, version_of
 from dual_object.errors import ProgramError
 from dual_object.program import Program
 from reports import resolve_run
@@ -119,8 +119,7 @@ def _entry(
         if strict == "proof":
             raise
         note, text, stored = {}, "no program is stored: the test runs inline\n", "{}"
-    target = str(first["target"]).partition(":")[0].rpartition(".")[2]
-    version = environment.get(target, "0").partition("+")[0]
+    version = version_of(str(first["target"]), environment).partition("+")[0]
     return {
         "fingerprint": fingerprint,
         "reason": reason.strip(),

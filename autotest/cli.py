@@ -441,6 +441,7 @@ def check_ledger(ledger: Path, target: str, case_timeout: float) -> None:
     """
     from autotest.errors import AutotestError
     from autotest.proving import check
+    from reports.quantities import counted
 
     try:
         count, sentences, problems = check(ledger, target, case_timeout or None)
@@ -449,7 +450,8 @@ def check_ledger(ledger: Path, target: str, case_timeout: float) -> None:
         sys.exit(USAGE)
     for sentence in (*problems, *sentences):
         click.echo(sentence)
-    click.echo(f"{count} entries replayed, {len(sentences)} no longer diverge")
+    gone = len(sentences)
+    click.echo(f"{counted(count, 'entry', 'entries')} replayed, {gone} no longer diverge{'s' * (gone == 1)}")
     sys.exit(USAGE if problems else 1 if sentences else 0)
 
 

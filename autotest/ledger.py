@@ -90,6 +90,11 @@ class Entry:
         return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
 
     @property
+    def target(self) -> str:
+        """The target that it is about, as it is named on the command line."""
+        return self.fingerprint.split("/")[0]
+
+    @property
     def graph(self) -> bool:
         """Whether it shows in the static graph."""
         return self.fingerprint.split("/")[1].startswith("graph")
@@ -105,7 +110,7 @@ class Entry:
 
     def applies(self, target: TargetInfo) -> bool:
         """Whether the target's version and devices are those the entry is about."""
-        version = target.environment.get(target.name, "0")
+        version = version_of(self.target, target.environment)
         return SpecifierSet(self.versions, prereleases=True).contains(version) and self.device in target.devices
 
     @cached_property
@@ -121,6 +126,17 @@ class Entry:
                 f"({type(error).__name__}: {error}); "
                 "remove the entry and accept it again"
             ) from error
+
+
+def version_of(target: str, environment: Mapping[str, str]) -> str:
+    """The version that the package of a target has in an environment; "0" where it tells none."""
+    return environment.get(target.partition(":")[0].rpartition(".")[2], "0")
+
+
+def others(path: Path, target: str) -> dict[str, int]:
+    """How many entries a ledger that can be read has about each other target."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: len(section) for name, section in data.items() if name != target and isinstance(section, list)}
 
 
 def store(program: Program, rules: Mapping[str, Any]) -> str:

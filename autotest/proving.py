@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from autotest.blame import Target
 from autotest.errors import AutotestError
-from autotest.ledger import DEADLY, Entry, read
+from autotest.ledger import DEADLY, Entry, LedgerError, others, read
 from autotest.trial import trial
 from autotest.worker import Supervisor
 from dual_object.adapter import TargetInfo
@@ -46,7 +46,7 @@ def stale_entries(
             continue
         program, rules = entry.proof
         found = trial(reference, target, program, rules, graph=entry.graph)
-        fingerprints = {divergence.fingerprint(info().name) for divergence in found}
+        fingerprints = {divergence.fingerprint(entry.target) for divergence in found}
         if not any(map(entry.covers, fingerprints)):
             sentences.append(
                 f"{entry.fingerprint} is known to diverge, but no longer does: remove its entry from {entry.path}"
@@ -56,11 +56,17 @@ def stale_entries(
 
 
 def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str], tuple[str, ...]]:
-    """Replay every entry of a ledger: how many there are, which are stale, and what is wrong with the file."""
+    """Replay every entry of a ledger: how many there are, which are stale, and what is wrong with the file.
+
+    Raises LedgerError where all of its entries are about other targets.
+    """
     from dual_object.adapters.torch import Adapter as Reference
 
     sys.path[:0] = [str(path.absolute().parent), os.getcwd()]  # as pytest does: custom ops may live beside the tests
     ledger = read(path, target)
+    if not ledger.entries and not ledger.problems and (rest := others(path, target)):
+        told = ", ".join(f"{count} of {name}" for name, count in rest.items())
+        raise LedgerError(f"{path} has no entry of {target}, but {told}: name one of these [--target]")
     supervisor = Supervisor(target, timeout)
     try:
         entries = list(ledger.entries.values())

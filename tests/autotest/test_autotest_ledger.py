@@ -255,10 +255,10 @@ def test_ledger_check(accepted):
         for extra in (env, {})
     ]
     assert [answer.returncode for answer in answers] == [0, 1]
-    assert answers[0].stdout == "1 entries replayed, 0 no longer diverge\n"
+    assert answers[0].stdout == "1 entry replayed, 0 no longer diverge\n"
     assert answers[1].stdout == (
         f"{FINGERPRINT} is known to diverge, but no longer does: remove its entry from known_divergences.toml\n"
-        "1 entries replayed, 1 no longer diverge\n"
+        "1 entry replayed, 1 no longer diverges\n"
     )
 
 
@@ -273,6 +273,68 @@ def test_orphan(tmp_path):
     (tmp_path / "deeper").mkdir()
     (tmp_path / "deeper" / "test_a.py").touch()
     assert orphans(path, entries) == []
+
+
+TARGET = """
+import torch
+from dual_object.adapters import torch as base
+
+class Adapter(base.Adapter):
+    name = "mine"
+
+    def resolve(self, path):
+        if path == "relu" and {wrong}:
+            return lambda x: torch.relu(x) + 1
+        return super().resolve(path)
+"""
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory):
+    """A folder with a target of its own, whose only divergence has been accepted."""
+    folder = tmp_path_factory.mktemp("mine")
+    env = {"PYTHONPATH": str(folder)}
+    red = run_pytest(folder, {"test_a.py": BODY, "mine.py": TARGET.format(wrong=True)}, target="mine:Adapter", env=env)
+    assert red.status == 1
+    command = [sys.executable, "-m", "autotest", "accept", "--where", "op=relu", "--reason", "planted"]
+    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stdout) == (0, f"1 accepted into {folder / 'known_divergences.toml'}\n")
+    return folder, env
+
+
+def test_entries_of_a_target_outside_the_tree(mine):
+    """What is known of such a target is green while it stands, red when it is gone, and checked."""
+    folder, env = mine
+    command = [
+        sys.executable,
+        "-m",
+        "autotest",
+        "ledger",
+        "check",
+        "--target",
+        "mine:Adapter",
+        "known_divergences.toml",
+    ]
+    found = []
+    for wrong in (True, False):
+        run = run_pytest(folder, {"mine.py": TARGET.format(wrong=wrong)}, target="mine:Adapter", env=env)
+        done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+        found.append((run.status, done.returncode, done.stdout.splitlines()[-1]))
+    assert found == [
+        (0, 0, "1 entry replayed, 0 no longer diverge"),
+        (1, 1, "1 entry replayed, 1 no longer diverges"),
+    ]
+
+
+def test_ledger_check_of_another_target(mine):
+    """Nothing is checked of a ledger that is about other targets alone, and that is told."""
+    folder, env = mine
+    command = [sys.executable, "-m", "autotest", "ledger", "check", "--target", "torch", "known_divergences.toml"]
+    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "known_divergences.toml has no entry of torch, but 1 of mine:Adapter: name one of these [--target]\n"
+    )
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
