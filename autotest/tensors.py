@@ -40,8 +40,8 @@ def random_tensor(
         special values in some tensors.
         dtype: a dtype, its name, or float (float32), int (int64), bool.
         requires_grad: by default True where the dtype can have a gradient, but for some tensors.
-        distinct: no two values are equal, as far as the range has so many: for ops that choose among elements, of which
-            the choice among equal ones is undecidable.
+        distinct: no two values are equal: for ops that choose among elements, of which the choice among equal ones is
+            undecidable.
 
     How often "at times" is, which values are special and how tensors lie in memory depends on the run's `inputs`;
     plain ones are none of it, and global ones are always plain.
@@ -60,12 +60,14 @@ def random_tensor(
         given, other = ("high", "low") if low is None else ("low", "high")
         value = high if low is None else low
         raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
+    sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
     try:
-        drawn = array(
-            ndim, dim0, dim1, dim2, dim3, dim4, low, high, name, mix=mix, ranged=ranged, distinct=distinct
-        ).value()
+        drawn = array(**sizes, low=low, high=high, dtype=name, mix=mix, ranged=ranged, distinct=distinct).value()
     except RangeError as error:
-        raise RangeError(str(error).replace("[array(", "[random_tensor(")) from None
+        asked = {**sizes, "dtype": None if name == "float32" else name, "distinct": distinct or None}
+        asked |= {"low": low, "high": high} if ranged else {}
+        shown = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value is not None)
+        raise RangeError(f"{str(error).partition(' [array(')[0]} [random_tensor({shown})]") from None
     wanted = requires_grad
     if wanted is None:
         wanted = differentiable

@@ -68,14 +68,14 @@ def fill_values(
     at least one, is special: a kink or an end of the range if it is `bounded`, else NaN, an infinity, -0.0,
     a subnormal, tiny or huge value (huge once at most: two overflow together or not, as they are summed), for
     integers an extreme or what a float cannot hold. edge: special values alone, whatever the range. distinct: no two
-    alike, as far as the range has so many values; one of each of as many equal parts of it, unless it is no bound one
-    element in eight, and at least one, a special value. No
+    alike; one of each of as many equal parts of the range, and unless that is a bound one element in eight, and at
+    least one, a special value. No
     integer is the least of its dtype: dividing that by -1 ends the process. The parts of a
     complex value are filled each for itself ("ones" has imaginary parts nearest to 0);
     bool ignores the range.
 
-    `seed` is in [0, 2**128). RangeError if the fill is unknown or the range holds no value of the dtype;
-    `where` is the call that the sentence names.
+    `seed` is in [0, 2**128). RangeError if the fill is unknown, or the range holds no value of the dtype, or not so
+    many; `where` is the call that the sentence names.
     """
     kind = DTYPES[dtype_name(dtype)]
     where = f"fill_values({fill!r}, dtype={kind.name!r})" if where is None else where
@@ -92,6 +92,10 @@ def fill_values(
         parts = parts.view(_part(kind))
     # Filling the flat view in place converts, and the result still owns its memory.
     parts[...] = _FILLERS[fill](_Task(kind, limits, seed, parts.size, bounded))
+    if fill == "distinct" and len(np.unique(out)) < out.size:
+        raise RangeError(
+            f"low={low}, but should leave {out.size} distinct values of {kind.name} below high={high} [{where}]"
+        )
     return out
 
 
@@ -222,11 +226,9 @@ def _edge(task: _Task) -> Any:
 
 
 def _distinct(task: _Task) -> Any:
-    if task.dtype.category == "bool":
-        return _uniform(task)
     first, last = task.limits
     order = np.argsort(words(task.seed ^ SECOND, task.amount), kind="stable")
-    if task.dtype.category == "integer":
+    if task.dtype.category in ("integer", "bool"):
         span = int(last) - int(first) + 1
         ends = [int(first) + part * span // task.amount for part in range(task.amount + 1)] if task.amount else [0]
         within = words(task.seed, task.amount).tolist()

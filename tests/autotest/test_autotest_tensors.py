@@ -20,6 +20,7 @@ from autotest import (
     random_tensor,
 )
 from autotest.session import Session
+from generators import RangeError
 
 
 def drawn(session: Session, make: Callable[[], Any], n: int = 12) -> list[Any]:
@@ -104,6 +105,15 @@ def test_gradient_may_be_drawn(session: Session) -> None:
     ("make", "message"),
     [
         (lambda: random_tensor(low=1), "low=1 is given alone, but should come with high [random_tensor(...)]"),
+        (
+            lambda: random_tensor(ndim=6),
+            "ndim=6, but should be an int from 0 to 5 [random_tensor(ndim=6)]",
+        ),
+        (
+            lambda: random_tensor(1, 9, low=0, high=4, dtype=int, distinct=True),
+            "low=0, but should leave 9 distinct values of int64 below high=4 "
+            "[random_tensor(ndim=1, dim0=9, dtype='int64', distinct=True, low=0, high=4)]",
+        ),
         (lambda: random_tensor(high=1), "high=1 is given alone, but should come with low [random_tensor(...)]"),
         (
             lambda: random_tensor(dtype=int, requires_grad=True),
@@ -123,7 +133,7 @@ def test_gradient_may_be_drawn(session: Session) -> None:
 )
 def test_bad_arguments(session: Session, make: Callable[[], Any], message: str) -> None:
     """What cannot be drawn is refused by name, with what it should be."""
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises((UsageError, RangeError)) as caught:
         drawn(session, make, n=1)
     assert str(caught.value) == message
 

@@ -151,10 +151,17 @@ def test_distinct_values_are_special_where_the_range_is_no_bound(dtype: str) -> 
     assert np.isnan(np.concatenate(every)).any() == (dtype != "int16")
 
 
-def test_distinct_values_of_too_small_a_range() -> None:
-    """Each integer of the range comes up as often as any other; booleans are drawn as ever."""
-    assert sorted(fill_values("distinct", 1, (6,), int, 0, 3).tolist()) == [0, 0, 1, 1, 2, 2]
-    assert set(fill_values("distinct", 1, (60,), bool).tolist()) == {False, True}
+@pytest.mark.parametrize(
+    ("amount", "dtype", "low", "high"), [(4, "int64", 0, 3), (3, "bool", 0, 1), (200, "bfloat16", 1, 1.5)]
+)
+def test_distinct_values_of_too_small_a_range(amount: int, dtype: str, low: float, high: float) -> None:
+    """A range that has not so many values is refused."""
+    with pytest.raises(RangeError) as caught:
+        fill_values("distinct", 1, (amount,), dtype, low, high)
+    assert str(caught.value) == (
+        f"low={low}, but should leave {amount} distinct values of {dtype} below high={high} "
+        f"[fill_values('distinct', dtype={dtype!r})]"
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "complex64", "bool"])
