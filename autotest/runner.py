@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import SkipTest
+
+import pytest
 
 from autotest.case import Drawer, Origin, Rejection, case_test_name
 from autotest.divergence import Divergence
@@ -58,28 +61,26 @@ class TestRun:
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
-        isolate = self.session.options.isolate
-        inline = isolate == "never" or self.nodeid in self.session.inline_tests
-        if not inline:
-            self.session.supervisor.start()
-            try:
+        try:
+            if not self._inline:
                 self._run_isolated()
-            except RawTargetNeeded as needed:
-                if isolate == "always":
-                    raise UsageError(
-                        f"{needed}, but the run is isolated: use --isolate auto or never to run such a test inline"
-                    ) from None
-                self.session.inline_tests[self.nodeid] = str(needed)
-                inline = True
-        if inline:
-            self._run_inline()
-        self._conclude(inline)
+            if self._inline:
+                self._run_inline()
+        except (pytest.skip.Exception, SkipTest):
+            if not self.verdicts.rows:  # what has diverged is not skipped
+                raise
+        self._conclude()
 
-    def _conclude(self, inline: bool) -> None:
+    @property
+    def _inline(self) -> bool:
+        """Whether the target runs in this process; a test is found to need that while it runs."""
+        return self.session.options.isolate == "never" or self.nodeid in self.session.inline_tests
+
+    def _conclude(self) -> None:
         """Record the survey, prove what the ledger knows of this test, and raise what is new: what the cases and
         refused draws have shown comes before that nearly all were refused.
         """
-        refused = self._refused
+        refused, inline = self._refused, self._inline
         if self._survey is not None and self.session.writer is not None:
             for row in self._survey.rows():
                 self.session.writer.tolerance(self.nodeid, row)
@@ -123,10 +124,20 @@ class TestRun:
             )
 
     def _run_isolated(self) -> None:
-        """First what diverged in an earlier run and is not drawn anyway, then the n cases."""
-        for origin, indices in self._recollection.besides(self.n):
-            self._run_chunks(indices, origin)
-        self._run_chunks(self._draws())
+        """First what diverged in an earlier run and is not drawn anyway, then the n cases; up to the one, if any, that
+        needs the target in this process.
+        """
+        self.session.supervisor.start()
+        try:
+            for origin, indices in self._recollection.besides(self.n):
+                self._run_chunks(indices, origin)
+            self._run_chunks(self._draws())
+        except RawTargetNeeded as needed:
+            if self.session.options.isolate == "always":
+                raise UsageError(
+                    f"{needed}, but the run is isolated: use --isolate auto or never to run such a test inline"
+                ) from None
+            self.session.inline_tests[self.nodeid] = str(needed)
 
     def _run_chunks(self, indices: Iterable[int], origin: Origin | None = None) -> None:
         """Record and judge the run's own cases, or remembered ones of `origin`, which do not count among the n."""

@@ -64,7 +64,11 @@ def random_tensor(
     try:
         drawn = array(**sizes, low=low, high=high, dtype=name, mix=mix, ranged=ranged, distinct=distinct).value()
     except RangeError as error:
-        asked = {**sizes, "dtype": None if name == "float32" else name, "distinct": distinct or None}
+        asked = {
+            **sizes,
+            "dtype": None if name == "float32" else name,
+            "distinct": None if distinct is False else distinct,
+        }
         asked |= {"low": low, "high": high} if ranged else {}
         shown = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value is not None)
         raise RangeError(f"{str(error).partition(' [array(')[0]} [random_tensor({shown})]") from None

@@ -17,6 +17,7 @@ from generators.errors import (
     GeneratorError,
     OutsideCaseError,
     RangeError,
+    TruthError,
 )
 from generators.fills import FILLS, fill_values
 from generators.generator import Generator, constant, pack
@@ -49,6 +50,7 @@ __all__ = [
     "Placed",
     "RangeError",
     "Source",
+    "TruthError",
     "array",
     "case_key",
     "constant",

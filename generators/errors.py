@@ -17,6 +17,10 @@ class DtypeError(GeneratorError, ValueError):
     """A dtype is not one of the neutral names and cannot be read as one; name one that is known."""
 
 
+class TruthError(GeneratorError, TypeError):
+    """A generator was asked whether it is true; ask its `.value()`."""
+
+
 class OutsideCaseError(GeneratorError, RuntimeError):
     """A generator was asked for its value while no case is being drawn; use it inside an `@autotest` body."""
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
 
 from generators.drawing import current_drawing
-from generators.errors import OutsideCaseError
+from generators.errors import OutsideCaseError, TruthError
 from generators.source import Source
 
 Self = TypeVar("Self", bound="Generator")
@@ -37,6 +37,10 @@ class Generator:
                 f"{self!r} is used outside a case; generators have values only while an @autotest body runs"
             )
         return drawing.value_of(self)
+
+    def __bool__(self) -> bool:
+        """TruthError: what is always true would leave half of a test unrun."""
+        raise TruthError(f"{self!r} is neither true nor false, but has a value in each case: ask its .value()")
 
     def draw(self, source: Source) -> Any:
         """A fresh value, every decision taken from `source`; called once in a case."""

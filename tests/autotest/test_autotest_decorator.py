@@ -24,7 +24,7 @@ from autotest import (
 )
 from autotest.session import Session
 from dual_object.errors import ArgumentError
-from generators.errors import OutsideCaseError
+from generators.errors import OutsideCaseError, TruthError
 
 Body = Callable[..., Any]
 
@@ -167,6 +167,19 @@ def test_generator_outside_a_case(session: Session) -> None:
         random_tensor()
     assert str(also.value) == (
         "random_tensor() is used outside a case; dual calls have a meaning only while an @autotest body runs"
+    )
+
+
+def test_generator_is_neither_true_nor_false(session: Session) -> None:
+    """What would run one branch always says how to ask for the value."""
+
+    def branching() -> Any:
+        return leaf() if random_bool() else leaf() * 2
+
+    with pytest.raises(TruthError) as caught:
+        returning(branching)()
+    assert str(caught.value) == (
+        "random_bool() is neither true nor false, but has a value in each case: ask its .value()"
     )
 
 

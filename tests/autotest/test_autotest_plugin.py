@@ -258,6 +258,38 @@ def test_shadowing_file_is_named_before_options_are_read(tmp_path: Path) -> None
     assert outcome.out.startswith(f"ERROR: the import 'reports' resolved to {tmp_path}/reports.py, but should resolve")
 
 
+LATE = """
+import pytest
+from autotest import autotest, random_tensor, torch
+
+drawn = []
+
+@pytest.mark.parametrize("op", ["relu", "tanh"])
+@autotest(n=4, check_graph=False)
+def test_late(op):
+    drawn.append(op)
+    if drawn.count(op) == 4:
+        pytest.skip("no more")
+    return getattr(torch, op)(random_tensor(ndim=1, dim0=3))
+"""
+PLANTED = """
+import torch
+
+def relu(adapter):
+    plain = torch.relu
+    torch.relu = lambda x: plain(x) + 1
+"""
+
+
+def test_skip_after_a_divergence(tmp_path: Path) -> None:
+    """A body that skips after cases that have diverged is red all the same."""
+    env = {"AUTOTEST_FAULT": "planted:relu", "PYTHONPATH": str(tmp_path)}
+    outcome = run_pytest(tmp_path, {"test_late.py": LATE, "planted.py": PLANTED}, "-q", env=env)
+    assert outcome.status == 1
+    assert outcome.outcomes() == {"test_late[relu]": "failed", "test_late[tanh]": "skipped"}
+    assert "1 failed, 1 skipped" in outcome.out
+
+
 FAULTY = """
 import pytest
 import autotest.judge as judge

@@ -189,6 +189,7 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
     ),
     "overflow": (lambda: torch.sum(given(3e38, -3e38, 3e38)), outputs([INF]), ["overflow"]),
     "overflow to the other infinity": (lambda: torch.sum(given(INF, -3e38, -3e38)), outputs([NAN]), ["overflow"]),
+    "overflow of a mean": (lambda: torch.mean(given(-INF, 3e38, 3e38)), outputs([NAN]), ["overflow"]),
     "infinity and a product that overflows": (
         lambda: torch.addcmul(given(INF), given(1.5), given(-3e38)),
         outputs([NAN]),
@@ -317,6 +318,11 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.sum(given(INF, -3e38, -3e38)),
         outputs([-INF]),
         ["t0 differs in 1 of 1 element: it is -inf, but should be inf"],
+    ),
+    "NaN for a mean that stays within the range": (
+        lambda: torch.mean(given(-INF, 1e38, 1e38)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: it is nan, but should be -inf"],
     ),
     "NaN for an infinity and a product within the range": (
         lambda: torch.addcmul(given(INF), given(1.5), given(-1e38)),
