@@ -243,7 +243,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     state = item.config.stash[_STATE]
     state.started = True
     started = time.perf_counter()
-    outcome = "failed"
+    outcome: str | None = "failed"
     try:
         session = state.session()
         session.nodeid = item.nodeid
@@ -256,6 +256,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     except (pytest.skip.Exception, SkipTest):
         outcome = "skipped"
         raise
+    except KeyboardInterrupt:  # the test has not ended, and its case was still running
+        outcome = None
+        raise
     except (EnvironmentFault, RecordError) as error:
         item.session.shouldstop = str(error)
         raise
@@ -263,9 +266,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         _close_test(item, state, time.perf_counter() - started, outcome)
 
 
-def _close_test(item: pytest.Item, state: _State, seconds: float, outcome: str) -> None:
+def _close_test(item: pytest.Item, state: _State, seconds: float, outcome: str | None) -> None:
     session = state._session
-    if session is None or item.session.shouldstop or (session.nested and not session.calls):
+    if session is None or outcome is None or item.session.shouldstop or (session.nested and not session.calls):
         return
     from reports import RecordError, junit_property, worst_errors
 

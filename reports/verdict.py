@@ -25,8 +25,8 @@ def headline(summary: Summary) -> str:
 
 
 def broken(summary: Summary) -> str | None:
-    """Return what to say before all else where more than half of the tests are red: one cause is likelier than many."""
-    red = summary.unexpected_tests + len(summary.failed)
+    """Return what to say before all else where more than half of the tests diverge: one cause is likelier than many."""
+    red = summary.unexpected_tests
     if 2 * red <= summary.tests or red < FEWEST_RED:
         return None
     words: Counter[str] = Counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -121,6 +122,17 @@ def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Running]
         yield made
     finally:
         made.end()
+
+
+def test_interrupted_run(running: Running) -> None:
+    """Ctrl-C leaves a run that says how far it came, and what it was at; no test has failed."""
+    running.process.send_signal(signal.SIGINT)
+    outcome = running.outcome()
+    running.until(running.gone, 30.0)
+    assert outcome.status == pytest.ExitCode.INTERRUPTED
+    assert re.search(r"\nUNFINISHED: \d+ cases? (was|were) still running; so far ", outcome.out)
+    assert not outcome.summary["complete"]
+    assert outcome.summary["outcomes"].get("failed", 0) == 0
 
 
 BOTH = pytest.mark.parametrize("running", [(), ("-n", "2")], indirect=True, ids=["one process", "two workers"])

@@ -90,5 +90,7 @@ def test_target_that_looks_broken(summed: Any, case: Any, row: Any, ended: Any) 
         "`RuntimeError: no device`"
     )
     assert f'<p class="broken bad">{words}</p>' in render_page(summary, "report/", "nothing", [])
+    failed = [record for test in "hij" for record in (*case(f"t::{test}"), ended(f"t::{test}", outcome="failed"))]
+    assert broken(summed(*failed)) is None
     rest = [record for test in "efg" for record in (*case(f"t::{test}"), ended(f"t::{test}"))]
     assert broken(summed(*some, *rest)) is None
