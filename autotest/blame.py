@@ -46,15 +46,18 @@ def blame(
 ) -> list[Divergence]:
     """The divergences behind `differences`: one per call that diverges alone.
 
-    `sides` are what `program` showed. A difference that already names its call keeps it. What no call shows alone is
-    blamed on the Program as a whole, once per phase.
+    `sides` are what `program` showed. A difference that already names its call keeps it, but for one in what the body
+    has read, which comes of a call before. What no call shows alone is blamed on the Program as a whole, once per
+    phase, or on the call that read it.
     """
-    settled = [Divergence(d, program, d.call, sides=sides) for d in differences if d.call is not None]
-    open_ = [d for d in differences if d.call is None]
+    settled = [
+        Divergence(d, program, d.call, sides=sides) for d in differences if d.call is not None and d.part != "host"
+    ]
+    open_ = [d for d in differences if d.call is None or d.part == "host"]
     if not open_:
         return _distinct(settled)
     only = only_call(program)
-    if only is not None:
+    if only is not None and all(d.call is None for d in open_):
         return _distinct([*settled, *(Divergence(d, program, only, sides=sides) for d in open_)])
     found = list(_alone(reference, target, program, rules, graph=graph))
     phases = {d.phase for d in open_}
@@ -64,7 +67,7 @@ def blame(
     if settled:
         return _distinct(settled)
     # A layout that no call gives alone comes of a result that lies in another lawful way before it.
-    return _distinct([Divergence(d, program, None, sides=sides) for d in open_ if d.kind != "layout"])
+    return _distinct([Divergence(d, program, d.call, sides=sides) for d in open_ if d.kind != "layout"])
 
 
 def of_death(program: Program, death: Death, phase: Phase) -> Divergence:

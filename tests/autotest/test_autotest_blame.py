@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+import torch as pytorch
 from test_autotest_undecidable import given, recorded
 
 from autotest import torch
-from autotest.blame import blame_death, of_death
+from autotest.blame import blame, blame_death, of_death
+from autotest.comparison import Rules
+from autotest.evidence import Sides
+from autotest.layouts import eager_differences
 from autotest.worker import Death
 from dual_object.adapters.torch import Adapter
 from dual_object.observation import Observation
 from dual_object.program import Program
+from dual_object.replay import Replay
 
 
 class Mortal:
@@ -62,6 +67,47 @@ def test_call(deadly: list[str], noted: Death, phase: str, blamed: str) -> None:
     assert (told.alone is None) is (noted.timed_out or not deadly)
     assert told.alone is None or told.alone.ops() == [blamed]
     assert told.difference.call == told.call
+
+
+class Wrong:
+    """A target that computes exp wrong, and tells other sizes."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """What each Program shows with the faults."""
+        with self._patch.context() as patch:
+            exp, numel = pytorch.exp, pytorch.Tensor.numel
+            patch.setattr(pytorch, "exp", lambda x: exp(x) * 1.01)
+            patch.setattr(pytorch.Tensor, "numel", lambda x: numel(x) + 1)
+            return [Replay(Adapter(), program).run() for program in programs]
+
+    def graph(self, programs: Sequence[Program], gradients: Any, again: Any = None) -> Any:
+        """No graph is asked for."""
+        raise AssertionError(programs)
+
+
+@pytest.mark.parametrize(
+    ("body", "blamed"),
+    [
+        (lambda: torch.exp(given(1.0)).item(), "exp"),
+        (lambda: torch.sum(torch.exp(given(1.0, 2.0))).item(), "exp"),
+        (lambda: given(1.0) * float(torch.exp(given(1.0)).numpy()[0]), "exp"),
+        (lambda: given(1.0) * given(1.0, 2.0).numel(), "numel"),
+        (lambda: torch.neg(torch.neg(given(1.0))) * given(1.0, 2.0).numel(), "numel"),
+    ],
+)
+def test_what_a_body_reads(monkeypatch: pytest.MonkeyPatch, body: Callable[[], Any], blamed: str) -> None:
+    """A number that the body reads is wrong by the call that it comes of, or by the call that reads it."""
+    reference = Adapter()
+    program, seen = recorded(reference, body)
+    target = Wrong(monkeypatch)
+    [shown] = target.eager([program])
+    assert isinstance(shown, Observation)
+    found = eager_differences(reference, program, seen, shown, Rules())
+    told = blame(reference, target, program, found, Rules(), Sides(seen, shown), graph=False)
+    assert [divergence.op for divergence in told] == [blamed]
 
 
 def test_another_phase() -> None:
