@@ -53,7 +53,7 @@ def main() -> None:
     default="60",
     show_default=True,
     metavar="SECONDS",
-    help="A case that takes longer is ended as timed out; 0: no deadline.",
+    help="A case for which the target takes longer is ended as timed out; 0: no deadline.",
 )
 @click.option(
     "--isolate",

@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--autotest-case-timeout",
         default="60",
         metavar="SECONDS",
-        help="a case that takes longer is ended as timed out (default: 60; 0: no deadline)",
+        help="a case for which the target takes longer is timed out (default: 60; 0: no deadline)",
     )
     group.addoption(
         "--autotest-isolate",
