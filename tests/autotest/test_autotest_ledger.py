@@ -211,18 +211,20 @@ def test_document(tmp_path):
     )
 
 
-@pytest.fixture(scope="module")
-def accepted(tmp_path_factory):
-    """A folder whose only divergence, a planted fault, has been accepted."""
-    folder = tmp_path_factory.mktemp("ledger")
-    files = {"test_a.py": BODY, "planted.py": FAULT}
-    env = {"AUTOTEST_FAULT": "planted:relu", "PYTHONPATH": str(folder)}
-    red = run_pytest(folder, files, env=env)
-    assert red.status == 1
+def accept_all(folder, files, env, target="torch"):
+    """Run BODY beside the files, and accept the one divergence that it shows."""
+    env = {**env, "PYTHONPATH": str(folder)}
+    assert run_pytest(folder, {"test_a.py": BODY, **files}, target=target, env=env).status == 1
     command = [sys.executable, "-m", "autotest", "accept", "--where", "kind=value op=re*", "--reason", "planted"]
     done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
     assert (done.returncode, done.stdout) == (0, f"1 accepted into {folder / 'known_divergences.toml'}\n")
     return folder, env
+
+
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory):
+    """A folder whose only divergence, a planted fault, has been accepted."""
+    return accept_all(tmp_path_factory.mktemp("ledger"), {"planted.py": FAULT}, {"AUTOTEST_FAULT": "planted:relu"})
 
 
 def test_known_divergence_is_green(accepted):
@@ -292,14 +294,8 @@ class Adapter(base.Adapter):
 @pytest.fixture(scope="module")
 def mine(tmp_path_factory):
     """A folder with a target of its own, whose only divergence has been accepted."""
-    folder = tmp_path_factory.mktemp("mine")
-    env = {"PYTHONPATH": str(folder)}
-    red = run_pytest(folder, {"test_a.py": BODY, "mine.py": TARGET.format(wrong=True)}, target="mine:Adapter", env=env)
-    assert red.status == 1
-    command = [sys.executable, "-m", "autotest", "accept", "--where", "op=relu", "--reason", "planted"]
-    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
-    assert (done.returncode, done.stdout) == (0, f"1 accepted into {folder / 'known_divergences.toml'}\n")
-    return folder, env
+    files = {"mine.py": TARGET.format(wrong=True)}
+    return accept_all(tmp_path_factory.mktemp("mine"), files, {}, target="mine:Adapter")
 
 
 def test_entries_of_a_target_outside_the_tree(mine):
