@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from autotest.decorator import autotest
     from autotest.errors import (
         AutotestError,
+        BodyTimeoutError,
         DivergenceError,
         EnvironmentFault,
         RejectionError,
@@ -52,6 +53,7 @@ _HOMES = {
     "autotest.decorator": ("autotest",),
     "autotest.errors": (
         "AutotestError",
+        "BodyTimeoutError",
         "DivergenceError",
         "EnvironmentFault",
         "RejectionError",
@@ -91,6 +93,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 # `tuple` is left out: a star import must not replace the builtin.
 __all__ = [
     "AutotestError",
+    "BodyTimeoutError",
     "DivergenceError",
     "DualObject",
     "EnvironmentFault",

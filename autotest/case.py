@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
+from autotest.deadline import deadline
 from autotest.dropin.cases import close_case
 from autotest.dropin.errors import PyTorchDoesNotSupportError, refused
 from autotest.dropin.options import DropInOptions
@@ -77,7 +78,7 @@ class Rejection:
 @dataclass(slots=True)
 class Drawer:
     """Draws the cases of one test. `inputs` is the run's. `raised` is the exception that its body raised by itself,
-    told apart from a fault of ours.
+    told apart from a fault of ours. `timeout` is the seconds that the body may take for a case.
     """
 
     reference: Reference
@@ -88,6 +89,7 @@ class Drawer:
     body: Callable[[], Any]
     raised: Exception | None = None
     inputs: Inputs = "standard"
+    timeout: float | None = None
 
     @property
     def origin(self) -> Origin:
@@ -144,7 +146,9 @@ class Drawer:
             )
             token = current_recording.set(recording)
             try:
-                returned = self.body()
+                # Step by step with the target, it is not PyTorch alone that takes its time.
+                with deadline(self.timeout if stepper is None else None, key):
+                    returned = self.body()
             except Exception as error:
                 if recording.refused is error:
                     own = error.exc if isinstance(error, PyTorchDoesNotSupportError) else error

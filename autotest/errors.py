@@ -23,11 +23,15 @@ class RejectionError(AutotestError, AssertionError):
     """The reference refused so many draws of a test that its cases could not be completed."""
 
 
+class BodyTimeoutError(AutotestError, AssertionError):
+    """The body of a test did not end in time on the reference."""
+
+
 class HarnessFault(AutotestError, RuntimeError):  # noqa: N818 - a fault of ours, told apart from one of the surroundings
     """The harness itself failed; neither the test nor the target is to blame."""
 
 
-for _error in (UsageError, EnvironmentFault, DivergenceError, RejectionError, HarnessFault):
+for _error in (UsageError, EnvironmentFault, DivergenceError, RejectionError, BodyTimeoutError, HarnessFault):
     _error.__module__ = "autotest"  # where people import them from, and what pytest prints
 
 

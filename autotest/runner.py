@@ -47,7 +47,9 @@ class TestRun:
         self.options = options
         self.n = session.options.cases or options.n
         run = session.options
-        self.drawer = Drawer(session.reference, key, run.seed, run.target, options, body, inputs=run.inputs)
+        self.drawer = Drawer(
+            session.reference, key, run.seed, run.target, options, body, inputs=run.inputs, timeout=run.case_timeout
+        )
         self.ledger = session.ledger()
         self.verdicts = Verdicts(session, nodeid, options, self.ledger)
         self._survey: Survey | None = None
