@@ -17,6 +17,7 @@ import numpy as np
 from autotest.agreement import agreeing, value_difference, wide
 from autotest.comparison import Difference, Rules, allowed_between
 from autotest.divergence import Divergence
+from autotest.op_kinds import adds, averages, chooses, plain_name, sums
 from autotest.reruns import COPIES, NEARER, Reruns, greatest, shown, smallest_normal
 from dual_object.program import Call, op_name
 from dual_object.values import Array
@@ -33,46 +34,6 @@ _NOISE = 1e-12
 _POLE = 1e12
 #: A smooth result follows its inputs; one that still moves by more than this share of it jumps.
 _JUMP = 8.0
-#: Ops whose elements are sums: how their names begin, and what they contain, in small letters without underscores.
-_SUMS = (
-    *(
-        "adaptiveavg",
-        "addbmm",
-        "addmm",
-        "addmv",
-        "avgpool",
-        "baddbmm",
-        "bilinear",
-        "bmm",
-        "conv",
-        "cosine",
-        "cumsum",
-        "dot",
-    ),
-    *(
-        "einsum",
-        "embeddingbag",
-        "gru",
-        "indexadd",
-        "inner",
-        "interpolate",
-        "inv",
-        "linear",
-        "lstm",
-        "matmul",
-        "mean",
-        "mm",
-    ),
-    *("multihead", "mv", "nanmean", "nansum", "rnn", "scaleddot", "scatteradd", "std", "sum", "tensordot", "upsampl"),
-    *("var", "vdot"),
-)
-_SUMS_INSIDE = ("loss", "norm")
-#: Ops that add what they are given, or products of it.
-_ADDS = ("add", "addcdiv", "addcmul", "lerp", "rsub", "sub")
-#: Sums that are divided by how many they are of, and so are smaller than what was added up: how their names begin.
-_AVERAGES = ("adaptiveavg", "avgpool", "mean", "nanmean")
-#: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
-_CHOICES = ("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "sort", "topk")
 _KINDS = frozenset({"value", "nonfinite", "sign"})
 
 NOT_INITIALISED = "not initialised"
@@ -366,15 +327,12 @@ class _Question:
         of its own (0 + -0 is 0), a choice is free among equals. Of one product or element that cannot be told by
         asking: it is as often taken as it is.
         """
-        return self._sums() or any(name.startswith(_CHOICES) for name in self._names())
-
-    def _sums(self) -> bool:
-        """Whether elements are sums in the call, or in one of the whole Program's."""
-        return any(name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE) for name in self._names())
+        return any(sums(name) or chooses(name) for name in self._names())
 
     def _names(self) -> list[str]:
+        """The call's name, or those of the whole Program's."""
         calls = self.reruns.program.op_calls() if self.call is None else [self.call]
-        return [op_name(call).lower().replace("_", "") for call in calls]
+        return [plain_name(op_name(call)) for call in calls]
 
     def _reference_overflow(self, exact: Array, hits: Array) -> Array:
         """Where the reference leaves its dtype's range on the way to what is within it."""
@@ -389,11 +347,10 @@ class _Question:
                 reached = np.fmax(reached, np.abs(found))
         beyond = reached * (1 + 1e-6) > greatest(self.dtype)
         found = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
-        adds = self._sums() or any(name in _ADDS for name in self._names())
-        if self.reruns.absolute_finite is not None and adds:
+        if self.reruns.absolute_finite is not None and any(sums(name) or adds(name) for name in self._names()):
             # Infinity and what overflows to the other infinity on the way are NaN.
-            averages = any(name.startswith(_AVERAGES) for name in self._names())
-            most = max((x.data.size for x in self.reruns.program.inputs), default=1) if averages else 1
+            averaged = any(map(averages, self._names()))
+            most = max((x.data.size for x in self.reruns.program.inputs), default=1) if averaged else 1
             for finite in self._arrays([self.reruns.absolute_finite]):
                 beyond = np.abs(finite) * most * (1 + 1e-6) > greatest(self.dtype)
                 found |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond

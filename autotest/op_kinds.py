@@ -1,0 +1,69 @@
+"""Kinds of ops by their plain names: small letters without underscores."""
+
+from __future__ import annotations
+
+#: Ops whose elements are sums: how their names begin, and what they contain.
+_SUMS = (
+    *(
+        "adaptiveavg",
+        "addbmm",
+        "addmm",
+        "addmv",
+        "avgpool",
+        "baddbmm",
+        "bilinear",
+        "bmm",
+        "conv",
+        "cosine",
+        "cumsum",
+        "dot",
+    ),
+    *(
+        "einsum",
+        "embeddingbag",
+        "gru",
+        "indexadd",
+        "inner",
+        "interpolate",
+        "inv",
+        "linear",
+        "lstm",
+        "matmul",
+        "mean",
+        "mm",
+    ),
+    *("multihead", "mv", "nanmean", "nansum", "rnn", "scaleddot", "scatteradd", "std", "sum", "tensordot", "upsampl"),
+    *("var", "vdot"),
+)
+_SUMS_INSIDE = ("loss", "norm")
+#: Ops that add what they are given, or products of it.
+_ADDS = ("add", "addcdiv", "addcmul", "lerp", "rsub", "sub")
+#: Sums that are divided by how many they are of, and so are smaller than what was added up: how their names begin.
+_AVERAGES = ("adaptiveavg", "avgpool", "mean", "nanmean")
+#: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
+_CHOICES = ("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "sort", "topk")
+
+
+def plain_name(op: str) -> str:
+    """The plain name of an op."""
+    return op.lower().replace("_", "")
+
+
+def sums(name: str) -> bool:
+    """Whether each element of the result is a sum of many."""
+    return name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE)
+
+
+def averages(name: str) -> bool:
+    """Whether such a sum is divided by how many it is of."""
+    return name.startswith(_AVERAGES)
+
+
+def adds(name: str) -> bool:
+    """Whether it adds its operands, or products of them."""
+    return name in _ADDS
+
+
+def chooses(name: str) -> bool:
+    """Whether it chooses among elements."""
+    return name.startswith(_CHOICES)
