@@ -4,10 +4,8 @@ writes nothing.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
-from unittest import SkipTest
 
 import pytest
 
@@ -150,6 +148,11 @@ class _State:
             current_session.set(self._session)
         return self._session
 
+    def ran(self, item: pytest.Item) -> bool:
+        """Whether `item`, which was run last, is a test of ours, and nothing has ended the run."""
+        session = self._session
+        return not (session is None or item.session.shouldstop or (session.nested and not session.calls))
+
     def close(self) -> None:
         """End the session's worker and records."""
         if self._session is not None:
@@ -242,43 +245,42 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
     state = item.config.stash[_STATE]
     state.started = True
-    started = time.perf_counter()
-    outcome: str | None = "failed"
     try:
         session = state.session()
         session.nodeid = item.nodeid
         session.test_file = item.path
+        session.excuse = _excuse(item)
         session.counts.clear()
         session.worst.clear()
         session.nested, session.calls = not _is_autotest(item), 0
-        yield
-        outcome = "passed"
-    except (pytest.skip.Exception, SkipTest):
-        outcome = "skipped"
-        raise
-    except KeyboardInterrupt:  # the test has not ended, and its case was still running
-        outcome = None
-        raise
+        return (yield)
     except (EnvironmentFault, RecordError) as error:
         item.session.shouldstop = str(error)
         raise
     finally:
-        _close_test(item, state, time.perf_counter() - started, outcome)
+        if state.ran(item):
+            from reports import junit_property, worst_errors
+
+            item.user_properties.append(junit_property({**session.counts, **worst_errors(session.worst)}))
 
 
-def _close_test(item: pytest.Item, state: _State, seconds: float, outcome: str | None) -> None:
-    session = state._session
-    if session is None or outcome is None or item.session.shouldstop or (session.nested and not session.calls):
-        return
-    from reports import RecordError, junit_property, worst_errors
+def _excuse(item: pytest.Item) -> str | None:
+    """The mark by which a test is expected to diverge, in words; None for a test that is not."""
+    if getattr(getattr(item, "function", None), "__unittest_expecting_failure__", False):
+        return "unittest.expectedFailure"
+    if item.config.option.runxfail or item.get_closest_marker("xfail") is None:
+        return None
+    from _pytest.skipping import evaluate_xfail_marks  # no public name has what pytest makes of a mark's conditions
 
-    try:
-        _, line, _ = item.location
-        session.record_test(item.nodeid, seconds, outcome, None if line is None else line + 1)
-    except RecordError as error:
-        item.session.shouldstop = str(error)
-        return
-    item.user_properties.append(junit_property({**session.counts, **worst_errors(session.worst)}))
+    from autotest.errors import DivergenceError
+
+    mark = evaluate_xfail_marks(item)
+    if mark is None:
+        return None
+    raises = mark.raises
+    if not (raises is None or (isinstance(raises, (type, tuple)) and issubclass(DivergenceError, raises))):
+        return None
+    return f"xfail: {mark.reason}" if mark.reason else "xfail"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -287,12 +289,29 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the sentence of our own errors instead of a traceback through our internals."""
     report = yield
-    if call.excinfo is not None and _is_ours(item) and call.when == "call":
+    if call.when != "call" or not _is_ours(item):
+        return report
+    if call.excinfo is not None:
         from autotest.errors import is_sentence
 
         if is_sentence(call.excinfo.value):
             report.longrepr = call.excinfo.getrepr(style="value", chain=False)
+    _record_test(item, report)
     return report
+
+
+def _record_test(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Record how pytest says that a test has ended; one that was interrupted has no report and stays open."""
+    state = item.config.stash[_STATE]
+    if not state.ran(item):
+        return
+    from reports import RecordError
+
+    _, line, _ = item.location
+    try:
+        state.session().record_test(item.nodeid, report.duration, report.outcome, None if line is None else line + 1)
+    except RecordError as error:
+        item.session.shouldstop = str(error)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -69,7 +69,7 @@ class TestRun:
             if self._inline:
                 self._run_inline()
         except (pytest.skip.Exception, SkipTest):
-            if not self.verdicts.rows:  # what has diverged is not skipped
+            if not (self.verdicts.rows or self.verdicts.excused):  # what has diverged is not skipped
                 raise
         self._conclude()
 
@@ -95,7 +95,7 @@ class TestRun:
             stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.seen)
         if not inline:
             self._recollection.update(self.verdicts, self.session.writer, self.nodeid)
-        if self.verdicts.rows:
+        if self.verdicts.rows or self.verdicts.excused:  # pytest knows that an excused test may fail
             self.verdicts.shrink(self.drawer, inline=inline)
             self.verdicts.blame(inline=inline)
             raise DivergenceError("\n\n".join([self.verdicts.message(), *stale, *([str(refused)] if refused else [])]))

@@ -42,6 +42,8 @@ class Session:
         self.supervisor = Supervisor(options.target, options.case_timeout)
         self.nodeid: str | None = None
         self.test_file: Path | None = None
+        #: Why the test that runs may diverge, where it is marked as one that does.
+        self.excuse: str | None = None
         self.ledgers = None if options.root is None else Ledgers(options.target, options.root)
         #: Of the test that runs: its verdicts, and its worst elements.
         self.counts: Counter[str] = Counter()

@@ -31,12 +31,14 @@ SHRUNK = "-shrunk"
 
 
 class Verdicts:
-    """What one test's cases have come to. `rows` are its red divergences, `seen` the fingerprints of all, `ended` the
-    verdicts by case key; `peers` the other ranks, where there are any.
+    """What one test's cases have come to. `rows` are its red divergences, `excused` those that a mark of the test
+    expects, `seen` the fingerprints of all, `ended` the verdicts by case key; `peers` the other ranks, where there are
+    any.
     """
 
     def __init__(self, session: Session, nodeid: str, options: TestOptions, ledger: Ledger) -> None:
         self.rows: list[Row] = []
+        self.excused: list[Row] = []
         self.seen: set[str] = set()
         self.ended: dict[str, Verdict] = {}
         self.peers: Peers | None = None
@@ -79,6 +81,8 @@ class Verdicts:
             rows = self.peers.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
             self.peers.ends()
         self.rows += [row for row in rows if row["level"] in RED_LEVELS]
+        excuse = self._session.excuse
+        self.excused += [row for row in rows if row["level"] == "known" and row["reason"] == excuse]
         if self.peers is None:
             for divergence, row in zip(divergences, rows, strict=True):
                 if row["level"] in RED_LEVELS:
@@ -103,15 +107,19 @@ class Verdicts:
             )
 
     def _levelled(self, row: Row, stricter: bool) -> Row:
-        """The row, told as known where the ledger has it for this target's version and device, as counted where the
-        test counts what is missing, as stricter where OneFlow's own harness would not have seen it.
+        """The row, told as known where the ledger has it for this target's version and device or a mark of the test
+        excuses it, as counted where the test counts what is missing, as stricter where OneFlow's own harness would not
+        have seen it.
         """
         if row["kind"] == "missing" and self._options.missing == "count":
             return {**row, "level": "counted"}
         entry = self._ledger.find(row["fingerprint"])
-        if entry is None or not entry.applies(self._session.target_info()):
-            return {**row, "level": "stricter"} if stricter and not self._session.options.strict else row
-        return {**row, "level": "known", "reason": entry.reason}
+        if entry is not None and entry.applies(self._session.target_info()):
+            return {**row, "level": "known", "reason": entry.reason}
+        if stricter and not self._session.options.strict:
+            return {**row, "level": "stricter"}
+        excuse = self._session.excuse
+        return row if excuse is None else {**row, "level": "known", "reason": excuse}
 
     def _told(self, divergence: Divergence, row: Row) -> Row:
         """The row with its evidence, of the first cases of each fingerprint; what is new is stored as well."""
@@ -235,4 +243,4 @@ class Verdicts:
 
         total = sum(self._session.counts[v] for v in ("aligned", "divergent", "undecidable", "crashed", "timed_out"))
         refused = {key for key, verdict in self.ended.items() if verdict == "rejected"}
-        return failure_text(self.rows, cases=total, repros=self._scripts, refused=refused)
+        return failure_text(self.rows or self.excused, cases=total, repros=self._scripts, refused=refused)

@@ -102,9 +102,7 @@ def load_saved(folder: Path) -> Saved:
 
 def _ran(outcomes: Mapping[str, str], rows: Sequence[Row]) -> frozenset[str]:
     told = {row.test for row in rows}
-    return frozenset(
-        test for test, outcome in outcomes.items() if outcome == "passed" or (outcome == "failed" and test in told)
-    )
+    return frozenset(test for test, outcome in outcomes.items() if outcome == "passed" or test in told)
 
 
 def _target(rows: Sequence[Row]) -> str | None:
