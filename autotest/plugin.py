@@ -149,9 +149,9 @@ class _State:
         return self._session
 
     def ran(self, item: pytest.Item) -> bool:
-        """Whether `item`, which was run last, is a test of ours, and nothing has ended the run."""
+        """Whether `item`, which was run last, is a test of ours."""
         session = self._session
-        return not (session is None or item.session.shouldstop or (session.nested and not session.calls))
+        return session is not None and (_is_autotest(item) or session.calls > 0)
 
     def close(self) -> None:
         """End the session's worker and records."""
@@ -287,7 +287,7 @@ def _excuse(item: pytest.Item) -> str | None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the sentence of our own errors instead of a traceback through our internals."""
+    """Show the sentence of our own errors instead of a traceback through our internals; record how the test ended."""
     report = yield
     if call.when != "call" or not _is_ours(item):
         return report
@@ -296,20 +296,25 @@ def pytest_runtest_makereport(
 
         if is_sentence(call.excinfo.value):
             report.longrepr = call.excinfo.getrepr(style="value", chain=False)
-    _record_test(item, report)
+    _record_test(item, call, report)
     return report
 
 
-def _record_test(item: pytest.Item, report: pytest.TestReport) -> None:
+def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Record how pytest says that a test has ended; one that was interrupted has no report and stays open."""
     state = item.config.stash[_STATE]
     if not state.ran(item):
         return
+    from autotest.errors import EnvironmentFault
     from reports import RecordError
 
     _, line, _ = item.location
+    fault = None if call.excinfo is None else call.excinfo.value
     try:
-        state.session().record_test(item.nodeid, report.duration, report.outcome, None if line is None else line + 1)
+        session = state.session()
+        if isinstance(fault, EnvironmentFault):
+            session.record_stop(item.nodeid, str(fault))
+        session.record_test(item.nodeid, report.duration, report.outcome, None if line is None else line + 1)
     except RecordError as error:
         item.session.shouldstop = str(error)
 

@@ -161,6 +161,11 @@ class Session:
         if self.writer is not None:
             self.writer.test(nodeid, seconds, outcome, line)
 
+    def record_stop(self, nodeid: str, message: str) -> None:
+        """Note what has ended the run in a test."""
+        if self.writer is not None:
+            self.writer.stopped(nodeid, message)
+
     def close(self) -> None:
         """Record what the target has and what has run of it, end the worker and close the records; closing twice is
         allowed.

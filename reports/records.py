@@ -139,6 +139,10 @@ class RecordWriter:
         """Record that a test ended: `outcome` is passed, failed or skipped, `line` its first one, from 1."""
         self.write({"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": line})
 
+    def stopped(self, test: str, message: str) -> None:
+        """Record what ended the run in a test, such as a target that cannot start."""
+        self.write({"type": "stop", "test": test, "message": message})
+
     def tolerance(self, test: str, row: Mapping[str, object]) -> None:
         """Record the largest error that a test accepted at one place: its op, dtype, device and phase."""
         self.write({"type": "tolerance", "test": test, **row})

@@ -231,6 +231,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "line": (_is_whole_or_none, "an integer or null"),
         "time": _TIME_OR_NONE,
     },
+    "stop": {"test": _TEXT, "message": _TEXT, "time": _TIME_OR_NONE},
     "tolerance": {
         **dict.fromkeys(("test", "op", "dtype", "device", "phase", "key"), _TEXT),
         **dict.fromkeys(("share", "ulp"), _ERROR),

@@ -178,7 +178,8 @@ class Summary:
     """Everything the terminal tells about a run; `to_json()` is summary.json.
 
     `cases` is aligned + divergent + undecidable + skipped + crashed + timed_out: rejected draws and running cases are
-    not cases. `complete` is false where a case or test never ended or a line was damaged. `divergences` are what makes
+    not cases. `complete` is false where a case or test never ended, a line was damaged, or the
+    run was ended by what `stops` tells. `divergences` are what makes
     the run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only
     count, `stricter` what the framework's own harness would not have seen. `doubts` are the ops with undecidable cases,
     `tolerances` what a survey found that ops need, `loose` sentences about tests that allow far more than that.
@@ -220,6 +221,7 @@ class Summary:
     failed: tuple[str, ...]
     running: tuple[str, ...]
     open_tests: tuple[str, ...]
+    stops: tuple[str, ...]
     faults: tuple[str, ...]
     fault_count: int
     damage: tuple[str, ...]
@@ -255,7 +257,7 @@ class Summary:
     @property
     def complete(self) -> bool:
         """Whether all that was started ended, and all that was written could be read."""
-        return not (self.running or self.open_tests or self.damage)
+        return not (self.running or self.open_tests or self.damage or self.stops)
 
     def to_json(self) -> dict[str, object]:
         """Return the content of summary.json as plain data; damaged lines stand among `faults`."""
@@ -292,6 +294,7 @@ class Summary:
             "outcomes": dict(self.outcomes),
             "complete": self.complete,
             "running": list(self.running),
+            "stops": list(self.stops),
             "faults": [*self.faults, *self.damage],
             "skipped_reasons": dict(self.skipped_reasons),
             "rejected_reasons": dict(self.rejected_reasons),

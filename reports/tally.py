@@ -116,6 +116,7 @@ class _Tally:
         self._confirmed = 0
         self._forgotten = _Sentences()
         self._faults = _Sentences()
+        self._stops: dict[str, None] = {}
         self._matrix = MatrixTally()
         self._coverage = CoverageTally()
         self._doubts = DoubtTally()
@@ -151,6 +152,8 @@ class _Tally:
         elif kind == "fault":
             where = "" if record["test"] is None else f"{record['test']}: "
             self._faults.add(where + record["message"])
+        elif kind == "stop":
+            self._stops[record["message"]] = None
         elif kind == "tolerance":
             self._tolerances.take(record)
         elif kind == "shrunk":
@@ -292,6 +295,7 @@ class _Tally:
             failed=tuple(sorted(failed - bad_tests)),
             running=tuple(sorted(self._running.values())),
             open_tests=tuple(sorted(test for test, seconds in self._tests.items() if seconds is None)),
+            stops=tuple(self._stops),
             faults=self._faults.all(),
             fault_count=self._faults.count,
             damage=self.damage.all(),

@@ -54,7 +54,7 @@ def frameworks(summary: Summary) -> str:
 
 
 def _unfinished(summary: Summary) -> str:
-    parts = []
+    parts = list(summary.stops)
     if summary.running:
         verb = "was" if len(summary.running) == 1 else "were"
         parts.append(f"{counted(len(summary.running), 'case')} {verb} still running")

@@ -223,10 +223,12 @@ def test_target_that_is_not_installed(tmp_path: Path) -> None:
     """A target that is not installed ends the run with 2 and one sentence, without trying every test."""
     outcome = run_pytest(tmp_path, {"test_two.py": TWO}, target="nowhere:Adapter")
     assert outcome.status == 2
-    assert red_lines(outcome) == [
-        "target 'nowhere:Adapter' cannot be imported: ModuleNotFoundError: No module named 'nowhere'"
-    ]
+    sentence = "target 'nowhere:Adapter' cannot be imported: ModuleNotFoundError: No module named 'nowhere'"
+    assert red_lines(outcome) == [sentence]
     assert "1 failed" in outcome.out
+    headline = f"= UNFINISHED: {sentence}; so far 1 of 1 test failed without a divergence tests 1 in "
+    assert headline in " ".join(outcome.out.split())
+    assert (outcome.summary["stops"], outcome.summary["running"]) == ([sentence], [])
 
 
 def test_target_that_dies_at_import(tmp_path: Path) -> None:

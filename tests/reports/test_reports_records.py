@@ -107,6 +107,7 @@ def test_what_is_written_is_read(writer):
     writer.start("t.py::a", "t.py::a#0", 0)
     writer.end("t.py::a", "t.py::a#0", "skipped", reason="no kernel", seconds=0.25)
     writer.test("t.py::a", 0.5, "skipped")
+    writer.stopped("t.py::a", "no target")
     writer.fault("t.py::a", "x")
     read = [line for _, line in read_run(writer.path.parent).lines()]
     assert read == lines_of(writer)

@@ -101,12 +101,12 @@ def test_damaged_shrunk(change):
         (
             {"type": "begin"},
             "type='begin', but should be one of run, target, surface, start, end, test, "
-            "tolerance, shrunk, blame, remembered, fault",
+            "stop, tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"type": []},
             "type=[], but should be one of run, target, surface, start, end, test, "
-            "tolerance, shrunk, blame, remembered, fault",
+            "stop, tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"test": ["x" * 99]},

@@ -56,6 +56,11 @@ def test_unfinished(summed, case, ended):
     assert words == "UNFINISHED: 1 test did not end; so far 1 crashed case in 1 of 2 tests"
     words = headline(summed(*case(), ended(outcome="failed"), b"x\n"))
     assert words == ("UNFINISHED: some records are damaged; so far 1 of 1 test failed without a divergence")
+    stop = {"type": "stop", "test": "t::a", "message": "target 'x' cannot be imported"}
+    words = headline(summed(*case(), case("t::b", index=1)[0], stop, stop, ended()))
+    assert words == (
+        "UNFINISHED: target 'x' cannot be imported and 1 case was still running; so far 1 case of 2 tests aligned"
+    )
 
 
 def test_nothing_compared(summed, case, ended):
