@@ -136,14 +136,23 @@ def failure_kind(classes: tuple[str, ...], message: str) -> FailureKind:
 
 
 class Values:
-    """The values of one run by number, the buffers its inputs live in, and its modules."""
+    """The values of one run by number, its input tensors, the buffers those live in, and its modules.
 
-    __slots__ = ("buffers", "by_id", "modules")
+    A call that returns another tensor where the reference gives an input itself takes the input's number; what becomes
+    of the input is still seen on `inputs`.
+    """
+
+    __slots__ = ("buffers", "by_id", "inputs", "modules")
 
     def __init__(self) -> None:
         self.by_id: dict[int, Any] = {}
+        self.inputs: dict[int, Any] = {}
         self.buffers: dict[int, Array] = {}
         self.modules: dict[int, Any] = {}
+
+    def place(self, id_: int, tensor: Any) -> None:
+        """Take in an input."""
+        self.by_id[id_] = self.inputs[id_] = tensor
 
 
 def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str, Any]:
@@ -152,7 +161,7 @@ def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str
     """
     found: dict[str, Any] = {}
     for x in program.inputs:
-        tensor = values.by_id[x.id]
+        tensor = values.inputs[x.id]
         if tensor.is_leaf:
             found[str(x.id)] = tensor
     for id_ in program.leaves:
@@ -204,7 +213,7 @@ def memory(
     """Which inputs and outputs (`shown`, by number) lie in one memory, and of which that cannot be told."""
     places: dict[int, list[int]] = {}
     unplaced: list[int] = []
-    inputs = {x.id: values.by_id[x.id] for x in program.inputs if x.id not in shown}
+    inputs = {x.id: values.inputs[x.id] for x in program.inputs if x.id not in shown}
     moved = any(call.kind == "set" for call in program.calls)  # `x.data = y` gives an input another memory
     for id_, tensor in {**inputs, **shown}.items():
         buffer = None if moved else values.buffers.get(id_)
@@ -342,7 +351,7 @@ def mutated(adapter: Adapter, program: Program, values: Values) -> dict[int, Arr
     for x in program.inputs:
         now = values.buffers.get(x.id)
         if now is None:
-            [now] = adapter.read([values.by_id[x.id]])
+            [now] = adapter.read([values.inputs[x.id]])
         if now.tobytes() != x.data.tobytes():
             changed[x.id] = now
     return changed

@@ -127,6 +127,7 @@ class Recording:
         self.program.inputs.append(x)
         if self.stepper is not None:
             self.stepper.place(x)
+        self.values.place(x.id, tensor)
         return self._remember(x.id, tensor)
 
     def adopt(self, name: str, reference: Any, target: Any) -> DualObject:

@@ -151,7 +151,7 @@ class Replay:
             self.seen.failures.append(failure_of(error, None))
             self.seen.ended = True
             return
-        self.values.by_id[x.id] = tensor
+        self.values.place(x.id, tensor)
         if memory is not None:
             self.values.buffers[x.id] = memory
 

@@ -97,4 +97,4 @@ def leaf(replay: Replay, key: str) -> Any:
     id_, _, parameter = key.partition(".")
     if parameter:
         return replay.adapter.parameters(replay.values.modules[int(id_)])[parameter]
-    return replay.values.by_id[int(id_)]
+    return replay.values.inputs.get(int(id_), replay.values.by_id[int(id_)])

@@ -56,10 +56,9 @@ class _Member:
 
     def trace(self, tensors: Sequence[Any], blocks: dict[int, Any]) -> None:
         """Run the calls on the graph's tensors; modules are called through the graph's own blocks."""
-        by_id = self.replay.values.by_id
-        by_id.update(blocks)
+        self.replay.values.by_id.update(blocks)
         for x, tensor in zip(self.program.inputs, tensors, strict=True):
-            by_id[x.id] = tensor.requires_grad_() if x.requires_grad and self.keys else tensor
+            self.replay.values.place(x.id, tensor.requires_grad_() if x.requires_grad and self.keys else tensor)
         for index in traced_calls(self.program):
             self.replay.step(index, self.program.calls[index])
             if self.replay.seen.ended:

@@ -299,7 +299,7 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
 
     def body(*tensors: torch.Tensor) -> list[torch.Tensor]:
         for x, tensor in zip(program.inputs, tensors, strict=True):
-            values.by_id[x.id] = tensor.detach().requires_grad_() if x.requires_grad else tensor
+            values.place(x.id, tensor.detach().requires_grad_() if x.requires_grad else tensor)
         for index in traced_calls(program):
             replay.step(index, program.calls[index])
             if replay.seen.ended:

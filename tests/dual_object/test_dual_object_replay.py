@@ -120,6 +120,18 @@ def test_identity(op, instead, words, recorded, reference):
     assert not seen.ended
 
 
+def test_input_is_seen_beside_what_stands_for_it(recorded, reference):
+    """Where a call returns another tensor than the input itself, gradient and values of the input are still its own."""
+    case = recorded(lambda: torch.nn.functional.dropout(tensor(0, 3)))
+    case.program.calls[0].op = "nn.functional.relu"
+    seen = Replay(reference, case.program).run()
+    assert seen.structures == {0: "returned another tensor than {0}, but should return {0} itself"}
+    assert (seen.outputs[0].leaf, seen.gradients["0"].shape) == (False, (0, 3))
+    case = recorded(lambda: tensor(2, grad=False).mul_(2))
+    case.program.calls[0].op = "mul"
+    assert Replay(reference, case.program).run().inputs == {}
+
+
 @pytest.mark.parametrize(
     ("out", "words"),
     [
