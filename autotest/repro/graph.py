@@ -19,10 +19,10 @@ def graph_text(source: Source) -> list[str]:
     found += [f"    {line}" for line in [*source.input_lines(requires_grad=False), *source.setup_lines()]]
     if backward:
         found += _DUMMY
-        found += [
-            f"    d{position} = {source.cotangent(id_, data, f'torch.{data.dtype.name}')}"
-            for position, (id_, data) in enumerate(starts.values())
-        ]
+        for position, (id_, data) in enumerate(starts.values()):
+            dtype = f"torch.{data.dtype.name}"
+            made = source.cotangent(id_, data, dtype) if data.size else f"torch.zeros(1, dtype={dtype})  {_ONE}"
+            found.append(f"    d{position} = {made}")
     found += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
     found += [f"            self.{name} = {name}" for name in modules]
     if backward:
@@ -40,7 +40,10 @@ def graph_text(source: Source) -> list[str]:
     found += [f"            {line}" for line in source.custom_lines()]
     found.append(f"            out = program({', '.join(passed)})")
     if backward:
-        products = ", ".join(f"{path} * d{position}" for position, path in enumerate(starts))
+        products = ", ".join(
+            f"{path if data.size else f'{path}.sum()'} * d{position}"
+            for position, (path, (_, data)) in enumerate(starts.items())
+        )
         found.append(f"            self.loss({products}).backward()")
     found.append(f"            return {{{', '.join(source.graph_results())}}}")
     found += ["", "    graph = Graph()"]
@@ -54,6 +57,8 @@ def graph_text(source: Source) -> list[str]:
     return [*found, f"    return {{**results{''.join(f', {item}' for item in state)}}}"]
 
 
+#: Said of a cotangent of size 0, which the graph takes as an input.
+_ONE = "# one element for none: a graph aborts on an input of size 0"
 _DUMMY = [
     "",
     "    class Loss(torch.nn.Module):",

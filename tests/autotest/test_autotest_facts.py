@@ -132,6 +132,16 @@ def test_one_fault_in_a_chain_of_classes_is_special(monkeypatch: pytest.MonkeyPa
     assert facts(exp_of([0.1, NAN, -INF]), Faulty(both, monkeypatch)) == ("special",)
 
 
+def test_values_that_decide_on_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ordinary values make the result longer, its backward starts from something as long."""
+    x = Input(0, "x", np.array([0.1, NAN, 0.3], np.float32), "float32", True)
+    steps = [("exp", (Ref(0),), Ref(1)), ("isfinite", (Ref(0),), Ref(2)), ("masked_select", (Ref(1), Ref(2)), Ref(3))]
+    calls = [Call("function", op, args, {}, out) for op, args, out in steps]
+    program = Program([x], calls, Ref(3), {3: np.ones(2, np.float32)})
+    assert facts(program, Faulty(ALWAYS, monkeypatch)) == ()
+    assert facts(program, Faulty(ANY_NAN, monkeypatch)) == ("nan",)
+
+
 def test_ordinary_inputs_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The target is asked once, for the divergence itself; with a property it is asked again, but once per kind."""
     target = Faulty(ALWAYS, monkeypatch)

@@ -328,6 +328,30 @@ def test_script_of_a_second_call(run_script: Any) -> None:
         assert (ended, out.splitlines()[-1][: len(said)]) == (status, said)
 
 
+class Unfed(Faithful):
+    """A static graph that ends the process where an input has size 0."""
+
+    def add_optimizer(self, optimizer: Any) -> None:
+        """Take the optimizer without which a graph has no backward."""
+
+    def __call__(self, *args: Any) -> Any:
+        """Build at each call."""
+        if not all(arg.numel() for arg in args):
+            raise SystemExit("aborted")
+        return super().__call__(*args)
+
+
+def test_script_of_a_graph_whose_result_is_empty(run_script: Any) -> None:
+    """What an empty result's backward starts from is an input of the graph, and no graph takes an empty one."""
+    program = one_call("masked_select", data=[-1.0, -2.0])
+    program.calls.insert(0, Call("method", "gt", (Ref(0), 0), {}, out=Ref(2)))
+    program.calls[1].args = (Ref(0), Ref(2))
+    program.cotangents = {1: np.zeros(0, np.float32)}
+    nn = types.SimpleNamespace(**{**vars(torch.nn), "Graph": Unfed})
+    status, out = run_script(row("exception", "graph_forward", "masked_select"), program, None, nn=nn)
+    assert (status, out.splitlines()[-1]) == (0, "gone: both sides agree")
+
+
 @pytest.mark.parametrize(
     ("planted", "said"),
     [
