@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-#: Ops whose elements are sums: how their names begin, and what they contain.
-_SUMS = (
-    *(
-        "adaptiveavg",
-        "addbmm",
-        "addmm",
-        "addmv",
-        "avgpool",
-        "baddbmm",
-        "bilinear",
-        "bmm",
-        "conv",
-        "cosine",
-        "cumsum",
-        "dot",
-    ),
-    *(
-        "einsum",
-        "embeddingbag",
-        "gru",
-        "indexadd",
-        "inner",
-        "interpolate",
-        "inv",
-        "linear",
-        "lstm",
-        "matmul",
-        "mean",
-        "mm",
-    ),
-    *("multihead", "mv", "nanmean", "nansum", "rnn", "scaleddot", "scatteradd", "std", "sum", "tensordot", "upsampl"),
-    *("var", "vdot"),
+#: Ops whose elements are sums, by how their names begin: of products, of elements, of what a window or a cell sees.
+_PRODUCTS = (
+    *("addbmm", "addmm", "addmv", "baddbmm", "bilinear", "bmm", "cosine", "dot", "einsum", "inner", "inv", "linear"),
+    *("matmul", "mm", "multihead", "mv", "scaleddot", "tensordot", "vdot"),
 )
+_TOTALS = ("cumsum", "embeddingbag", "indexadd", "nansum", "scatteradd", "std", "sum", "var")
+_LAYERS = ("conv", "gru", "interpolate", "lstm", "rnn", "upsampl")
+#: Sums that are divided by how many they are of, and so are smaller than what was added up.
+_AVERAGES = ("adaptiveavg", "avgpool", "mean", "nanmean")
+_SUMS = (*_PRODUCTS, *_TOTALS, *_LAYERS, *_AVERAGES)
+#: What the name of such an op may contain.
 _SUMS_INSIDE = ("loss", "norm")
 #: Ops that add what they are given, or products of it.
 _ADDS = ("add", "addcdiv", "addcmul", "lerp", "rsub", "sub")
-#: Sums that are divided by how many they are of, and so are smaller than what was added up: how their names begin.
-_AVERAGES = ("adaptiveavg", "avgpool", "mean", "nanmean")
 #: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
 _CHOICES = ("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "sort", "topk")
 

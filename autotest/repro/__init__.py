@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from autotest.repro.script import Script, Unscripted, obstacle, script
+from autotest.repro.obstacles import obstacle
+from autotest.repro.script import Script, Unscripted, script
 
 __all__ = ["Script", "Unscripted", "obstacle", "script"]

@@ -11,7 +11,8 @@ from autotest.comparison import Rules
 from autotest.errors import AutotestError
 from autotest.repro.arrays import FILE_NAME
 from autotest.repro.graph import graph_text
-from autotest.repro.source import Source, obstacle_of
+from autotest.repro.obstacles import obstacle
+from autotest.repro.source import Source
 from autotest.repro.targets import RECIPES
 from autotest.repro.templating import template
 from autotest.repro.wanted import DEADLY, wanted
@@ -19,7 +20,7 @@ from autotest.repro.wrapping import wrapped
 from autotest.tolerance import tolerance
 from dual_object.observation import FAMILIES
 from dual_object.program import Program
-from dual_object.values import Array
+from dual_object.values import Array, Device, leaves
 
 #: A target that has not ended by then hangs; less than what one repro may take to be verified.
 DEADLINE = 20
@@ -78,22 +79,6 @@ class Script:
     arrays: Mapping[str, Array]
 
 
-def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
-    """Why a divergence has no script, if it has none."""
-    phase, target = row["phase"], row["target"]
-    if row["kind"] == "batch_only":
-        return "it shows only in a static graph that other cases share"
-    recipe = RECIPES.get(target)
-    if recipe is None:
-        return f"target {target!r} is not one that a script knows how to import ({', '.join(RECIPES)})"
-    graph = phase.startswith("graph")
-    if phase == "graph_backward" and row["kind"] == "random":
-        return "it is the gradient of a random call in a static graph"
-    if graph and recipe.graph is None:
-        return f"a script builds no static graph of {target}"
-    return obstacle_of(program, graph=graph)
-
-
 def script(
     row: Mapping[str, Any],
     program: Program,
@@ -134,7 +119,7 @@ def script(
         "body": wrapped(body),
         "graph": graph,
         "facts": [(name, how) for name, how in _FACTS.items() if name in checked],
-        "devices": source.devices(),
+        "devices": _devices(program),
         "checked": checked,
         "sign": kind == "sign",
         "tolerance": _tolerance(rules),
@@ -163,6 +148,14 @@ def _tolerance(rules: Rules) -> str:
     return "by dtype"
 
 
+def _devices(program: Program) -> str:
+    """The devices, other than the CPU, that the program names."""
+    named = [leaf for call in program.calls for leaf in (*leaves(call.args), *leaves(call.kwargs))]
+    found = {leaf.spec for leaf in named if type(leaf) is Device and not leaf.spec.startswith("cpu")}
+    found |= {leaf for leaf in named if type(leaf) is str and leaf.startswith("cuda")}
+    return ", ".join(sorted(found))
+
+
 def versions(target: str, environment: Mapping[str, str]) -> str:
     """The versions that showed the divergence, in words."""
     names = dict.fromkeys([target, "torch", "numpy", "python"])
@@ -170,4 +163,4 @@ def versions(target: str, environment: Mapping[str, str]) -> str:
     return ", ".join([*told, *([environment["platform"]] if "platform" in environment else [])])
 
 
-__all__ = ["DEADLINE", "Script", "Unscripted", "obstacle", "script", "versions"]
+__all__ = ["DEADLINE", "Script", "Unscripted", "script", "versions"]

@@ -15,12 +15,11 @@ import numpy as np
 from autotest.repro import arrays
 from autotest.repro.questions import HELPERS, STATE_KINDS, Question, of_factor, of_memory, of_result, of_state
 from autotest.repro.wanted import Wanted
-from dual_object.globals import distributed
 from dual_object.printing import lines, names
 from dual_object.program import Call, Input, Program, op_name
 from dual_object.second_call import other_inputs
-from dual_object.tracing import obstacle, setup_calls, traced_calls
-from dual_object.values import Array, Device, Ref, Tree, leaves, refs
+from dual_object.tracing import setup_calls, traced_calls
+from dual_object.values import Array, Ref, Tree, leaves, refs
 
 #: What a statement binds, up to its expression.
 _BINDING = re.compile(r"[\w, ()]+ = ")
@@ -475,22 +474,6 @@ class Source:
             for name in self._stateful()
         ]
 
-    def devices(self) -> str:
-        """The devices, other than the CPU, that the program names."""
-        found = {
-            leaf.spec
-            for call in self.program.calls
-            for leaf in (*leaves(call.args), *leaves(call.kwargs))
-            if type(leaf) is Device and not leaf.spec.startswith("cpu")
-        }
-        found |= {
-            leaf
-            for call in self.program.calls
-            for leaf in (*leaves(call.args), *leaves(call.kwargs))
-            if type(leaf) is str and leaf.startswith("cuda")
-        }
-        return ", ".join(sorted(found))
-
 
 def _bare(text: str) -> bool:
     """Whether a line is an expression alone, which binds nothing."""
@@ -501,15 +484,3 @@ def _bare(text: str) -> bool:
 def alias(name: str, side: str) -> str:
     """What a script calls one side's function of a custom op."""
     return f"{name}_of_{side}"
-
-
-def obstacle_of(program: Program, *, graph: bool) -> str | None:
-    """Why no script can stand for this Program, if none can."""
-    if program.inline is not None:
-        return program.inline
-    if distributed(program):
-        return "it has global tensors, which a script of one process has not"
-    for call in program.calls:
-        if call.custom and not all(isinstance(side, str) and "<" not in side for side in call.custom):
-            return f"its custom op {call.op} cannot be imported"
-    return obstacle(program) if graph else None

@@ -1,0 +1,34 @@
+"""Obstacles: why a divergence has no repro script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autotest.repro.targets import RECIPES
+from dual_object import tracing
+from dual_object.globals import distributed
+from dual_object.program import Program
+
+
+def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
+    """Why a divergence has no script, if it has none; `row` is as the records have it."""
+    phase, target = row["phase"], row["target"]
+    if row["kind"] == "batch_only":
+        return "it shows only in a static graph that other cases share"
+    recipe = RECIPES.get(target)
+    if recipe is None:
+        return f"target {target!r} is not one that a script knows how to import ({', '.join(RECIPES)})"
+    graph = phase.startswith("graph")
+    if phase == "graph_backward" and row["kind"] == "random":
+        return "it is the gradient of a random call in a static graph"
+    if graph and recipe.graph is None:
+        return f"a script builds no static graph of {target}"
+    if program.inline is not None:
+        return program.inline
+    if distributed(program):
+        return "it has global tensors, which a script of one process has not"
+    for call in program.calls:
+        if call.custom and not all(isinstance(side, str) and "<" not in side for side in call.custom):
+            return f"its custom op {call.op} cannot be imported"
+    return tracing.obstacle(program) if graph else None
