@@ -35,7 +35,7 @@ def random_tensor(
 
     Args:
         ndim: 0 to 5; by default 1 to 5, at times 0.
-        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each, at times 0.
+        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each, at times 0. Those beyond a random `ndim` go unused.
         low, high: values lie in [low, high); by default [-1, 1), for integers [-8, 8), without a sign [0, 8), but for
         special values in some tensors.
         dtype: a dtype, its name, or float (float32), int (int64), bool.
@@ -61,6 +61,8 @@ def random_tensor(
         value = high if low is None else low
         raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
     sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
+    if isinstance(ndim, int):
+        _check_sizes(ndim, sizes)
     try:
         drawn = array(**sizes, low=low, high=high, dtype=name, mix=mix, ranged=ranged, distinct=distinct).value()
     except RangeError as error:
@@ -94,6 +96,15 @@ def random_tensor(
         strides=placed.strides,
         offset=placed.before,
     )
+
+
+def _check_sizes(ndim: int, sizes: dict[str, Any]) -> None:
+    """Refuse a size for a dimension that the tensor does not have."""
+    for axis, (name, size) in enumerate([*sizes.items()][1:]):
+        if axis >= ndim and size is not None:
+            shown = ", ".join(f"{key}={value!r}" for key, value in sizes.items() if value is not None)
+            wanted = f"an ndim of at least {axis + 1}"
+            raise UsageError(f"{name}={size!r} is given, but should come with {wanted} [random_tensor({shown})]")
 
 
 def choice_tensor(

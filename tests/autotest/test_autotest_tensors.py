@@ -110,6 +110,11 @@ def test_gradient_may_be_drawn(session: Session) -> None:
             "ndim=6, but should be an int from 0 to 5 [random_tensor(ndim=6)]",
         ),
         (
+            lambda: random_tensor(ndim=1, dim0=2, dim1=random(1, 3)),
+            "dim1=random(1, 3) is given, but should come with an ndim of at least 2 "
+            "[random_tensor(ndim=1, dim0=2, dim1=random(1, 3))]",
+        ),
+        (
             lambda: random_tensor(1, 9, low=0, high=4, dtype=int, distinct=True),
             "low=0, but should leave 9 distinct values of int64 below high=4 "
             "[random_tensor(ndim=1, dim0=9, dtype='int64', distinct=True, low=0, high=4)]",
