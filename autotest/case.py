@@ -19,6 +19,7 @@ from autotest.errors import AutotestError, UsageError
 from autotest.options import Inputs, TestOptions
 from dual_object.errors import ArgumentError
 from dual_object.globals import world_size
+from dual_object.modes import Modes
 from dual_object.observation import Observation
 from dual_object.program import Program
 from dual_object.recording import Recording, current_recording
@@ -147,7 +148,7 @@ class Drawer:
             token = current_recording.set(recording)
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
-                with deadline(self.timeout if stepper is None else None, key):
+                with deadline(self.timeout if stepper is None else None, key), Modes(self.reference).applied():
                     returned = self.body()
             except Exception as error:
                 if recording.refused is error:

@@ -196,13 +196,17 @@ class Recording:
         record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
         if kind == "module":
             self._note_randomness()
+        ahead = kind == "exit"  # the sides may share a process, and there the region that began last ends first
+        if ahead:
+            self._append(record)
         try:
             result = function(*raw_args, **raw_kwargs)
         except Warning:  # an error only by the user's own warning filters: no refusal
             raise
         except Exception as error:
             record.raises = class_names(error)
-            self._append(record)
+            if not ahead:
+                self._append(record)
             self.refused = error if self.refusal is None else self.refusal(error)
             if self.refused is error:
                 raise
@@ -214,7 +218,8 @@ class Recording:
             self._start_randomness()
         if isinstance(returned, (tuple, list)):
             self._groups.append(returned)
-        self._append(record)
+        if not ahead:
+            self._append(record)
         if record.state and in_global_scope() and not record.operands():
             self._make_global(returned)
         return returned

@@ -17,6 +17,7 @@ import numpy as np
 from dual_object.adapter import Adapter, Distributed, distributed
 from dual_object.errors import MissingOp, ProgramError
 from dual_object.globals import KEYWORDS, MOVES, READS, stand_in
+from dual_object.modes import Modes
 from dual_object.observation import (
     Failure,
     Finished,
@@ -94,6 +95,7 @@ class Replay:
         self.program = program
         self.values = Values()
         self.seen = Observation()
+        self._modes = Modes(adapter)
 
     def run(self) -> Observation:
         """Run everything and read what it shows."""
@@ -124,6 +126,7 @@ class Replay:
         self.program = replace(self.program, second_cotangents={})
         self.values = Values()
         self.seen = Observation(second_failure=failure)
+        self._modes = Modes(self.adapter)
         return self.start(before)
 
     def advance(self, stop: int) -> None:
@@ -159,6 +162,13 @@ class Replay:
         """Run one call and bind what it returns; failures are noted, never raised."""
         if self.seen.ended:
             return
+        if self._modes.concern(call):
+            with self._modes.applied():
+                self._step(index, call)
+        else:
+            self._step(index, call)
+
+    def _step(self, index: int, call: Call) -> None:
         try:
             result = self.apply(call)
             if call.raises:

@@ -208,6 +208,25 @@ def test_assertion_of_the_body_propagates(session: Session) -> None:
     assert session.counts == {}
 
 
+def test_what_a_body_switches_ends_with_its_case(session: Session) -> None:
+    """Gradients switched off, or another default dtype, are no business of the cases after it, on either side."""
+
+    def switching() -> Any:
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        return torch.exp(leaf())
+
+    def ordinary() -> Any:
+        x = leaf()
+        torch.square(x).sum().backward()
+        return x * 2, torch.ones(2)
+
+    for body in (switching, ordinary):
+        autotest(n=2, check_graph=False)(body)()
+    assert session.counts == {"aligned": 4}
+    assert (pytorch.is_grad_enabled(), pytorch.get_default_dtype()) == (True, pytorch.float32)
+
+
 def test_skip_inside_a_body(session: Session) -> None:
     """`pytest.skip` inside a body skips the test."""
     with pytest.raises(pytest.skip.Exception, match="not here"):
