@@ -148,11 +148,11 @@ def only_call(program: Program) -> int | None:
 
 
 def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
-    """One divergence per phase, kind and call: the first says the most."""
-    seen: dict[tuple[str, str, int | None], Divergence] = {}
+    """One divergence per phase, kind, call and buffer: the first says the most."""
+    seen: dict[tuple[str, str, int | None, str], Divergence] = {}
     for divergence in divergences:
         difference = divergence.difference
-        seen.setdefault((difference.phase, difference.kind, divergence.call), divergence)
+        seen.setdefault((difference.phase, difference.kind, divergence.call, difference.buffer), divergence)
     return list(seen.values())
 
 

@@ -57,6 +57,11 @@ class Difference:
     ranks: tuple[int, ...] = ()
     again: bool = False
 
+    @property
+    def buffer(self) -> str:
+        """What a module calls the buffer or parameter that differs; empty where it is none."""
+        return self.key.rpartition(".")[2] if self.part == "buffer" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -156,11 +161,12 @@ def _compare(
                     Difference(forward, kind, where, f"{where} {words}", None, "output", key, reference, shown)
                     for kind, words in standing(reference, shown, layout)
                 ]
-    if not graph:
-        for index, words in actual.structures.items():
+    for index, words in actual.structures.items():
+        if index not in expected.structures:  # what eager does, too, is no fault of the graph
             names = names or Names(program)
             op = program.calls[index].op
             found.append(Difference(forward, "structure", op, f"{op} {names.fill(words)}", call=index, part="call"))
+    if not graph:
         if (expected.shared or actual.shared) and not distributed(program):
             names = names or Names(program)
             for id_, kind, words in sharing(expected, actual, names.value, rules.check_layout):

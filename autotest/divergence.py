@@ -64,7 +64,8 @@ class Divergence:
 
     def _facts(self) -> str:
         program, call = (self.program, self.call) if self.alone is None else (self.alone, len(self.alone.calls) - 1)
-        facts = ",".join([_dtype(program, call), *self.facts])
+        buffer = [self.difference.buffer] if self.difference.buffer else []
+        facts = ",".join([_dtype(program, call), *self.facts, *buffer])
         if call is not None and self.difference.kind in _FORM_KINDS:
             facts += "".join(f",{name}=" for name in sorted(program.calls[call].kwargs))
             facts += ",method" if program.calls[call].kind == "method" else ""

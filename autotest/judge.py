@@ -23,7 +23,7 @@ from autotest.judgement import Judgement, second_reached
 from autotest.layouts import eager_differences
 from autotest.options import TestOptions
 from autotest.peers import Peers
-from autotest.sampling import random_calls, sample_differences
+from autotest.sampling import random_calls, sample_differences, way
 from autotest.survey import Survey
 from autotest.undecidable import decidable
 from autotest.worker import Death, GraphFailure
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: So many divergent cases per test, phase and kind are blamed call by call; the others share the blame.
 BLAMED = 2
+#: So many ways of calling a random op are sampled per test.
+MOST_WAYS = 4
 
 
 class Judge:
@@ -58,7 +60,8 @@ class Judge:
         self._phase = GraphPhase(target, drawing(reference) if peers is None else None)
         self._facts = Facts(reference, target, options.rules)
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
-        self._sampled: set[str] = set()
+        #: The ways in which each random op was sampled.
+        self._sampled: dict[str, set[tuple[object, ...]]] = {}
 
     def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
         """Judge cases by what they have shown eagerly, then by what they show in graphs and in many repetitions."""
@@ -203,14 +206,17 @@ class Judge:
                 judgement.unseen.append(refused)
 
     def _judge_samples(self, judgement: Judgement) -> None:
-        """Judge many repetitions of each random op, once per test: of one case nothing random can be compared."""
+        """Judge many repetitions of each random op, once per test and way of calling it: of one case nothing random can
+        be compared.
+        """
         program, eager = judgement.case.program, judgement.sides.eager
         if judgement.divergences or eager is None or eager.ended or self.peers is not None:
             return
         for index, op, alone in random_calls(self.reference, program):
-            if op in self._sampled:
+            sampled = self._sampled.setdefault(op, set())
+            if len(sampled) == MOST_WAYS or way(alone) in sampled:
                 continue
-            self._sampled.add(op)
+            sampled.add(way(alone))
             for graph in (False, True) if judgement.graph["forward"] == "verified" else (False,):
                 found = sample_differences(self.reference, self.target, program, index, alone, graph=graph)
                 self._found(judgement, [divergence.difference for divergence in found], found)
@@ -258,7 +264,7 @@ class Judge:
     def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
         """What cases have in common that share a blame."""
         dtypes = tuple(x.dtype for x in program.inputs)
-        shown = tuple(sorted({(d.phase, d.kind) for d in differences}))
+        shown = tuple(sorted({(d.phase, d.kind, d.buffer) for d in differences}))
         return tuple(program.ops()), dtypes, shown, properties(program)
 
     def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:

@@ -18,6 +18,8 @@ _SUMS_INSIDE = ("loss", "norm")
 _ADDS = ("add", "addcdiv", "addcmul", "lerp", "rsub", "sub")
 #: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
 _CHOICES = ("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "sort", "topk")
+#: Those of them that choose the first, as PyTorch promises; reduced over all, they share their gradient out evenly.
+_CHOOSES_FIRST = frozenset(("amax", "amin", "argmax", "argmin", "max", "min"))
 
 
 def plain_name(op: str) -> str:
@@ -43,3 +45,8 @@ def adds(name: str) -> bool:
 def chooses(name: str) -> bool:
     """Whether it chooses among elements."""
     return name.startswith(_CHOICES)
+
+
+def chooses_first(name: str) -> bool:
+    """Whether PyTorch promises what becomes of equal elements of one tensor."""
+    return name in _CHOOSES_FIRST

@@ -31,6 +31,8 @@ STEP = 6e-6
 NEIGHBOURS = 4
 #: Where two step sizes give results farther apart than this share, there is a kink, and no derivative.
 BENT = 1e-3
+#: A smooth slope turns half as much within half a step; one that still turns by more than this share has a kink there.
+KINKED = 0.75
 #: What nudges of a NEARER-th part move a smooth result by less than this share; else it jumps.
 JUMP = 8.0
 #: What of an exact result float64 itself may lose.
@@ -186,15 +188,19 @@ class Opinions:
 
         for flat in np.flatnonzero(wrong)[:MOST_ELEMENTS]:
             index = tuple(int(i) for i in np.unravel_index(int(flat), base.shape))
-            slopes: list[float] = []
+            slopes, turns = list[float](), list[float]()
+            middle = at(index, float(base[index]))
             for step in (STEP, STEP / 2):
                 width = step * max(1.0, abs(float(base[index])))
                 high, low = at(index, float(base[index]) + width), at(index, float(base[index]) - width)
-                if high is None or low is None:
+                if high is None or low is None or middle is None:
                     return None
                 slopes.append((high - low) / (2 * width))
+                turns.append(abs(high - 2 * middle + low) / width)
             far, near = slopes
-            if np.isfinite(near) and abs(far - near) <= BENT * (abs(near) + BENT):
+            # What lies between the two sides of a kink is no gradient.
+            kinked = turns[1] > KINKED * turns[0] and turns[1] > BENT * (abs(near) + BENT)
+            if np.isfinite(near) and abs(far - near) <= BENT * (abs(near) + BENT) and not kinked:
                 values[index], known[index] = near, True
         return Exact(values, known, (FINITE_DIFFERENCES, *sorted(sources))) if known.any() else None
 

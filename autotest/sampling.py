@@ -23,13 +23,15 @@ from dual_object.isolation import isolate
 from dual_object.observation import Observation
 from dual_object.program import Call, Program, op_name
 from dual_object.replay import QuietReplay
-from dual_object.values import Array, Ref, Tree, map_leaves, refs
+from dual_object.values import Array, Ref, Tree, leaves, map_leaves, refs
 
 #: Elements of a sample, and the bounds of the repetitions that they are drawn in.
 ELEMENTS = 20_000
 FEWEST, MOST = 200, 1500
 #: Standard errors at which a statistic differs: p = 2e-9.
 LIMIT = 6.0
+#: What is seen more often than this in one of two like samples is seen in the other, too, but for 2**-30.
+OFTEN_SEEN = 30
 #: Elements of one repetition that are looked at one by one.
 POSITIONS = 64
 #: What can be squared twice and added up in float64.
@@ -49,10 +51,14 @@ _RATIOS = frozenset(
         "RReLU",
     )
 )
-#: Repetitions in a graph, which is called twice.
-IN_GRAPH = 16
-#: Where two repetitions agree with more than this chance, all of two calls are too likely to: 0.25 ** 16 is 2e-10.
+#: What an argument switches rather than measures.
+_SWITCHES = (bool, str, type(None))
+#: A random op gives the same at every call where it does so in all of so many graphs, each called twice.
+GRAPHS = 16
+#: Where two draws agree with more than this chance, all of these graphs are too likely to: 0.25 ** 16 is 2e-10. It is
+#: told by so many draws.
 OFTEN = 0.25
+DRAWS = 16
 
 
 def random_calls(reference: Adapter, program: Program) -> Iterator[tuple[int, str, Program]]:
@@ -62,6 +68,20 @@ def random_calls(reference: Adapter, program: Program) -> Iterator[tuple[int, st
     for index, alone, _ in isolate(reference, program):
         if index in program.random.calls and alone.random is not None:
             yield index, op_name(program.calls[index]), alone
+
+
+def way(alone: Program) -> tuple[object, ...]:
+    """How a random call is made, numbers apart: its op and its switches. Two calls of one way share a sample."""
+    return tuple(
+        (call.op, *((key, part if type(part) in _SWITCHES else type(part).__name__) for key, part in _parts(call)))
+        for call in alone.calls
+    )
+
+
+def _parts(call: Call) -> Iterator[tuple[object, object]]:
+    for key, arg in (*enumerate(call.args), *sorted(call.kwargs.items())):
+        for leaf in leaves(arg):
+            yield key, leaf
 
 
 def sample_differences(
@@ -86,19 +106,26 @@ def sample_differences(
             return []  # how it fails, the case itself has shown
         words = compare_samples(_shown(expected, repetitions), _shown(answer, repetitions))
         return _told(words, "eager_forward", op, program, index, alone)
-    in_graph = 4 if recurrent else IN_GRAPH
-    repeated = _repeated(alone, in_graph)
-    if _certain(_shown(QuietReplay(reference, repeated, side="reference").run(), in_graph)):
+    if _certain(_shown(QuietReplay(reference, _repeated(alone, DRAWS), side="reference").run(), DRAWS)):
         return []
-    values = [x.data for x in repeated.inputs]
-    answered = target.graph([repeated], None, [values])
+    once_more = _repeated(alone, 1)
+    for _ in range(GRAPHS):
+        if not _same_again(target, once_more):
+            return []
+    words = "gives the same numbers at every call of the same graph, but should draw anew"
+    return _told(words, "graph_forward", op, program, index, alone)
+
+
+def _same_again(target: Target, program: Program) -> bool:
+    """Whether both calls of one graph give the same numbers. Of calls inside one graph that cannot be said: a compiler
+    may take those that are alike for one.
+    """
+    answered = target.graph([program], None, [[x.data for x in program.inputs]])
     seen = answered[0] if isinstance(answered, list) else None
     if not isinstance(seen, Observation) or seen.again is None:
-        return []
-    first, second = _shown(seen, in_graph), _shown(seen.again, in_graph)
-    same = all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
-    words = "gives the same numbers at every call of the same graph, but should draw anew" if same else None
-    return _told(words, "graph_forward", op, program, index, alone)
+        return False
+    pairs = zip(_shown(seen, 1), _shown(seen.again, 1), strict=True)
+    return all(np.array_equal(first, second, equal_nan=True) for first, second in pairs)
 
 
 def _gradient(target: Target, program: Program, index: int, alone: Program, *, graph: bool) -> list[Divergence]:
@@ -133,13 +160,15 @@ def _told(words: str | None, phase: Phase, op: str, program: Program, index: int
 
 def compare_samples(expected: Sequence[Array], actual: Sequence[Array]) -> str | None:
     """In which way samples differ in distribution, in words; None where they do not. Each array is one output:
-    repetitions by elements.
+    repetitions by its shape.
     """
     for left, right in zip(expected, actual, strict=True):
         if left.shape == right.shape:  # else the case itself has shown it
-            if left.dtype.kind in "iu" and not _repeats(left) and _repeats(right):  # floats meet by rounding
-                return "repeats elements in one result, but should not"
-            words = _infinite(left, right) or _difference(*_within_reach(left, right))
+            # Floats meet by rounding, and integers of a wide range at times.
+            if left.dtype.kind in "iu" and not _repeating(left) and _repeating(right) > OFTEN_SEEN:
+                return "repeats elements in one row, but should not"
+            flat = left.reshape(len(left), -1), right.reshape(len(right), -1)
+            words = _infinite(*flat) or _difference(*_within_reach(*flat))
             if words is not None:
                 return words
     return None
@@ -169,9 +198,9 @@ def _difference(expected: Array, actual: Array) -> str | None:
     if not _certain([expected]) and (actual == actual[0]).all():
         return "gives the same numbers at every call, but should draw anew"
     levels, counts = np.unique(expected, return_counts=True)
-    if levels.size <= MOST and counts.min() > 30:  # as often as that seen alone in one of two like samples: 2**-30
+    if levels.size <= MOST and counts.min() > OFTEN_SEEN:
         near = np.isclose(actual[..., None], levels, rtol=1e-5, atol=1e-7).any(-1) if levels.size < 50 else None
-        if near is not None and (~near).sum() > 30:
+        if near is not None and (~near).sum() > OFTEN_SEEN:
             stranger = actual[~near][0]
             return f"gives {stranger:.4g}, as {int((~near).sum()):,} of {total}, but should never give it"
     sorted_ = np.sort(expected, axis=1)
@@ -229,20 +258,20 @@ def _certain(outputs: Sequence[Array]) -> bool:
     return bool((counts * (counts - 1)).sum() > OFTEN * pairs)
 
 
-def _repeats(array: Array) -> bool:
-    """Whether any repetition has an element twice."""
-    ordered = np.sort(array, axis=1)
-    return bool((ordered[:, 1:] == ordered[:, :-1]).any())
+def _repeating(array: Array) -> int:
+    """How many rows along the last dimension have an element twice."""
+    ordered = np.sort(array, axis=-1)
+    return int((ordered[..., 1:] == ordered[..., :-1]).any(-1).sum())
 
 
 def _shown(seen: Observation, repetitions: int) -> list[Array]:
-    """The outputs of a repeated Program: one array per output of one repetition, repetitions by elements."""
-    arrays = [shown.data.reshape(-1) for shown in seen.outputs.values()]
+    """The outputs of a repeated Program: one array per output of one repetition, repetitions by its shape."""
+    arrays = [np.atleast_1d(shown.data) for shown in seen.outputs.values()]
     each = len(arrays) // repetitions
     found = []
     for position in range(each):
         column = arrays[position::each]
-        if len({array.size for array in column}) == 1 and column[0].dtype.kind in "biuf":
+        if len({array.shape for array in column}) == 1 and column[0].dtype.kind in "biuf":
             found.append(np.stack(column))
     return found
 
@@ -275,4 +304,4 @@ def _repeated(alone: Program, repetitions: int) -> Program:
     return Program(inputs, calls, tuple(outputs))
 
 
-__all__ = ["compare_samples", "random_calls", "sample_differences"]
+__all__ = ["compare_samples", "random_calls", "sample_differences", "way"]

@@ -17,7 +17,7 @@ import numpy as np
 from autotest.agreement import agreeing, value_difference, wide
 from autotest.comparison import Difference, Rules, allowed_between
 from autotest.divergence import Divergence
-from autotest.op_kinds import adds, averages, chooses, plain_name, sums
+from autotest.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
 from autotest.reruns import COPIES, NEARER, Reruns, greatest, shown, smallest_normal
 from dual_object.program import Call, op_name
 from dual_object.values import Array
@@ -187,10 +187,18 @@ class _Question:
                 yield THRESHOLD, _reached(self.actual, [exact, *runs])
             return
         yield OUT_OF_RANGE, self._out_of_range()
-        if self.call.kwargs.get("stable") is not True:
+        if self.call.kwargs.get("stable") is not True and not self._promised:
             # Nearer than the next number: nothing but what is equal changes places.
             yield TIE, self._tied([*self._arrays(self.reruns.nearer), *self._arrays(self.reruns.integers)])
             yield TIE, self._tied(self._arrays(self.reruns.parted))
+
+    @property
+    def _promised(self) -> bool:
+        """Whether the one call chooses among the elements of one tensor, in a way that PyTorch promises."""
+        if self.call is None or not chooses_first(plain_name(op_name(self.call))):
+            return False
+        given = {x.id for x in self.reruns.program.inputs}
+        return len(given.intersection(self.call.operands())) == 1
 
     def _out_of_range(self) -> Array:
         """Where a conversion of floating values to integers was given what no integer is."""
@@ -268,7 +276,7 @@ class _Question:
         # Where the reference is itself off what it gives in float64, only that will do.
         yield ROUNDING, finite & (hits & credible | (np.abs(actual - exact) <= base))
         hull = _hull(actual, expected, runs, within)
-        if self.difference.part in ("gradient", "second"):
+        if self.difference.part in ("gradient", "second") and not self._promised:
             reason = TIE if self._has_ties((*self.reruns.near, *self.reruns.nearer)) else KINK
             if reason == KINK or self._sum_is_kept(runs):
                 yield reason, finite & hull & (jumps | self._crossed(exact, spread))

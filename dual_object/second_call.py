@@ -69,7 +69,10 @@ def second_call(reference: Adapter, program: Program, first: Observation) -> Sec
 
 def _changes_a_parameter(reference: Adapter, replay: Replay) -> bool:
     for call in replay.program.modules():
-        module = replay.values.modules.get(*call.results())
+        if not call.state:  # it has no parameters, or the reference refuses to make it
+            continue
+        [made] = call.results()
+        module = replay.values.modules.get(made)
         if module is None:
             continue
         parameters = reference.parameters(module)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, untied, values, whole
+from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, values, whole
 
 from autotest import autotest, oneof, random_bool, torch
 
 
-def one(low=0.5, high=1.5, make=tensor, **named):
+def one(low=0.5, high=1.5, **named):
     """Draws a tensor and one of its dimensions."""
-    return lambda: args(make(*shape(3), low=low, high=high), dim=whole(-3, 3), keepdim=random_bool(), **named)
+    return lambda: args(tensor(*shape(3), low=low, high=high), dim=whole(-3, 3), keepdim=random_bool(), **named)
 
 
 def two(**named):
@@ -44,7 +44,7 @@ ROWS = (
     *ops("sum mean amax", positional, "torch", keywords="input dim keepdim", variant="by_position"),
     *ops("sum mean", two(), variant="two"),
     *ops("amax amin logsumexp", two(), variant="two"),
-    *ops("max min", one(-1, 1, untied)),
+    *ops("max min", one(-1, 1)),
     Op("median", lambda: args(tensor(oneof(1, 3, 5)))),
     Op("median", lambda: args(tensor(size(), oneof(1, 3)), dim=1, keepdim=random_bool()), variant="dim"),
     Op("median", values(-1, 1), "torch", variant="even"),

@@ -22,6 +22,8 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     graph = phase.startswith("graph")
     if phase == "graph_backward" and row["kind"] == "random":
         return "it is the gradient of a random call in a static graph"
+    if graph and row["kind"] == "structure":
+        return "what a call returned inside of a static graph cannot be asked outside of it"
     if graph and recipe.graph is None:
         return f"a script builds no static graph of {target}"
     if program.inline is not None:

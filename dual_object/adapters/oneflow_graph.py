@@ -225,6 +225,8 @@ def _run_members(
     others = [tensor for member in members.values() for tensor in member.other_inputs()]
     try:
         found = _collect(adapter, members, graph(*arguments, *cotangents))
+        for index, member in members.items():
+            found[index].structures = member.replay.seen.structures
         adapter.synchronize()
         if any(member.again is not None for member in members.values()):
             for index, seen in _collect(adapter, members, graph(*others, *cotangents)).items():

@@ -371,7 +371,7 @@ def lawful(adapter: Any) -> None:
     def last(op: Op) -> Op:
         return lambda x: x.numel() - 1 - op(x.flip(0))
 
-    _replace(torch, "argmax", last)
+    _replace(torch, "argsort", lambda op: lambda x: op(x, descending=True).flip(0))
     _replace(torch, "argmin", lambda op: lambda x: last(op)(x) - 1)
 
     class Slope(torch.autograd.Function):

@@ -51,8 +51,8 @@ WRONG: dict[str, tuple[Draw, str]] = {
     "normal": (lambda rng: rng.normal(size=SHAPE) * 1.2, "gives 19,200 values that have "),
     "cauchy": (lambda rng: rng.standard_cauchy(SHAPE) + 0.2, "gives 19,200 values that have "),
     "integers": (lambda rng: rng.integers(0, 6, SHAPE), "gives 5, as "),
-    "permutation": (lambda rng: rng.integers(0, 7, (800, 7)), "repeats elements in one result, but should not"),
-    "without replacement": (lambda rng: choice(rng, replace=True), "repeats elements in one result, but should not"),
+    "permutation": (lambda rng: rng.integers(0, 7, (800, 7)), "repeats elements in one row, but should not"),
+    "without replacement": (lambda rng: choice(rng, replace=True), "repeats elements in one row, but should not"),
     "rare": (dropped(0.98), "gives 19,200 values that have "),
     "one value": (lambda rng: rng.random((1500, 1)) ** 2, "gives 1,500 values that have "),
 }

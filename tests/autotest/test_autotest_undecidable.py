@@ -139,10 +139,10 @@ def scaled(factor: float) -> Change:
 TIED = (1.0, 3.0, 3.0, 2.0)
 
 LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
-    "the other tie": (lambda: torch.argmax(given(*TIED)), outputs([2]), ["tie"]),
-    "the other tie of integers": (lambda: torch.argmax(given(1, 3, 3, dtype="int64")), outputs([2]), ["tie"]),
+    "the other tie": (lambda: torch.topk(given(*TIED), 1)[1], outputs([2]), ["tie"]),
+    "the other tie of integers": (lambda: torch.topk(given(1, 3, 3, dtype="int64"), 1)[1], outputs([2]), ["tie"]),
     "the other tie of an expanded input": (
-        lambda: torch.argmax(expanded(1.0, 2.0, times=3), 1),
+        lambda: torch.topk(expanded(1.0, 2.0, times=3), 1, 1)[1],
         outputs([2, 1]),
         ["tie"],
     ),
@@ -151,15 +151,15 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         gradient(1, 0, 0, 0, 0, 1),
         ["not differentiable there"],
     ),
-    "the last of many ties": (lambda: torch.argmax(given(*[1.0] * 8)), outputs([7]), ["tie"]),
+    "the last of many ties": (lambda: torch.topk(given(*[1.0] * 8), 1)[1], outputs([7]), ["tie"]),
     "the gradient of each of many ties": (
         lambda: torch.quantile(expanded(1.0, times=6, grad=True), 0.0, 1),
         gradient(0, 0, 0, 0, 0, 1),
         ["not differentiable there"],
     ),
-    "infinite ties": (lambda: torch.argmin(given(-INF, 1.0, -INF)), outputs([2]), ["tie"]),
+    "infinite ties": (lambda: torch.topk(given(INF, 1.0, INF), 1)[1], outputs([2]), ["tie"]),
     "the gradient of an infinite tie": (
-        lambda: torch.min(given(-INF, 1.0, -INF, grad=True), 0),
+        lambda: torch.topk(given(INF, 1.0, INF, grad=True), 1),
         both(outputs(None, [2]), gradient(0, 0, 1)),
         ["tie", "tie"],
     ),
@@ -174,9 +174,14 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         ["tie"],
     ),
     "the gradient of the other tie": (
-        lambda: torch.max(given(*TIED, grad=True), 0),
+        lambda: torch.topk(given(*TIED, grad=True), 1),
         both(outputs(None, [2]), gradient(0, 0, 1, 0)),
         ["tie", "tie"],
+    ),
+    "the gradient of equal elements of two tensors": (
+        lambda: torch.max(given(1.0, 2.0, grad=True), given(1.0, 0.0)),
+        gradient(1, 1),
+        ["not differentiable there"],
     ),
     "a kink": (lambda: torch.relu(given(-1.0, 0.0, 2.0, grad=True)), gradient(0, 1, 1), ["not differentiable there"]),
     "a kink's middle": (lambda: torch.abs(given(0.0, 2.0, grad=True)), gradient(-1, 1), ["not differentiable there"]),
@@ -253,6 +258,21 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.quantile(expanded(1.0, times=3, grad=True), 0.5, 1),
         gradient(2, 1, 0),
         ["gradient of x differs in 1 of 3 elements: [0, 0] is 2.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "not the first of equal ones": (
+        lambda: torch.argmax(given(*TIED)),
+        outputs([2]),
+        ["t0 differs in 1 of 1 element: it is 2, but should be 1"],
+    ),
+    "a gradient shared among equal ones": (
+        lambda: torch.max(given(*TIED, grad=True), 0),
+        gradient(0, 0.5, 0.5, 0),
+        ["gradient of x differs in 2 of 4 elements: [2] is 0.5, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a gradient not shared among equal ones": (
+        lambda: torch.amax(given(*TIED, grad=True), 0),
+        gradient(0, 1, 0, 0),
+        ["gradient of x differs in 2 of 4 elements: [1] is 1.0, but should be 0.5 (rtol=0.0001, atol=1e-05)"],
     ),
     "past an infinite tie": (
         lambda: torch.argmin(given(-INF, 1.0, -INF)),
