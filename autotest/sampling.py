@@ -53,12 +53,12 @@ _RATIOS = frozenset(
 )
 #: What an argument switches rather than measures.
 _SWITCHES = (bool, str, type(None))
-#: A random op gives the same at every call where it does so in all of so many graphs, each called twice.
-GRAPHS = 16
-#: Where two draws agree with more than this chance, all of these graphs are too likely to: 0.25 ** 16 is 2e-10. It is
-#: told by so many draws.
+#: Repetitions in a graph, which is called twice. A compiler may take all of them for one.
+IN_GRAPH = 16
+#: So two calls of a graph are compared where no two of so many draws of the reference are alike.
+DRAWS, FEW_DRAWS = 200, 20
+#: Where two repetitions agree with more than this chance, they say nothing.
 OFTEN = 0.25
-DRAWS = 16
 
 
 def random_calls(reference: Adapter, program: Program) -> Iterator[tuple[int, str, Program]]:
@@ -106,26 +106,19 @@ def sample_differences(
             return []  # how it fails, the case itself has shown
         words = compare_samples(_shown(expected, repetitions), _shown(answer, repetitions))
         return _told(words, "eager_forward", op, program, index, alone)
-    if _certain(_shown(QuietReplay(reference, _repeated(alone, DRAWS), side="reference").run(), DRAWS)):
+    draws = FEW_DRAWS if recurrent else DRAWS
+    if _alike(_shown(QuietReplay(reference, _repeated(alone, draws), side="reference").run(), draws)).any():
         return []
-    once_more = _repeated(alone, 1)
-    for _ in range(GRAPHS):
-        if not _same_again(target, once_more):
-            return []
-    words = "gives the same numbers at every call of the same graph, but should draw anew"
-    return _told(words, "graph_forward", op, program, index, alone)
-
-
-def _same_again(target: Target, program: Program) -> bool:
-    """Whether both calls of one graph give the same numbers. Of calls inside one graph that cannot be said: a compiler
-    may take those that are alike for one.
-    """
-    answered = target.graph([program], None, [[x.data for x in program.inputs]])
+    in_graph = 4 if recurrent else IN_GRAPH
+    repeated = _repeated(alone, in_graph)
+    answered = target.graph([repeated], None, [[x.data for x in repeated.inputs]])
     seen = answered[0] if isinstance(answered, list) else None
     if not isinstance(seen, Observation) or seen.again is None:
-        return False
-    pairs = zip(_shown(seen, 1), _shown(seen.again, 1), strict=True)
-    return all(np.array_equal(first, second, equal_nan=True) for first, second in pairs)
+        return []
+    first, second = _shown(seen, in_graph), _shown(seen.again, in_graph)
+    same = all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
+    words = "gives the same numbers at every call of the same graph, but should draw anew" if same else None
+    return _told(words, "graph_forward", op, program, index, alone)
 
 
 def _gradient(target: Target, program: Program, index: int, alone: Program, *, graph: bool) -> list[Divergence]:
@@ -251,11 +244,17 @@ def _positions(size: int) -> list[int]:
 
 
 def _certain(outputs: Sequence[Array]) -> bool:
-    """Whether repetitions are so often the same that all of two calls may be by chance: a sample of few values."""
+    """Whether repetitions are so often the same that all of them may be by chance: a sample of few values."""
+    counts = _alike(outputs) + 1
+    total = int(counts.sum())
+    return bool((counts * (counts - 1)).sum() > OFTEN * total * (total - 1))
+
+
+def _alike(outputs: Sequence[Array]) -> Array:
+    """Of each different repetition, how many more there are."""
     joined = np.concatenate([output.reshape(len(output), -1) for output in outputs], axis=1)
     _, counts = np.unique(joined, axis=0, return_counts=True)
-    pairs = len(joined) * (len(joined) - 1)
-    return bool((counts * (counts - 1)).sum() > OFTEN * pairs)
+    return np.asarray(counts - 1)
 
 
 def _repeating(array: Array) -> int:

@@ -260,6 +260,7 @@ def _graphs(adapter: Any) -> None:
     _replace(torch, "exp", in_graph(_doubled_gradient))
     _replace(torch, "expm1", in_graph(lambda result: result.double()))
     _replace(torch, "log1p", lambda op: lambda x: _raise_in_graph(adapter) or op(x))
+    _replace(torch.Tensor, "div_", in_graph(lambda result: result.clone()))
     floored: list[bool] = []  # refused only after another call of the same graph
     _replace(torch, "floor", _after(lambda result: floored.append(True) or result))
     _replace(torch, "trunc", lambda op: lambda x: (floored and _raise_in_graph(adapter)) or op(x))
@@ -347,6 +348,7 @@ def randoms(adapter: Any) -> None:
     stuck = torch.rand(3, 4)
     _replace(torch, "rand", lambda op: lambda *sizes: stuck[: sizes[0], : sizes[1]].clone())
     _replace(torch, "bernoulli", _after(lambda result: result.double()))
+    _replace(torch, "multinomial", lambda op: lambda x, n, replacement: op(x, n, replacement=True))
 
     def baked(op: Op) -> Op:
         def planted(*sizes: Any) -> Any:

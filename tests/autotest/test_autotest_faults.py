@@ -63,6 +63,7 @@ WRONG = {
     "test_graph_dtype": ({"divergent": 3}, {(GRAPH, "dtype", "expm1")}),
     "test_graph_gradient": ({"divergent": 3}, {(GRAPH_BACK, "value", "exp")}),
     "test_graph_state": ({"divergent": 3}, {(STATE, "value", "BatchNorm2d")}),
+    "test_graph_identity": ({"divergent": 3}, {(GRAPH, "structure", "div_")}),
     "test_graph_exception": ({"divergent": 3}, {(GRAPH, "exception", "log1p")}),
     "test_batch_only_value": ({"divergent": 3}, {(GRAPH, "batch_only", "program")}),
     "test_batch_only_failure": ({"divergent": 1, "aligned": 2}, {(GRAPH, "batch_only", "program")}),
@@ -120,6 +121,7 @@ MESSAGES = {
     "test_missing": "erfc: erfc raised MissingOp: torch has no 'erfc'",
     "test_unsupported": "erfinv: erfinv raised NotImplementedError: no kernel for erfinv",
     "test_graph_dtype": "expm1: t0 has dtype float64, but should have float32",
+    "test_graph_identity": "div_: div_ returned another tensor than t0, but should return t0 itself",
     "test_graph_exception": "log1p: log1p raised RuntimeError: planted while the graph is built",
     "test_batch_only_failure": (
         "program: its graph raised RuntimeError: planted for more than one; alone in its graph it does not"
@@ -231,6 +233,12 @@ def test_refusing_is_told_apart_from_wrong(wrong: Outcome) -> None:
     levels = {(row["kind"], row["level"]) for row in wrong.summary["divergences"]}
     assert {kind for kind, level in levels if level == "refuses"} == {"missing", "unsupported"}
     assert {level for _, level in levels} == {"refuses", "wrong"}
+
+
+def test_buffer_is_in_the_fingerprint(wrong: Outcome) -> None:
+    """What is known of one buffer of a module says nothing of the others."""
+    found = {row["fingerprint"] for row in wrong.summary["divergences"] if row["test"].endswith("::test_graph_state")}
+    assert found == {"torch/graph_state/value/BatchNorm2d/float32,running_mean"}
 
 
 def test_blamed_line_is_the_diverging_call(wrong: Outcome) -> None:

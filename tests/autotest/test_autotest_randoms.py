@@ -24,6 +24,10 @@ WRONG = {
         {("graph_forward", "random", "randn")},
         "randn: randn gives the same numbers at every call of the same graph, but should draw anew",
     ),
+    "test_second_way": (
+        {("eager_forward", "random", "multinomial")},
+        "multinomial: multinomial repeats elements in one row, but should not",
+    ),
     "test_dtype": (
         {("eager_forward", "dtype", "bernoulli")},
         "bernoulli: t0 has dtype float64, but should ",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dual_bodies import tensor, torch
 
 from dual_object.program import Input
-from dual_object.second_call import SCALE, other_inputs
+from dual_object.second_call import SCALE, SecondCall, other_inputs, second_call
 from dual_object.values import Array
 
 
@@ -82,6 +83,18 @@ def test_bfloat16_stays_representable() -> None:
     """Scaled bfloat16 values are bfloat16 values."""
     bits = other([0.3, 0.9, 0.5], "bfloat16").view(np.uint32)
     assert (bits & 0xFFFF == 0).all()
+
+
+def test_module_that_the_reference_refuses(recorded, reference) -> None:
+    """A constructor that raises, as the body expects, leaves a second call as any other."""
+
+    def body():
+        with pytest.raises(ValueError, match="dropout probability"):
+            torch.nn.Dropout(2.0)
+        return tensor(2, 3) * 2
+
+    case = recorded(body)
+    assert isinstance(second_call(reference, case.program, case.seen), SecondCall)
 
 
 def test_nothing_to_move() -> None:

@@ -1,6 +1,11 @@
 """One test per fault of `faults.randoms`."""
 
+from itertools import cycle
+
 from autotest import autotest, random_tensor, torch
+
+#: With and without replacement.
+WAYS = cycle((True, False))
 
 
 def leaf(low=-0.9):
@@ -31,6 +36,11 @@ def test_stuck_in_the_graph():
 @autotest(n=2)
 def test_dtype():
     return torch.bernoulli(leaf(0.1))
+
+
+@autotest(n=4)
+def test_second_way():
+    return torch.multinomial(leaf(0.1).detach(), 4, next(WAYS))
 
 
 @autotest(n=2)

@@ -186,6 +186,13 @@ def test_graph_state():
 
 
 @autotest(n=3)
+def test_graph_identity():
+    x = plain() + 1
+    x.div_(2)
+    return x
+
+
+@autotest(n=3)
 def test_graph_exception():
     return torch.log1p(plain())
 
