@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+_MEAN = (
+    "beside an infinity the greatest numbers add up to the other infinity in one order, so that the mean is NaN, and not "
+    "in another"
+)
 #: By variant and fingerprint: why the alarm cannot be told from a fault.
 EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
     {
@@ -12,6 +16,12 @@ EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
             "the reference overflows to NaN; over two elements the gradient is the rest of two terms 10,000 times as "
             "great, and the mean that the forward rounds to float32 decides its fourth digit"
         ),
+        ("float64", "torch/eager_backward/nonfinite/std/float32,huge"): (
+            "twice the deviation is beyond float32 and divides the gradient, which is 0 where that is rounded to "
+            "infinity, and NaN where the squares were infinite already"
+        ),
+        ("contiguous", "torch/eager_backward/nonfinite/var/float32,strided,special"): _MEAN,
+        ("permuted", "torch/eager_backward/nonfinite/var/float32,strided,special"): _MEAN,
         ("contiguous", "torch/eager_forward/nonfinite/GroupNorm/float32,channels_last,huge"): (
             "of the greatest float32 beside small numbers the reference's kernel for channels-last gives NaN, and its "
             "kernel for contiguous inputs a wrong finite number: neither is what float64 gives"
