@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 _MEAN = (
-    "beside an infinity the greatest numbers add up to the other infinity in one order, so that the mean is NaN, and not "
-    "in another"
+    "beside an infinity the greatest numbers add up to the other infinity in one order, so that the mean is NaN, and "
+    "in another they do not"
 )
 #: By variant and fingerprint: why the alarm cannot be told from a fault.
 EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(

@@ -187,7 +187,8 @@ def test_structures_are_worded_with_names() -> None:
     actual = Observation(structures={0: "returned another tensor than {0}, but should return {0} itself"})
     message = "relu returned another tensor than x, but should return x itself"
     assert sentences(Observation(), actual) == [("eager_forward", "structure", message)]
-    assert sentences(Observation(), actual, graph=True) == []
+    assert sentences(Observation(), actual, graph=True) == [("graph_forward", "structure", message)]
+    assert sentences(actual, actual, graph=True) == []  # as eager does
 
 
 def test_state_dict_is_compared() -> None:
