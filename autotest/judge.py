@@ -213,10 +213,10 @@ class Judge:
         if judgement.divergences or eager is None or eager.ended or self.peers is not None:
             return
         for index, op, alone in random_calls(self.reference, program):
-            sampled = self._sampled.setdefault(op, set())
-            if len(sampled) == MOST_WAYS or way(alone) in sampled:
+            sampled, called = self._sampled.setdefault(op, set()), way(alone)
+            if len(sampled) == MOST_WAYS or called in sampled:
                 continue
-            sampled.add(way(alone))
+            sampled.add(called)
             for graph in (False, True) if judgement.graph["forward"] == "verified" else (False,):
                 found = sample_differences(self.reference, self.target, program, index, alone, graph=graph)
                 self._found(judgement, [divergence.difference for divergence in found], found)

@@ -107,7 +107,8 @@ def sample_differences(
         words = compare_samples(_shown(expected, repetitions), _shown(answer, repetitions))
         return _told(words, "eager_forward", op, program, index, alone)
     draws = FEW_DRAWS if recurrent else DRAWS
-    if _alike(_shown(QuietReplay(reference, _repeated(alone, draws), side="reference").run(), draws)).any():
+    drawn = _shown(QuietReplay(reference, _repeated(alone, draws), side="reference").run(), draws)
+    if (_counts(drawn) > 1).any():
         return []
     in_graph = 4 if recurrent else IN_GRAPH
     repeated = _repeated(alone, in_graph)
@@ -245,16 +246,16 @@ def _positions(size: int) -> list[int]:
 
 def _certain(outputs: Sequence[Array]) -> bool:
     """Whether repetitions are so often the same that all of them may be by chance: a sample of few values."""
-    counts = _alike(outputs) + 1
+    counts = _counts(outputs)
     total = int(counts.sum())
     return bool((counts * (counts - 1)).sum() > OFTEN * total * (total - 1))
 
 
-def _alike(outputs: Sequence[Array]) -> Array:
-    """Of each different repetition, how many more there are."""
+def _counts(outputs: Sequence[Array]) -> Array:
+    """How often each different repetition comes."""
     joined = np.concatenate([output.reshape(len(output), -1) for output in outputs], axis=1)
     _, counts = np.unique(joined, axis=0, return_counts=True)
-    return np.asarray(counts - 1)
+    return np.asarray(counts)
 
 
 def _repeating(array: Array) -> int:
