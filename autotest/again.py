@@ -22,13 +22,16 @@ Draw = Callable[[Case], "SecondCall | str"]
 
 
 def drawing(reference: Adapter) -> Draw:
-    """The second calls of cases, each worked out once."""
-    held: dict[int, SecondCall | str] = {}
+    """The second calls of cases, each worked out once.
+
+    Held by the whole key: a remembered case of another seed has the number of one of the run's own.
+    """
+    held: dict[str, SecondCall | str] = {}
 
     def draw(case: Case) -> SecondCall | str:
-        if case.index not in held:
-            held[case.index] = second_call(reference, case.program, case.reference)
-        return held[case.index]
+        if case.key not in held:
+            held[case.key] = second_call(reference, case.program, case.reference)
+        return held[case.key]
 
     return draw
 

@@ -11,7 +11,7 @@ from autotest.divergence import Divergence
 from autotest.evidence import Sides
 from autotest.layouts import eager_differences
 from autotest.worker import Death, GraphFailure
-from dual_object.adapter import Adapter, GraphRefusal
+from dual_object.adapter import Adapter, GraphRefusal, TargetInfo
 from dual_object.globals import distributed
 from dual_object.isolation import isolate, isolate_refused
 from dual_object.observation import Failure, Observation, failure_kind
@@ -21,6 +21,9 @@ from dual_object.values import Array
 
 class Target(Protocol):
     """Whoever replays Programs."""
+
+    def info(self) -> TargetInfo:
+        """What the target says of itself."""
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay eagerly."""

@@ -143,7 +143,8 @@ class Drawer:
                 target="oneflow" if self.options.drop_in else self.target,
                 stepper=stepper,
                 refusal=refused if self.options.drop_in else None,
-                seed=crc32(key.encode()),
+                # Of its origin, not of its key: as a remembered case it is called otherwise, and draws the same.
+                seed=crc32(f"{self.test}#{index}".encode()) ^ origin.seed & 0xFFFFFFFF,
             )
             token = current_recording.set(recording)
             try:

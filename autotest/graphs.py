@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,11 +54,11 @@ class GraphRun:
     second: SecondCall | str = "not asked for"
 
 
-def backward_share(cases: Sequence[Case], mode: GraphBackward) -> set[int]:
-    """Indices of the cases whose graph also runs backward: every fourth, at least three per test (`share`), all or
+def backward_share(cases: Sequence[Case], mode: GraphBackward) -> set[str]:
+    """Keys of the cases whose graph also runs backward: every fourth, at least three per test (`share`), all or
     none.
     """
-    differentiable = [case.index for case in cases if case.program.cotangents and case.gradient_keys()]
+    differentiable = [case.key for case in cases if case.program.cotangents and case.gradient_keys()]
     if mode == "none":
         return set()
     if mode == "all":
@@ -98,10 +98,10 @@ class GraphPhase:
         self._again = again
         self._deaths = 0
 
-    def run(self, cases: Sequence[Case], backward: set[int]) -> Iterator[GraphRun]:
-        """A result for every case."""
+    def run(self, cases: Sequence[Case], backward: Set[str]) -> Iterator[GraphRun]:
+        """A result for every case; those whose keys are in `backward` also run backward."""
         for with_gradients in (False, True):
-            chosen = [case for case in cases if (case.index in backward) == with_gradients]
+            chosen = [case for case in cases if (case.key in backward) == with_gradients]
             for batch in batches(chosen):
                 yield from self._narrow(batch, with_gradients)
 

@@ -28,6 +28,7 @@ from autotest.survey import Survey
 from autotest.undecidable import decidable
 from autotest.worker import Death, GraphFailure
 from dual_object.adapter import GraphRefusal
+from dual_object.globals import distributed
 from dual_object.observation import Observation
 from dual_object.program import Program
 
@@ -41,7 +42,11 @@ MOST_WAYS = 4
 
 
 class Judge:
-    """Judges the cases of one test on one target; of several ranks, together with its `peers`."""
+    """Judges the cases of one test and one origin on one target; of several ranks, together with its `peers`.
+
+    What it has seen of some cases spares it looking at others: remembered cases therefore have judges of their own, and
+    a run's own cases come to the same whatever is remembered.
+    """
 
     def __init__(
         self,
@@ -73,8 +78,17 @@ class Judge:
             if judgement.case.program.random is not None:
                 self._judge_samples(judgement)
 
+    def lacking(self, program: Program) -> str | None:
+        """Why the target cannot be asked about a Program at all; None where it can."""
+        info = self.target.info()
+        if distributed(program) and "global_tensors" not in info.capabilities:
+            return f"the target {info.name} has no global tensors"
+        return None
+
     def refused(self, program: Program) -> list[Divergence]:
         """What the target does with a draw that the reference refuses, where that is no refusal."""
+        if self.lacking(program):
+            return []
         [answer] = self.target.eager([program])
         return self._told(of_refused_draw(self.reference, self.target, program, answer))
 
@@ -97,7 +111,7 @@ class Judge:
             judgement.apart = not judgement.divergences
 
     def _judge_graphs(self, chunk: Sequence[Judgement]) -> None:
-        by_index = {judgement.case.index: judgement for judgement in chunk}
+        by_key = {judgement.case.key: judgement for judgement in chunk}
         ready: list[Case] = []
         for judgement in chunk:
             judgement.graph["forward"] = "its eager run failed"
@@ -107,9 +121,9 @@ class Judge:
         for judgement in chunk:
             eager = judgement.sides.eager
             if eager is not None and eager.backward_failure is not None:
-                share.discard(judgement.case.index)  # it would fail again, and take the graph's forward with it
+                share.discard(judgement.case.key)  # it would fail again, and take the graph's forward with it
         for run in self._phase.run(ready, share):
-            self._judge_graph(by_index[run.case.index], run)
+            self._judge_graph(by_key[run.case.key], run)
 
     def _judge_graph(self, judgement: Judgement, run: GraphRun) -> None:
         case, result = run.case, run.result
@@ -252,7 +266,9 @@ class Judge:
         count, known = self._blamed.get(signature, (0, []))
         if count >= BLAMED and len(known) == 1:
             first = known[0]
-            return [Divergence(differences[0], case.program, first.call, first.alone, sides, facts=first.facts)]
+            wanted = (first.difference.phase, first.difference.kind)
+            difference = next((d for d in differences if (d.phase, d.kind) == wanted), differences[0])
+            return [Divergence(difference, case.program, first.call, first.alone, sides, facts=first.facts)]
         if count >= BLAMED and self.peers is not None:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         found = blame(reference, target, case.program, differences, self.options.rules, sides, graph=graph)
@@ -262,10 +278,11 @@ class Judge:
         return found
 
     def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
-        """What cases have in common that share a blame."""
+        """What cases have in common that share a blame: all calls, for the blamed one is told by its place."""
+        calls = tuple((call.kind, call.op) for call in program.calls)
         dtypes = tuple(x.dtype for x in program.inputs)
         shown = tuple(sorted({(d.phase, d.kind, d.buffer) for d in differences}))
-        return tuple(program.ops()), dtypes, shown, properties(program)
+        return calls, dtypes, shown, properties(program)
 
     def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:
         """What of the divergences the reference defines; the case keeps its doubts about the rest."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -55,11 +55,16 @@ class TestRun:
         self._survey: Survey | None = None
         if session.options.survey or (options.rtol is not None and not options.drop_in):
             self._survey = Survey(session.reference, options, exact=session.options.survey)
-        self._judge = Judge(session.reference, session.supervisor, options, self._survey)
+        self._judge = self._new_judge()
         self._accepted = 0
+        #: Why the target could not be asked about some cases.
+        self._lacking: set[str] = set()
         self._rejections: list[Rejection] = []
         self._refused: RejectionError | None = None
         self._recollection = Recollection(session.memory, f"{nodeid} {key}", self.drawer)
+
+    def _new_judge(self) -> Judge:
+        return Judge(self.session.reference, self.session.supervisor, self.options, self._survey)
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
@@ -103,6 +108,8 @@ class TestRun:
             raise refused
         if stale:
             raise StaleEntryError("\n".join(stale))
+        if self._lacking and not {*self.verdicts.ended.values()} - {"skipped", "rejected"}:
+            raise SkipTest("; ".join(sorted(self._lacking)))  # what has looked at nothing has not passed
 
     def _draws(self) -> Iterator[int]:
         """Draw numbers until n cases stand, or the reference has refused nearly all, which `_refused` then says."""
@@ -143,6 +150,7 @@ class TestRun:
 
     def _run_chunks(self, indices: Iterable[int], origin: Origin | None = None) -> None:
         """Record and judge the run's own cases, or remembered ones of `origin`, which do not count among the n."""
+        self._judge = self._new_judge()
         chunk: list[Judgement] = []
         for index in indices:
             try:
@@ -197,9 +205,22 @@ class TestRun:
         if not chunk:
             return
         self.session.record_target()
+        chunk = self._able(chunk)
         self._judge.judge(chunk, self.session.supervisor.eager([judgement.case.program for judgement in chunk]))
         for judgement in chunk:
             self._end(judgement)
+
+    def _able(self, judgements: Sequence[Judgement]) -> list[Judgement]:
+        """The cases that the target can be asked about; the others are recorded as skipped."""
+        able: list[Judgement] = []
+        for judgement in judgements:
+            case, reason = judgement.case, self._judge.lacking(judgement.case.program)
+            if reason is None:
+                able.append(judgement)
+            else:
+                self.verdicts.write(case.key, "skipped", judgement.started, [], reason=reason)
+                self._lacking.add(reason)
+        return able
 
     def _run_inline(self) -> None:
         """Run the test with the target in this process; what an isolated run has ended before stands."""
@@ -226,9 +247,10 @@ class TestRun:
                 self._reject(drawn, started)
                 continue
             self._accepted += 1
-            judgement = Judgement(drawn, started)
-            self._judge.judge([judgement], [inline.finish(stepper)])
-            self._end(judgement)
+            answer = inline.finish(stepper)
+            for judgement in self._able([Judgement(drawn, started)]):
+                self._judge.judge([judgement], [answer])
+                self._end(judgement)
 
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
@@ -268,7 +290,7 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
         if session.writer is not None:
             session.writer.fault(nodeid, str(fault))
         raise
-    except (AutotestError, DualError, GeneratorError, ReportError):
+    except (AutotestError, DualError, GeneratorError, ReportError, SkipTest):
         raise
     except Exception as error:
         if error is run.drawer.raised:

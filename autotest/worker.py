@@ -167,7 +167,11 @@ class Worker:
         if "refused" in message:
             raise EnvironmentFault(message["refused"])
         self.idle = True
-        return TargetInfo(message["name"], message["environment"], tuple(message["devices"]), tuple(message["dtypes"]))
+        return TargetInfo(
+            message["name"],
+            message["environment"],
+            *(tuple(message[name]) for name in ("devices", "dtypes", "capabilities")),
+        )
 
     def request(
         self, message: dict[str, Any], arrays: list[Array], timeout: float | None

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 #: Exit statuses of a run that went through: aligned, and diverged.
 WENT_THROUGH = (0, 1)
 #: What most benches have no use for: minimal cases, verdicts, scripts, and what earlier runs showed.
-BARE = ("--shrink", "0", "--blame-total", "0", "--repro-total", "0", "--no-memory")
+BARE = ("--shrink", "0", "--blame-total", "0", "--repro-total", "0")
 
 
 class RunError(RuntimeError):
@@ -47,13 +47,24 @@ class Outcome:
     seconds: float
 
 
-def run(paths: Sequence[str], environment: Mapping[str, str], *options: str, report: Path | None = None) -> Outcome:
-    """Run tests with further environment variables and options of `autotest run`; raises RunError."""
+def run(
+    paths: Sequence[str],
+    environment: Mapping[str, str],
+    *options: str,
+    report: Path | None = None,
+    folder_with_memory: Path | None = None,
+) -> Outcome:
+    """Run tests with further environment variables and options of `autotest run`; raises RunError.
+
+    They run in the project's root and remember nothing, or in another folder with what is remembered there.
+    """
+    root = folder_with_memory or ROOT
+    memory = () if folder_with_memory else ("--no-memory",)
     with tempfile.TemporaryDirectory(prefix="autotest-bench-") as scratch:
         folder = report or Path(scratch)
-        command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *BARE, *options]
+        command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *BARE, *memory, *options]
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-        done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
         lines = (done.stdout + done.stderr).splitlines()
         faults = [line for line in lines if "the harness failed" in line]
         words = "\n".join([*dict.fromkeys(faults), *lines[-30:]])

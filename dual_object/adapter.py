@@ -23,12 +23,17 @@ BUILT_IN = ("oneflow", "torch")
 
 @dataclass(frozen=True, slots=True)
 class TargetInfo:
-    """What a target says of itself once it is imported."""
+    """What a target says of itself once it is imported.
+
+    `capabilities` are what only some targets have: a case that needs one that is not among them is counted as skipped.
+    The one there is: `global_tensors`, for tensors that lie on several ranks.
+    """
 
     name: str
     environment: dict[str, str]
     devices: tuple[str, ...]
     dtypes: tuple[str, ...]
+    capabilities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

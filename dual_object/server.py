@@ -10,6 +10,7 @@ a death is blamed on its call.
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import gc
 import mmap
 import os
@@ -112,10 +113,7 @@ def main() -> None:
         return
     schedule_in_batches()
     gc.freeze()  # what the import made lives as long as the process: no collection need look at it again
-    channel.send(
-        {"name": info.name, "environment": info.environment, "devices": info.devices, "dtypes": info.dtypes},
-        [],
-    )
+    channel.send(dataclasses.asdict(info), [])
     with os.fdopen(setup["progress"], "r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
         server = Server(adapter, channel, progress)
         for message, arrays in requests:

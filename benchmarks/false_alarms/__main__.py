@@ -9,7 +9,8 @@ from pathlib import Path
 
 from benchmarks.false_alarms.explained import EXPLAINED
 from benchmarks.false_alarms.judging import complaints, score, table
-from benchmarks.false_alarms.variants import VARIABLE, VARIANTS
+from benchmarks.false_alarms.remembering import remembering
+from benchmarks.false_alarms.variants import REMEMBERING, VARIABLE, VARIANTS
 from benchmarks.running import ROOT, run
 
 #: In full, at least so many cases per variant and kind of inputs.
@@ -63,7 +64,11 @@ def main() -> int:
             planted = {"AUTOTEST_FAULT": "benchmarks.false_alarms.variants:plant", VARIABLE: variant.name}
             report = arguments.report and arguments.report / f"{variant.name}-{inputs}"
             options = ("--target", "torch", "-n", arguments.n, "--cases", str(cases), "--inputs", inputs)
-            outcome = run(paths, planted, *options, report=report)
+            if variant.name == REMEMBERING:
+                with remembering(paths, inputs, cases) as folder:
+                    outcome = run(paths, planted, *options, report=report, folder_with_memory=folder)
+            else:
+                outcome = run(paths, planted, *options, report=report)
             found = score(variant, inputs, outcome)
             print(
                 f"{variant.name} {variant.does}; {inputs} inputs: {found.count} false alarms in {found.cases} cases, "

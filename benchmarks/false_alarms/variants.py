@@ -17,6 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
 VARIABLE = "LAWFUL_VARIANT"
+#: The variant whose target is PyTorch as it is, and whose tests remember cases of another seed.
+REMEMBERING = "remembering"
 _AT_RANDOM = torch.Tag.nondeterministic_seeded
 _HALVES = (torch.float16, torch.bfloat16, torch.float32)
 
@@ -155,6 +157,7 @@ VARIANTS = (
     Variant("threads4", "runs on four threads, not on one", lambda: torch.set_num_threads(4)),
     Variant("contiguous", "makes each op's inputs contiguous", lambda: Contiguous().__enter__(), frozenset({"layout"})),
     Variant("permuted", "sums from the last element to the first", lambda: Permuted().__enter__()),
+    Variant(REMEMBERING, "first draws the cases that another seed has left in memory", lambda: None),
 )
 
 

@@ -95,7 +95,7 @@ class Adapter:
         """Versions and what this build can do."""
         devices = ("cpu", *(("cuda",) if self.flow.cuda.is_available() else ()))
         environment = {"oneflow": self.flow.__version__, "python": platform.python_version()}
-        return TargetInfo("oneflow", environment, devices, _DTYPES)
+        return TargetInfo("oneflow", environment, devices, _DTYPES, ("global_tensors",))
 
     def registry(self) -> tuple[str, ...]:
         """The user ops registered in liboneflow; none, with the reason on standard error, where it cannot be read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import operator
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +14,11 @@ from typing import Any, get_args
 import pytest
 
 from autotest import DivergenceError, autotest, dual, random_tensor
+from autotest import torch as dual_torch
 from autotest.memory import FOLDER, Draw, Memory, Recalled, bounded
 from autotest.options import Inputs
 from autotest.session import Session, current_session
+from conftest import Outcome, run_pytest
 from reports import read_run
 from reports.records import Damage
 
@@ -158,3 +161,69 @@ def test_remembered_with_its_inputs(tmp_path: Path, torch_session: Session) -> N
     target[0] = operator.neg
     assert (run("plain"), left()) == ({"0": "aligned"}, 1)
     assert (run("edge"), left()) == ({"0@standard": "aligned", "0": "aligned"}, 0)
+
+
+RELU = """
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=12, graph_backward="all")
+def test_relu():
+    x = random_tensor(ndim=2)
+    return torch.relu(x) + torch.square(x)
+"""
+
+
+@pytest.mark.parametrize("target", ["torch", "oneflow"])
+def test_another_seeds_memory_changes_nothing_of_a_runs_own_cases(target: str, tmp_path: Path) -> None:
+    """With cases of another seed remembered, which have the numbers of its own, a run shows what it shows without."""
+    if target == "oneflow":
+        pytest.importorskip("oneflow", reason="OneFlow is not installed")
+    options = ("--autotest-shrink=0", "--autotest-inputs", "edge", "-p", "no:cacheprovider")
+
+    def run(seed: int, *more: str) -> Outcome:
+        shutil.rmtree(tmp_path / "autotest-report", ignore_errors=True)
+        files = {"test_relu.py": RELU}
+        return run_pytest(tmp_path, files, *options, "--autotest-seed", str(seed), *more, target=target)
+
+    def shown(outcome: Outcome) -> dict[str, Any]:
+        ends = {end["key"]: (end["verdict"], end["graph"], end["divergences"]) for end in outcome.records()}
+        own = {key: end for key, end in ends.items() if "@" not in key}
+        return json.loads(json.dumps(own, default=str))  # type: ignore[no-any-return]
+
+    alone = shown(run(3, "--autotest-no-memory"))
+    folder = Memory(tmp_path, target)
+    name = "test_relu.py::test_relu test_relu.py::test_relu"
+    draws = [Draw(2, "edge", index, "0a1b2c3d") for index in range(12)]
+    assert folder.keep(name, Recalled(), draws) is None
+    remembering = run(3)
+    assert shown(remembering) == alone
+    assert {end["key"] for end in remembering.records() if "@" in end["key"]} == {
+        f"test_relu.py::test_relu#{index}@2" for index in range(12)
+    }
+    assert len(alone) == 12
+
+
+def test_remembered_random_numbers_are_those_of_the_first_time(tmp_path: Path, torch_session: Session) -> None:
+    """What a random op draws belongs to the seed that a case was found with, however the case is called later."""
+    seen: dict[str, set[float]] = {}
+
+    @autotest(n=1, check_graph=False, auto_backward=False)
+    def body() -> Any:
+        drawn = dual_torch.rand(3)
+        seen.setdefault(run, set()).add(float(drawn.reference.sum()))
+        return dual(reference=operator.neg, target=operator.pos, name="negative")(random_tensor(ndim=1))
+
+    for run, seed in (("first", 2), ("second", 3)):
+        session = Session(replace(torch_session.options, root=tmp_path, folder=tmp_path / run, seed=seed))
+        session.supervisor = torch_session.supervisor
+        token = current_session.set(session)
+        try:
+            with pytest.raises(DivergenceError):
+                body()
+        finally:
+            current_session.reset(token)
+            assert session.writer is not None
+            session.writer.close()
+    assert len(seen["first"]) == 1
+    assert len(seen["second"]) == 2
+    assert seen["first"] < seen["second"]

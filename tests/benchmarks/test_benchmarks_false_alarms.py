@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 
 from benchmarks.false_alarms.__main__ import full_paths
 from benchmarks.false_alarms.judging import Score, complaints, score, table
+from benchmarks.false_alarms.remembering import remembering
 from benchmarks.false_alarms.variants import TURNED, VARIANTS, Contiguous, Permuted, Wide
-from benchmarks.running import ROOT, Outcome, Red
+from benchmarks.running import ROOT, Outcome, Red, run
 
 BY_NAME = {variant.name: variant for variant in VARIANTS}
 #: Its sum in float32 depends on the order: the last two cancel, or the first is lost.
@@ -169,3 +172,21 @@ def test_the_table_has_a_row_per_run() -> None:
         "| float64 | standard | 20000 | 1 |",
     ]
     assert list(table([_score()], markdown=False))[1] == "float64     standard     20000             0"
+
+
+def test_every_test_remembers_cases_of_another_seed() -> None:
+    """The run that remembers draws, besides its own cases, as many of another seed, under the same numbers."""
+    paths = ["suites/test_reduction.py::test_op[torch.sum]"]
+    with remembering(paths, "edge", 2) as folder:
+        options = ("--target", "torch", "-n", "0", "--cases", "2", "--inputs", "edge")
+        report = folder / "report"
+        outcome = run(paths, {}, *options, report=report, folder_with_memory=folder)
+        keys = {
+            record["key"]
+            for path in report.glob("runs/*/records-*.jsonl")
+            for record in map(json.loads, path.read_text().splitlines())
+            if record["type"] == "end"
+        }
+    name = "test_reduction.py::test_op[torch.sum]"
+    assert keys == {f"{name}#0", f"{name}#1", f"{name}#0@1", f"{name}#1@1"}
+    assert (outcome.reds, outcome.failed, outcome.cases) == ((), (), 4)
