@@ -11,16 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autotest.decorator import autotest
-    from autotest.errors import (
-        AutotestError,
-        BodyTimeoutError,
-        DivergenceError,
-        EnvironmentFault,
-        RejectionError,
-        UsageError,
-    )
-    from autotest.global_tensors import (
+    from autotest.api.decorator import autotest
+    from autotest.api.global_tensors import (
         GlobalScope,
         all_cpu_placement,
         all_cuda_placement,
@@ -35,9 +27,17 @@ if TYPE_CHECKING:
         random_sbp,
         sbp,
     )
-    from autotest.tensors import choice_tensor, dual_tensor, random_device, random_dtype, random_tensor
-    from autotest.torch_root import torch
-    from dual_object.dual import DualObject, GetDualObject, dual
+    from autotest.api.tensors import choice_tensor, dual_tensor, random_device, random_dtype, random_tensor
+    from autotest.errors import (
+        AutotestError,
+        BodyTimeoutError,
+        DivergenceError,
+        EnvironmentFault,
+        RejectionError,
+        UsageError,
+    )
+    from dual_object.record.dual import DualObject
+    from dual_object.record.namespace import GetDualObject, dual, torch
     from generators import (
         Nothing,
         constant,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "autotest.decorator": ("autotest",),
+    "autotest.api.decorator": ("autotest",),
     "autotest.errors": (
         "AutotestError",
         "BodyTimeoutError",
@@ -59,7 +59,7 @@ _HOMES = {
         "RejectionError",
         "UsageError",
     ),
-    "autotest.global_tensors": (
+    "autotest.api.global_tensors": (
         "GlobalScope",
         "all_cpu_placement",
         "all_cuda_placement",
@@ -74,9 +74,9 @@ _HOMES = {
         "random_sbp",
         "sbp",
     ),
-    "autotest.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
-    "autotest.torch_root": ("torch",),
-    "dual_object.dual": ("DualObject", "GetDualObject", "dual"),
+    "autotest.api.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
+    "dual_object.record.namespace": ("torch",),
+    "dual_object.record.dual": ("DualObject", "GetDualObject", "dual"),
     "generators": (
         "Nothing",
         "constant",

@@ -120,7 +120,7 @@ def run(
     Exit status: 0 aligned, 1 divergence or failed test, 2 usage or environment, 3 fault of the harness,
     5 no test collected.
     """
-    from autotest.launch import run_pytest
+    from autotest.commands.run import run_pytest
 
     options = {
         "target": target,
@@ -141,7 +141,7 @@ def run(
     given_flags = (("drop-in", drop_in), ("strict", strict), ("no-memory", no_memory))
     flags = [name for name, given in given_flags if given]
     if ranks is not None:
-        from autotest.ranks import run_ranks
+        from autotest.ranks.launcher import run_ranks
 
         sys.exit(run_ranks(paths, ranks, workers, options, flags))
     sys.exit(run_pytest(paths, workers, options, flags))
@@ -161,7 +161,7 @@ def tolerances(paths: tuple[str, ...], target: str, workers: str, cases: int | N
     the tolerance table, the rtol and atol that would do, how far PyTorch and the target are off a float64 run, and the
     case that shows it. Exit status: that of `autotest run`.
     """
-    from autotest.surveying import survey
+    from autotest.commands.tolerances import survey
 
     options = {"target": target, "seed": seed, "report": report, **({"cases": str(cases)} if cases else {})}
     status, text = survey(paths, workers, options, Path(report), shutil.get_terminal_size().columns)
@@ -218,7 +218,8 @@ def replay(
 
     Exit status: 0 gone, 1 stands, 125 cannot run here; `git bisect run autotest replay ID` works.
     """
-    from autotest.replaying import ReplayError, graph_log, replay_id
+    from autotest.cases.store import ReplayError
+    from autotest.commands.replay import graph_log, replay_id
 
     case = "#" in id_
     if case != (path is not None) or (not case and (seed is not None or inputs is not None)):
@@ -228,7 +229,7 @@ def replay(
         )
     try:
         if path is not None:
-            from autotest.recalling import replay_case
+            from autotest.commands.replay_case import replay_case
 
             if pdb or float64 or graph_debug is not None:
                 raise click.UsageError("--pdb, --float64 and --graph-debug need the ID of a divergence, not a case")
@@ -240,7 +241,7 @@ def replay(
             click.echo(text)
             sys.exit(status)
         if pdb:
-            from autotest.stepping import step_through
+            from autotest.commands.replay_pdb import step_through
 
             step_through(id_, Path(report), target)
         status, text = replay_id(id_, Path(report), target, case_timeout or None, original=original, float64=float64)
@@ -268,7 +269,7 @@ def write_repro(id_: str, report: str, output: Path | None) -> None:
     where it cannot run.
     """
     from autotest.errors import AutotestError
-    from autotest.repro.again import repro_again
+    from autotest.repro.rewrite import repro_again
     from reports import ReportError
 
     try:
@@ -355,7 +356,7 @@ def diff(before: Path, after: Path, html: Path | None) -> None:
 
     Exit status: 0 nothing red is new or worse, 1 something is, 2 the runs cannot be compared.
     """
-    from autotest.diffing import diff_runs
+    from autotest.commands.diff import diff_runs
     from reports import ReportError
 
     width, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding or "utf-8"
@@ -375,7 +376,7 @@ def diff(before: Path, after: Path, html: Path | None) -> None:
 )
 def doctor(target: str, report: str) -> None:
     """Check that a run can work here: versions, devices, memory, the target's start, the report folder."""
-    from autotest.doctor import examine
+    from autotest.commands.doctor import examine
 
     healthy = True
     for finding in examine(target, Path(report)):
@@ -407,8 +408,8 @@ def accept_divergences(
     ids: tuple[str, ...], reason: str, where: str | None, report: str, ledger: Path | None, strict: str
 ) -> None:
     """Write divergences of the latest run, by ID or by what they are, into a ledger of known divergences."""
-    from autotest.accepting import accept
     from autotest.errors import AutotestError
+    from autotest.ledger.accept import accept
     from reports import ReportError
 
     try:
@@ -440,7 +441,7 @@ def check_ledger(ledger: Path, target: str, case_timeout: float) -> None:
     Exit status: 0 all still diverge, 1 some no longer do, 2 the ledger or the target cannot be used.
     """
     from autotest.errors import AutotestError
-    from autotest.proving import check
+    from autotest.ledger.check import check
     from reports.quantities import counted
 
     try:
@@ -461,7 +462,7 @@ def check_ledger(ledger: Path, target: str, case_timeout: float) -> None:
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: standard output.")
 def document_ledger(ledger: Path, target: str, output: Path | None) -> None:
     """Write every known divergence as Markdown: its one-line program and what each side gives."""
-    from autotest.documenting import document
+    from autotest.ledger.document import document
 
     text = document(ledger, target)
     if output is None:

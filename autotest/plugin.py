@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from autotest.environment import rank_input
+from autotest.ranks.environment import rank_input
 
 if TYPE_CHECKING:
     from autotest.options import RunOptions
-    from autotest.session import Session
+    from autotest.run.session import Session
 
 _STATE: pytest.StashKey[_State] = pytest.StashKey()
 
@@ -134,7 +134,7 @@ class _State:
             from autotest.shadows import check_shadows
 
             check_shadows()
-            from autotest.command import run_options
+            from autotest.run.settings import run_options
 
             self._options = run_options(self.config, self.worker)
         return self._options
@@ -142,7 +142,7 @@ class _State:
     def session(self) -> Session:
         """The session of this process, made when the first @autotest test runs."""
         if self._session is None:
-            from autotest.session import Session, current_session
+            from autotest.run.session import Session, current_session
 
             self._session = Session(self.options)
             current_session.set(self._session)
@@ -175,7 +175,7 @@ def pytest_configure(config: pytest.Config) -> None:
     state = _State(config)
     config.stash[_STATE] = state
     if state.rank is not None:
-        from autotest.rank_plugin import RankPlugin
+        from autotest.ranks.plugin import RankPlugin
 
         config.pluginmanager.register(RankPlugin(state.session, state.rank))
     if _asked(config):
@@ -222,7 +222,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep this shard's share of the tests."""
     if config.getoption("--autotest-shard") is None:
         return
-    from autotest.case import case_test_name
+    from autotest.cases.case import case_test_name
 
     shard = config.stash[_STATE].options.shard
     assert shard is not None
@@ -355,7 +355,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     folder = state.options.folder
     if folder is None or not folder.is_dir():
         return
-    from autotest.command import sum_up
+    from autotest.commands.summary import sum_up
 
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
     told = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)

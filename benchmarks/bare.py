@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dual_object.adapters.oneflow import import_oneflow
-from dual_object.server import schedule_in_batches
+from autotest.workers.server import schedule_in_batches
+from dual_object.adapters.oneflow.eager import import_oneflow
 
 
 def eager(count: int) -> None:

@@ -8,8 +8,8 @@ import warnings
 import pytest
 import torch
 
-from dual_object.adapters.oneflow import import_oneflow
-from dual_object.server import schedule_in_batches
+from autotest.workers.server import schedule_in_batches
+from dual_object.adapters.oneflow.eager import import_oneflow
 
 
 def main() -> None:

@@ -5,12 +5,14 @@ which `Replay` runs on
 a target through the target's `Adapter`.
 """
 
-from dual_object.adapter import Adapter, TargetInfo, load
-from dual_object.dual import DualNamespace, DualObject, GetDualObject, dual
-from dual_object.observation import Observation
-from dual_object.program import Call, Input, Program
-from dual_object.recording import Recording, current_recording
-from dual_object.replay import Replay
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.record.dual import DualObject
+from dual_object.record.namespace import DualNamespace, GetDualObject, dual
+from dual_object.record.recording import Recording, current_recording
+from dual_object.replay.adapter import Adapter, TargetInfo, load
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import Replay
 
 __all__ = [
     "Adapter",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from autotest.blame import Target
-from dual_object.adapter import Adapter, GraphRefusal
-from dual_object.isolation import isolate
-from dual_object.program import Program
+from autotest.workers.protocol import Target
+from dual_object.program.program import Program
+from dual_object.replay.adapter import Adapter, GraphRefusal
+from dual_object.replay.isolation import isolate
 
 
 def refused_alone(reference: Adapter, target: Target, program: Program) -> bool:

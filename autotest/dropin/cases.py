@@ -9,8 +9,8 @@ from typing import Any
 from autotest.dropin.checkers import check_returned
 from autotest.dropin.options import DropInOptions
 from autotest.errors import UsageError
-from dual_object.recording import Recording
-from dual_object.values import Ref, refs
+from dual_object.program.values import Ref, refs
+from dual_object.record.recording import Recording
 
 #: Megabytes, unless the environment says otherwise.
 SIZE_LIMIT = 32

@@ -10,12 +10,12 @@ import numpy as np
 from autotest.dropin.options import ATOL, RTOL
 from autotest.dropin.state import state
 from autotest.errors import AutotestError
-from dual_object.dual import DualObject
 from dual_object.errors import RawTargetNeeded
+from dual_object.record.dual import DualObject
 
 if TYPE_CHECKING:
     from autotest.dropin.options import DropInOptions
-    from dual_object.recording import Recording
+    from dual_object.record.recording import Recording
 
 Checker = Callable[..., bool]
 

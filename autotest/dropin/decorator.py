@@ -49,7 +49,7 @@ def autotest(
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
-            from autotest.runner import run_test
+            from autotest.run.runner import run_test
 
             token = current_options.set(options)
             try:

@@ -7,7 +7,7 @@ from typing import Any
 
 from autotest.dropin.generators import generator, source
 from autotest.errors import UsageError
-from autotest.session import session_for
+from autotest.run.session import session_for
 
 _SIGNED = ("int8", "int32", "int64")
 _FLOAT = ("float32", "float64")

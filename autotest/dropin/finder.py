@@ -38,7 +38,7 @@ class Finder(MetaPathFinder):
         return None
 
     def _oneflow(self) -> ModuleSpec | None:
-        from dual_object.adapters.oneflow import import_oneflow
+        from dual_object.adapters.oneflow.eager import import_oneflow
         from dual_object.errors import TargetError
 
         self._importing = True

@@ -15,10 +15,10 @@ from unittest import SkipTest
 
 import numpy as np
 
+from autotest.api.tensors import RandomDevice, chosen
 from autotest.dropin.randomness import rng
 from autotest.dropin.state import state
-from autotest.session import session_for
-from autotest.tensors import RandomDevice, chosen
+from autotest.run.session import session_for
 from generators import Drawing, DrawnArray, Generator, Nothing, OutsideCaseError, array, current_drawing, dtype_name
 from generators import random as drawn_random
 from generators.source import Source

@@ -11,10 +11,10 @@ import numpy as np
 from autotest.dropin.errors import refused
 from autotest.dropin.generators import item_drawing
 from autotest.dropin.randomness import seeded
-from autotest.session import Session
-from dual_object.program import Call
-from dual_object.recording import Recording, outside_cases
-from dual_object.values import Array
+from autotest.run.session import Session
+from dual_object.program.calls import Call
+from dual_object.program.values import Array
+from dual_object.record.recording import Recording, outside_cases
 from generators import Nothing, PhiloxSource, case_key, drawing
 
 

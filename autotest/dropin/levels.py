@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autotest.comparison import Difference
-from autotest.divergence import Divergence
+from autotest.compare.difference import Difference
+from autotest.compare.divergence import Divergence
 from autotest.options import TestOptions
-from dual_object.globals import distributed
-from dual_object.observation import Seen
-from dual_object.program import Program
-from dual_object.values import Placement, Ref, Tree, leaves, refs
+from dual_object.program.global_layouts import distributed
+from dual_object.program.program import Program
+from dual_object.program.values import Placement, Ref, Tree, leaves, refs
+from dual_object.replay.observation import Seen
 
 #: What ends a body, a backward or a graph with an exception, or the whole process.
 _REFUSALS = frozenset({"exception", "missing", "unsupported"})

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dual_object.annotations import draw
-from dual_object.dual import DualObject
-from dual_object.printing import show
-from dual_object.program import Call, op_name
-from dual_object.recording import Recording, current_recording
+from dual_object.program.calls import Call, op_name
+from dual_object.program.printing import show
+from dual_object.record.annotations import draw
+from dual_object.record.dual import DualObject
+from dual_object.record.recording import Recording, current_recording
 from generators import Generator, Nothing
 
 GREEN, YELLOW, PLAIN = "\033[32m", "\033[1;33m", "\033[0m"

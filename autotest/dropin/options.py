@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from autotest.comparison import Rules
+from autotest.compare.difference import Rules
 from autotest.options import TestOptions
 
 RTOL, ATOL = 1e-4, 1e-5

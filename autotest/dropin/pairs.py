@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dual_object.dual import DualObject
-from dual_object.dual import GetDualObject as GetPlainDualObject
-from dual_object.recording import recording
+from dual_object.record.dual import DualObject
+from dual_object.record.namespace import GetDualObject as GetPlainDualObject
+from dual_object.record.recording import recording
 
 
 def GetDualObject(name: str, pytorch: Any, oneflow: Any) -> Any:  # noqa: N802 - OneFlow's own name

@@ -7,9 +7,9 @@ import sys
 from functools import partial
 from typing import Any
 
-from autotest import global_tensors
-from autotest.global_tensors import GlobalScope, globaltest, is_global
-from dual_object.adapters.oneflow_globals import gather, own
+from autotest.api import global_tensors
+from autotest.api.global_tensors import GlobalScope, globaltest, is_global
+from dual_object.adapters.oneflow.global_tensors import gather, own
 
 
 def _own(leaf: Any) -> Any:

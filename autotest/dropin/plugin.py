@@ -11,7 +11,7 @@ from autotest.dropin.finder import install, uninstall
 from autotest.dropin.state import State, current_state
 
 if TYPE_CHECKING:
-    from autotest.session import Session
+    from autotest.run.session import Session
 
 
 class DropIn:
@@ -48,7 +48,7 @@ class DropIn:
             return (yield)
 
     def _surrounded(self, nodeid: str) -> Any:
-        from autotest.case import case_test_name
+        from autotest.cases.case import case_test_name
         from autotest.dropin.item import surrounded
 
         return surrounded(self._session(), case_test_name(nodeid))

@@ -15,8 +15,8 @@ from typing import Any
 
 from autotest.dropin.notes import get_args, to_string
 from autotest.dropin.state import Hardware, state
-from autotest.session import session_for
-from dual_object.dual import intercepted
+from autotest.run.session import session_for
+from dual_object.record.namespace import intercepted
 
 WARMUP_NUM = 10
 RUN_NUM = 1000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from autotest.dropin.generators import choice_pytorch_tensor, need_gpu, random_pytorch_tensor
-from dual_object.dual import DualObject
-from dual_object.recording import recording
+from dual_object.record.dual import DualObject
+from dual_object.record.recording import recording
 from generators import DTYPES, Generator
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from dual_object.values import Array
+from dual_object.program.values import Array
 
 FILE_NAME = "inputs.safetensors"
 #: More elements than so, all arrays of a repro taken together, stand in the file.

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autotest.comparison import Rules
+from autotest.compare.difference import Rules
+from autotest.compare.tolerance import tolerance
 from autotest.repro.script import versions
 from autotest.repro.templating import template
-from autotest.tolerance import tolerance
 from reports.quantities import counted
 
 #: So many of the worst elements are told.

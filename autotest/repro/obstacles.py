@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from autotest.repro.targets import RECIPES
-from dual_object import tracing
-from dual_object.globals import distributed
-from dual_object.program import Program
+from dual_object.program.global_layouts import distributed
+from dual_object.program.program import Program
+from dual_object.replay import tracing
 
 
 def obstacle(row: Mapping[str, Any], program: Program) -> str | None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from autotest.repro.arrays import literal
-from dual_object.program import Call, Program, op_name
-from dual_object.values import Named, Ref, refs
+from dual_object.program.calls import Call, op_name
+from dual_object.program.program import Program
+from dual_object.program.values import Named, Ref, refs
 
 #: The helper functions that answers may call, by name.
 HELPERS: Mapping[str, str] = {

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autotest.comparison import Rules
+from autotest.compare.difference import Rules
+from autotest.compare.tolerance import tolerance
 from autotest.errors import AutotestError
 from autotest.repro.arrays import FILE_NAME
 from autotest.repro.graph import graph_text
@@ -17,10 +18,9 @@ from autotest.repro.targets import RECIPES
 from autotest.repro.templating import template
 from autotest.repro.wanted import DEADLY, wanted
 from autotest.repro.wrapping import wrapped
-from autotest.tolerance import tolerance
-from dual_object.observation import FAMILIES
-from dual_object.program import Program
-from dual_object.values import Array, Device, leaves
+from dual_object.program.program import Program
+from dual_object.program.values import Array, Device, leaves
+from dual_object.replay.observation import FAMILIES
 
 #: A target that has not ended by then hangs; less than what one repro may take to be verified.
 DEADLINE = 20

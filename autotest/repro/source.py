@@ -15,11 +15,12 @@ import numpy as np
 from autotest.repro import arrays
 from autotest.repro.questions import HELPERS, STATE_KINDS, Question, of_factor, of_memory, of_result, of_state
 from autotest.repro.wanted import Wanted
-from dual_object.printing import lines, names
-from dual_object.program import Call, Input, Program, op_name
-from dual_object.second_call import other_inputs
-from dual_object.tracing import setup_calls, traced_calls
-from dual_object.values import Array, Ref, Tree, leaves, refs
+from dual_object.program.calls import Call, Input, op_name
+from dual_object.program.printing import lines, names
+from dual_object.program.program import Program
+from dual_object.program.values import Array, Ref, Tree, leaves, refs
+from dual_object.replay.second_call import other_inputs
+from dual_object.replay.tracing import setup_calls, traced_calls
 
 #: What a statement binds, up to its expression.
 _BINDING = re.compile(r"[\w, ()]+ = ")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autotest.again import PREFIX
+from autotest.judge.second_call import PREFIX
 
 #: Kinds whose process may end: the target's part runs in one of its own.
 DEADLY = frozenset({"crash", "timeout"})

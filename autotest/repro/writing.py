@@ -6,33 +6,15 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from autotest.comparison import Rules
+from autotest.cases.store import Stored, stored_programs
 from autotest.repro import arrays
 from autotest.repro.issue import Seen, issue_text
 from autotest.repro.script import Unscripted, script
-from autotest.verdicts import SHRUNK
 from dual_object.errors import ProgramError
-from dual_object.program import Program
 from reports.findings import Finding
 from reports.repros import FOLDER, ISSUE
 from reports.summary import SCRIPT, Evidence, Summary
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A stored Program of a divergence, and what its note says."""
-
-    program: Program
-    row: Mapping[str, Any]
-    rules: Rules
-    shown: Mapping[str, Any] | None
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """How much there is to read: calls, then elements."""
-        return len(self.program.calls), sum(x.data.size for x in self.program.inputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +29,6 @@ class Written:
     def script(self) -> Path:
         """The script."""
         return self.folder / SCRIPT
-
-
-def stored_programs(run: Path, id_: str) -> list[Stored]:
-    """What a run has stored of a divergence: what it was shrunk to, then proofs, the least first, then whole Programs.
-
-    Raises ProgramError for a file that cannot be read.
-    """
-    shrunk: list[Stored] = []
-    proofs: list[Stored] = []
-    whole: list[Stored] = []
-    for path in sorted((run / "programs").glob(f"{id_}-*.json")):
-        program, note = Program.load(path)
-        row, rules = note["row"], Rules(**note["rules"])
-        (shrunk if path.stem.endswith(SHRUNK) else whole).append(Stored(program, row, rules, None))
-        proof = path.parent / "proofs" / path.name
-        if proof.exists():
-            least, told = Program.load(proof)
-            proofs.append(Stored(least, row, rules, told.get("shown")))
-    return [stored for group in (shrunk, proofs, whole) for stored in sorted(group, key=lambda one: one.size)]
 
 
 def write_repro(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from autotest.culprit import Time, judge
-from autotest.ledger import DEADLY, Entry, read
-from autotest.trial import trial
-from autotest.worker import Supervisor
+from autotest.judge.standalone import trial
+from autotest.ledger.entries import DEADLY, Entry, read
+from autotest.oracle.attribution import Time, judge
+from autotest.workers.supervisor import Supervisor
 from benchmarks.blame.judging import Answer
-from dual_object.adapters.torch import Adapter
+from dual_object.adapters.torch.adapter import Adapter
 
 LEDGER = Path("suites/known_divergences.toml")
 #: Kinds that are about values; the others leave less to find out.

@@ -17,7 +17,7 @@ from benchmarks.mutation.table import FAULTS
 #: The ids of the faults to plant, separated by commas; and the side: target or reference.
 VARIABLE, SIDE = "BLAME_FAULTS", "BLAME_SIDE"
 #: What the reference is called by: the recording of a body, and replays.
-REFERENCE = PROGRAMS | {"dual_object.recording"}
+REFERENCE = PROGRAMS | {"dual_object.record.recording"}
 
 #: Categories that cannot be planted on both sides: PyTorch as the reference runs in no graph, and what is random is
 #: judged by samples.

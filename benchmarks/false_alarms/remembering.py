@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
-from autotest.case import case_test_name
-from autotest.memory import Draw, Memory, Recalled, bounded
+from autotest.cases.case import case_test_name
 from autotest.options import Inputs
+from autotest.run.regressions import Draw, Memory, Recalled, bounded
 from benchmarks.running import ROOT, RunError
 
 #: The seed of the remembered cases; the run's own is 0.

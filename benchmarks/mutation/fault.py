@@ -11,7 +11,7 @@ from typing import Any
 Op = Callable[..., Any]
 
 #: The modules that make the calls of a Program: the harness's own, and a repro script.
-PROGRAMS = frozenset({"dual_object.replay", "__main__"})
+PROGRAMS = frozenset({"dual_object.replay.replay", "__main__"})
 
 #: Every category has at least four faults.
 CATEGORIES = (

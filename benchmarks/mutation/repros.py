@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotest.cases.store import stored_programs
 from autotest.repro.verifying import EACH, NOT_REPRODUCED, words
-from autotest.repro.writing import attempts, stored_programs
+from autotest.repro.writing import attempts
 from benchmarks.mutation.fault import Fault
 from benchmarks.mutation.judging import Verdict
 from benchmarks.running import ROOT, Red

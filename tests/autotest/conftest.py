@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from autotest.options import RunOptions
-from autotest.session import Session, current_session
+from autotest.run.session import Session, current_session
 
 HERE = Path(__file__).parent
 BODIES = HERE / "bodies"

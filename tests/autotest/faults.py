@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from dual_object.adapter import GraphError, GraphRequest
+from dual_object.replay.adapter import GraphError, GraphRequest
 
 Op = Callable[..., Any]
 

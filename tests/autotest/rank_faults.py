@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from dual_object.adapters.oneflow import Adapter as OneFlow
+from dual_object.adapters.oneflow.graph import Adapter as OneFlow
 
 FAULT = os.environ.get("RANK_FAULT", "")
 #: The rank that has the fault.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest.agreement import close, value_difference, worst_first
-from autotest.tolerance import EXACT, Tolerance
+from autotest.compare.tolerance import EXACT, Tolerance
+from autotest.compare.values import close, value_difference, worst_first
 
 NAN, INF = float("nan"), float("inf")
 NEAR = Tolerance(1e-2, 1e-3)

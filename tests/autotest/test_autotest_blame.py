@@ -10,15 +10,15 @@ import torch as pytorch
 from test_autotest_undecidable import given, recorded
 
 from autotest import torch
-from autotest.blame import blame, blame_death, of_death
-from autotest.comparison import Rules
-from autotest.evidence import Sides
-from autotest.layouts import eager_differences
-from autotest.worker import Death
-from dual_object.adapters.torch import Adapter
-from dual_object.observation import Observation
-from dual_object.program import Program
-from dual_object.replay import Replay
+from autotest.compare.difference import Rules
+from autotest.compare.evidence import Sides
+from autotest.compare.layouts import eager_differences
+from autotest.judge.localization import blame, blame_death, of_death
+from autotest.workers.protocol import Death
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.program import Program
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import Replay
 
 
 class Mortal:

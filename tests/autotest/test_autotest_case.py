@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from autotest import dual, random, random_bool, random_tensor, torch
-from autotest.case import Case, Drawer, Origin, Rejection, case_test_name
-from autotest.comparison import compare
-from autotest.digest import inputs_digest
+from autotest.cases.case import Case, Origin, Rejection, case_test_name
+from autotest.cases.digest import inputs_digest
+from autotest.cases.drawer import Drawer
+from autotest.compare.observations import compare
 from autotest.options import Inputs, TestOptions
-from autotest.session import Session
-from dual_object.isolation import isolate
-from dual_object.program import Program
-from dual_object.replay import Replay
+from autotest.run.session import Session
+from dual_object.program.program import Program
+from dual_object.replay.isolation import isolate
+from dual_object.replay.replay import Replay
 
 
 def body() -> Any:

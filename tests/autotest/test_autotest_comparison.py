@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest.comparison import Difference, Rules, compare, same
-from autotest.tolerance import Tolerance
-from dual_object.observation import Failure, Observation, Seen
-from dual_object.program import Call, Input, Program
-from dual_object.values import Device, Name, Placement, Ref, Sbp
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.observations import compare, same
+from autotest.compare.tolerance import Tolerance
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Device, Name, Placement, Ref, Sbp
+from dual_object.replay.observation import Failure, Observation, Seen
 
 NAN, INF = float("nan"), float("inf")
 NEAR = Tolerance(1e-2, 1e-3)

@@ -12,17 +12,19 @@ import pytest
 import torch as real
 from test_autotest_undecidable import given, recorded
 
-from autotest import culprit, torch
-from autotest.blame import of_death, only_call
-from autotest.comparison import Difference, Rules, compare
-from autotest.culprit import Culprit, Time, judge
-from autotest.divergence import Divergence
-from autotest.worker import Death
+from autotest import torch
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.divergence import Divergence
+from autotest.compare.observations import compare
+from autotest.judge.localization import of_death, only_call
+from autotest.oracle import attribution as culprit
+from autotest.oracle.attribution import Culprit, Time, judge
+from autotest.workers.protocol import Death
 from conftest import Outcome
-from dual_object.adapters.torch import Adapter
-from dual_object.observation import Failure, Observation
-from dual_object.program import Program
-from dual_object.replay import QuietReplay
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.program import Program
+from dual_object.replay.observation import Failure, Observation
+from dual_object.replay.replay import QuietReplay
 
 Change = Callable[[Observation, int], None]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autotest import BodyTimeoutError
-from autotest.deadline import deadline
+from autotest.cases.deadline import deadline
 from conftest import run_pytest
 
 SENTENCE = "it: the body did not end within 0.2 s on PyTorch: let every draw end it, or give it longer [--case-timeout]"

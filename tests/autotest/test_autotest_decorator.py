@@ -22,7 +22,7 @@ from autotest import (
     random_tensor,
     torch,
 )
-from autotest.session import Session
+from autotest.run.session import Session
 from dual_object.errors import ArgumentError
 from generators.errors import OutsideCaseError, TruthError
 
@@ -277,7 +277,7 @@ def test_lambda_dual_turns_a_test_inline(session: Session) -> None:
 def test_raw_target_is_refused_when_always_isolated(torch_session: Session) -> None:
     """Under `--isolate always` a body that needs the raw target is refused with the way out."""
     from autotest.options import RunOptions
-    from autotest.session import current_session
+    from autotest.run.session import current_session
 
     strict = Session(RunOptions(target="torch", isolate="always"))
     strict.supervisor = torch_session.supervisor
@@ -296,7 +296,7 @@ def test_raw_target_is_refused_when_always_isolated(torch_session: Session) -> N
 def test_never_isolated_runs_inline() -> None:
     """Under `--isolate never` no worker is spawned, and eager and graph are still compared."""
     from autotest.options import RunOptions
-    from autotest.session import current_session
+    from autotest.run.session import current_session
 
     inline = Session(RunOptions(target="torch", isolate="never"))
     token = current_session.set(inline)

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from autotest.cli import main
-from autotest.diffing import diff_runs
+from autotest.commands.diff import diff_runs
 from reports import RecordError, RecordWriter, read_run, save_summary, summarize
 
 TEST = "test_x.py::test_a"

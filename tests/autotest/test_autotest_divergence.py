@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest.comparison import Difference, Rules
-from autotest.divergence import Divergence, blamed_line, fingerprint_id, op_of
-from autotest.evidence import Sides
-from dual_object.observation import Observation, Seen
-from dual_object.program import Call, Input, Program
-from dual_object.values import Ref
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.divergence import Divergence, blamed_line, fingerprint_id, op_of
+from autotest.compare.evidence import Sides
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.observation import Observation, Seen
 
 
 def program(dtype: str = "float32", strides: tuple[int, ...] | None = None) -> Program:

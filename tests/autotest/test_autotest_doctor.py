@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from autotest.cli import main
-from autotest.doctor import Finding, examine
+from autotest.commands.doctor import Finding, examine
 
 FIT = ["python", "op-autotest", "torch", "numpy", "pytest", "pytest-xdist", "hypothesis", "bytecode", "memory"]
 TARGET = ["target", "devices", "dtypes"]
@@ -24,7 +24,7 @@ TARGET = ["target", "devices", "dtypes"]
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No target is started."""
-    monkeypatch.setattr("autotest.doctor._target", lambda target: iter(()))
+    monkeypatch.setattr("autotest.commands.doctor._target", lambda target: iter(()))
 
 
 def finding(what: str, report: Path) -> Finding:
@@ -65,7 +65,7 @@ def test_missing_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             raise importlib.metadata.PackageNotFoundError(package)
         return installed(package)
 
-    monkeypatch.setattr("autotest.doctor.version", version)
+    monkeypatch.setattr("autotest.commands.doctor.version", version)
     said = "not installed, but should be: pip install hypothesis"
     assert finding("hypothesis", tmp_path) == Finding(False, "hypothesis", said)
 

@@ -54,7 +54,7 @@ def test_forgets_what_was_imported_before_and_after(monkeypatch: pytest.MonkeyPa
 
 def test_oneflow_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch, installed: Finder) -> None:
     """Where OneFlow cannot be imported, the import says why, in one sentence."""
-    from dual_object.adapters import oneflow
+    from dual_object.adapters.oneflow import eager as oneflow
     from dual_object.errors import TargetError
 
     def refuse() -> None:

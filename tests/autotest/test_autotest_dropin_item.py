@@ -17,9 +17,9 @@ from autotest.dropin.item import surrounded
 from autotest.dropin.options import DropInOptions, running_options
 from autotest.dropin.tensors import choice_tensor, random_tensor
 from autotest.errors import UsageError
-from autotest.session import Session
-from autotest.torch_root import torch
+from autotest.run.session import Session
 from dual_object.errors import OutsideCaseError
+from dual_object.record.namespace import torch
 
 
 def test_draws_follow_the_name(torch_session: Session) -> None:
@@ -143,6 +143,6 @@ def test_command_passes_the_flags(monkeypatch: pytest.MonkeyPatch, given: tuple[
         calls.append(flags)
         return 0
 
-    monkeypatch.setattr("autotest.launch.run_pytest", run)
+    monkeypatch.setattr("autotest.commands.run.run_pytest", run)
     result = CliRunner().invoke(main, ["run", *given])
     assert (result.exit_code, calls) == (0, [flags])

@@ -9,14 +9,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autotest.comparison import Difference
-from autotest.divergence import Divergence
+from autotest.compare.difference import Difference
+from autotest.compare.divergence import Divergence
 from autotest.dropin.levels import fails, unseen
 from autotest.dropin.options import DropInOptions
 from conftest import Outcome
-from dual_object.observation import Seen
-from dual_object.program import Call, Input, Program
-from dual_object.values import Placement, Ref, Sbp
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Placement, Ref, Sbp
+from dual_object.replay.observation import Seen
 
 needs_oneflow = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="OneFlow is not installed")
 

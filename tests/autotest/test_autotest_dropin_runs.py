@@ -165,7 +165,7 @@ def test_conftest_and_packages_import_it(tmp_path: Path) -> None:
 def test_without_the_option_the_harness_is_oneflows(tmp_path: Path) -> None:
     """A file that imports OneFlow's own harness runs on that one, and nothing of ours is written."""
     (tmp_path / "shared.py").write_text(SHARED)
-    preload = "from dual_object.adapters.oneflow import import_oneflow\n\nimport_oneflow()\n"
+    preload = "from dual_object.adapters.oneflow.eager import import_oneflow\n\nimport_oneflow()\n"
     home = "oneflow.test_utils.automated_test_util.torch_flow_dual_object"
     files = {"conftest.py": preload, "test_imports.py": IMPORTS.replace("HOME", home)}
     warnings = ("-W", "ignore", "-rA", "-q")

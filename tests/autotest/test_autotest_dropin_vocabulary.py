@@ -28,7 +28,7 @@ if sys.argv[1] == "ours":
     install()
     import oneflow
 else:
-    from dual_object.adapters.oneflow import import_oneflow
+    from dual_object.adapters.oneflow.eager import import_oneflow
     import_oneflow()
 found = {}
 for name in sys.argv[2:]:

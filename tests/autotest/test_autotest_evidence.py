@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest.comparison import Difference, Part, Rules
-from autotest.evidence import LAST_BIN, MAP_COLUMNS, MAP_ROWS, WORST, Sides, evidence, heat, histogram, part_of
-from dual_object.observation import Observation, Seen
+from autotest.compare.difference import Difference, Part, Rules
+from autotest.compare.evidence import LAST_BIN, MAP_COLUMNS, MAP_ROWS, WORST, Sides, evidence, heat, histogram, part_of
+from dual_object.replay.observation import Observation, Seen
 
 NAN, INF = math.nan, math.inf
 

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from autotest.comparison import Rules, compare
-from autotest.divergence import Divergence
-from autotest.facts import Facts, properties
-from dual_object.adapters.torch import Adapter
-from dual_object.observation import Observation
-from dual_object.program import Call, Input, Program
-from dual_object.replay import Replay
-from dual_object.values import Ref
+from autotest.compare.difference import Rules
+from autotest.compare.divergence import Divergence
+from autotest.compare.observations import compare
+from autotest.judge.conditions import Facts, properties
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import Replay
 
 NAN, INF = float("nan"), float("inf")
 EXP = torch.exp

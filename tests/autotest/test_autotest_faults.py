@@ -275,7 +275,7 @@ def test_red_test_shows_its_program(wrong: Outcome) -> None:
     )
     assert expected in wrong.out
     assert "Traceback" not in wrong.out
-    assert "autotest/runner.py" not in wrong.out
+    assert "autotest/run/runner.py" not in wrong.out
 
 
 def test_programs_of_divergent_cases_are_kept(wrong: Outcome) -> None:

@@ -31,9 +31,9 @@ from autotest import (
     sbp,
     torch,
 )
-from autotest.session import Session
+from autotest.run.session import Session
 from conftest import Outcome, environment
-from dual_object.values import Placement, Sbp
+from dual_object.program.values import Placement, Sbp
 from generators import OutsideCaseError, PhiloxSource, drawing
 from reports.matrix import MatrixTally
 

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from autotest.case import Case
-from autotest.graphs import MAX_DEATHS, MAX_OPS, GraphPhase, backward_share, batches, weight
-from autotest.worker import Death, GraphFailure
-from dual_object.adapter import GraphRefusal
-from dual_object.observation import Observation, Seen
-from dual_object.program import Call, Input, Program
-from dual_object.values import Ref
+from autotest.cases.case import Case
+from autotest.judge.graph_batches import MAX_DEATHS, MAX_OPS, GraphPhase, backward_share, batches, weight
+from autotest.workers.protocol import Death, GraphFailure
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.adapter import GraphRefusal
+from dual_object.replay.observation import Observation, Seen
 
 ONE = np.ones(1, np.float32)
 SEEN = Seen("float32", (1,), "cpu", True, ONE)

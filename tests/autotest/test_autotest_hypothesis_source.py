@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 from hypothesis.internal.conjecture.engine import ConjectureRunner
 
-from autotest.hypothesis_source import UnavailableError, check_available, minimise
+from autotest.shrink.choices import UnavailableError, check_available, minimise
 from generators import PhiloxSource, RangeError
 from generators.source import Choice, Source
 

@@ -85,7 +85,7 @@ class Running:
 
     def targets(self) -> list[psutil.Process]:
         """The target workers."""
-        return [p for p in self.family() if p.is_running() and "dual_object.server" in _line(p)]
+        return [p for p in self.family() if p.is_running() and "autotest.workers.server" in _line(p)]
 
     def outcome(self) -> Outcome:
         """Wait for the end."""

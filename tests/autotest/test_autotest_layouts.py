@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from autotest import torch
-from autotest.comparison import Rules
-from autotest.layouts import eager_differences
-from dual_object.adapters.torch import Adapter
-from dual_object.observation import Observation
-from dual_object.program import Program
-from dual_object.recording import Recording, current_recording
+from autotest.compare.difference import Rules
+from autotest.compare.layouts import eager_differences
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.program import Program
+from dual_object.record.recording import Recording, current_recording
+from dual_object.replay.observation import Observation
 from generators import Nothing
 
 

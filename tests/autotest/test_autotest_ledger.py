@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autotest.accepting import AcceptError, accept
-from autotest.documenting import document
-from autotest.ledger import Entry, LedgerError, Ledgers, read, store
-from autotest.proving import orphans
+from autotest.ledger.accept import AcceptError, accept
+from autotest.ledger.check import orphans
+from autotest.ledger.document import document
+from autotest.ledger.entries import Entry, LedgerError, Ledgers, read, store
 from conftest import environment, run_pytest
-from dual_object.adapter import TargetInfo
-from dual_object.program import Call, Input, Program
-from dual_object.values import Ref
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.adapter import TargetInfo
 
 FINGERPRINT = "torch/eager_forward/value/relu/float32"
 RULES = {"rtol": None, "atol": None, "check_allclose": True, "check_dtype": True}
@@ -279,7 +280,7 @@ def test_orphan(tmp_path):
 
 TARGET = """
 import torch
-from dual_object.adapters import torch as base
+from dual_object.adapters.torch import adapter as base
 
 class Adapter(base.Adapter):
     name = "mine"

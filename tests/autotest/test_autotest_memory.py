@@ -15,9 +15,9 @@ import pytest
 
 from autotest import DivergenceError, autotest, dual, random_tensor
 from autotest import torch as dual_torch
-from autotest.memory import FOLDER, Draw, Memory, Recalled, bounded
 from autotest.options import Inputs
-from autotest.session import Session, current_session
+from autotest.run.regressions import FOLDER, Draw, Memory, Recalled, bounded
+from autotest.run.session import Session, current_session
 from conftest import Outcome, run_pytest
 from reports import read_run
 from reports.records import Damage

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autotest import UsageError, autotest
-from autotest.comparison import Rules
+from autotest.compare.difference import Rules
 from autotest.options import RunOptions, TestOptions
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 import autotest
-from autotest.command import run_options
+from autotest.run.settings import run_options
 from conftest import Outcome, command, environment, run_pytest
 
 SharedRun = Callable[..., Outcome]
@@ -294,7 +294,7 @@ def test_skip_after_a_divergence(tmp_path: Path) -> None:
 
 FAULTY = """
 import pytest
-import autotest.judge as judge
+import autotest.judge.judge as judge
 from autotest import autotest, random_tensor, torch
 
 @pytest.fixture(autouse=True)

@@ -17,11 +17,12 @@ import pytest
 from click import UsageError
 
 from autotest import EnvironmentFault
-from autotest.comparison import Difference
-from autotest.peers import Note, Notes, Peers, read_note
-from autotest.ranks import End, Ranks, run_ranks
-from autotest.replaying import ReplayError, replay_id
-from autotest.worker import last_words
+from autotest.cases.store import ReplayError
+from autotest.commands.replay import replay_id
+from autotest.compare.difference import Difference
+from autotest.ranks.launcher import End, Ranks, run_ranks
+from autotest.ranks.peers import Note, Notes, Peers, read_note
+from autotest.workers.worker import last_words
 from conftest import Outcome, environment, lay
 from reports import read_run, summarize
 
@@ -278,7 +279,7 @@ class Told:
 
     def __init__(self, place: Path, scripts: list[str]) -> None:
         self.ranks = Ranks(place, 0, [], {})
-        from autotest.ranks import _spawn
+        from autotest.ranks.launcher import _spawn
 
         for number, script in enumerate(scripts):
             notes = place / f"rank{number}.json"
@@ -324,7 +325,7 @@ def test_who_is_at_fault(scripts: list[str], end: End | None, tmp_path: Path) ->
 
 def test_rank_that_never_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rank that never gets its tests together is named by where it is; one that got farther is not."""
-    monkeypatch.setattr("autotest.ranks.LEAST_START", 1.0)
+    monkeypatch.setattr("autotest.ranks.launcher.LEAST_START", 1.0)
     scripts = ["n.write(step=1, test='the start of the target'); time.sleep(100)", "time.sleep(100)"]
     found = Told(tmp_path, scripts).end(0.5)
     assert found == End((1,), "import", "rank 1 did not get past the start in 1 s")

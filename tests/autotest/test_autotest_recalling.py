@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from autotest.cases.digest import inputs_digest
+from autotest.cases.store import ReplayError
 from autotest.cli import main
-from autotest.digest import inputs_digest
-from autotest.recalling import Recall, _recorded, _told, _unknown, check_key
-from autotest.replaying import ReplayError
-from autotest.stepping import advance, diverging_call, scope
+from autotest.commands.replay_case import Recall, _recorded, _told, _unknown, check_key
+from autotest.commands.replay_pdb import advance, diverging_call, scope
 from conftest import Outcome, environment, run_pytest
-from dual_object.adapters.torch import Adapter
-from dual_object.program import Call, Input, Program
-from dual_object.replay import Replay
-from dual_object.values import Ref
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.replay import Replay
 
 BODY = """
 from autotest import autotest, random_tensor, torch

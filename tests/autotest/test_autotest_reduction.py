@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autotest.reduction import Reducer, settle
-from dual_object.adapters.torch import Adapter
-from dual_object.program import Call, Input, Program
-from dual_object.values import Ref
+from autotest.shrink.reducer import Reducer, settle
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
 
 Judge = Callable[[Program], bool]
 

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 import torch
 
-from autotest.comparison import Rules
-from autotest.divergence import new_row
-from autotest.ledger import Entry, read
+from autotest.compare.difference import Rules
+from autotest.compare.divergence import new_row
+from autotest.ledger.entries import Entry, read
 from autotest.repro import Unscripted, script
 from autotest.repro.arrays import write
-from dual_object.program import Call, Input, Program
-from dual_object.values import Device, Ref
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Device, Ref
 
 HERE = Path(__file__).parent
 LEDGER = Path(__file__).parents[2] / "suites" / "known_divergences.toml"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autotest.sampling import compare_samples
-from dual_object.values import Array
+from autotest.judge.distributions import compare_samples
+from dual_object.program.values import Array
 
 Draw = Callable[[np.random.Generator], Array]
 SHAPE = (800, 24)

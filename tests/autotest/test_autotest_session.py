@@ -9,8 +9,8 @@ import pytest
 
 from autotest import DivergenceError, autotest, dual, random_tensor, torch
 from autotest.options import RunOptions
-from autotest.session import Session, current_session, session_for
-from dual_object.program import Program
+from autotest.run.session import Session, current_session, session_for
+from dual_object.program.program import Program
 from reports import read_run, summarize
 
 

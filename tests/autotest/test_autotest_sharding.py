@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autotest.errors import UsageError
-from autotest.sharding import Shard, parse_shard
+from autotest.options import Shard, parse_shard
 from conftest import Outcome, environment, run_pytest
 
 NAMES = [f"test_{family}.py::test_{op}[{i}]" for family in ("a", "b") for op in ("sin", "cos") for i in range(250)]

@@ -14,19 +14,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest import dual, hypothesis_source, random, random_tensor, shrinking, torch
-from autotest.case import Drawer
-from autotest.comparison import Rules
-from autotest.divergence import Divergence
-from autotest.hypothesis_source import UnavailableError
+from autotest import dual, random, random_tensor, torch
+from autotest.cases.drawer import Drawer
+from autotest.cases.store import find
+from autotest.compare.difference import Rules
+from autotest.compare.divergence import Divergence
+from autotest.judge.standalone import trial
 from autotest.options import TestOptions
-from autotest.replaying import find
-from autotest.session import Session
-from autotest.shrinking import Budget, Judge, Shrunk, shrink, values, worst_first
-from autotest.trial import trial
+from autotest.run.session import Session
+from autotest.shrink import choices as hypothesis_source
+from autotest.shrink import shrinker as shrinking
+from autotest.shrink.choices import UnavailableError
+from autotest.shrink.shrinker import Budget, Judge, Shrunk, shrink, values, worst_first
 from conftest import Outcome, environment, run_pytest
-from dual_object.program import Call, Input, Program
-from dual_object.values import Ref
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
 from reports import read_run, render, summarize
 
 

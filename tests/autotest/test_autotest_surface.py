@@ -12,14 +12,15 @@ import psutil
 import pytest
 
 from autotest import autotest, random_tensor, torch
-from autotest import worker as workers
-from autotest.inline import InlineTarget
 from autotest.options import RunOptions
-from autotest.session import Session, current_session
-from autotest.worker import Supervisor
-from dual_object.adapter import Surface
-from dual_object.program import Call, Input, Program
-from dual_object.values import Ref
+from autotest.run.session import Session, current_session
+from autotest.workers import supervisor as workers
+from autotest.workers.inline import InlineTarget
+from autotest.workers.supervisor import Supervisor
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.adapter import Surface
 from reports import RecordError, RecordWriter, read_run
 
 FAULTS = os.path.dirname(__file__)
@@ -168,7 +169,7 @@ def test_session_that_used_no_target_records_nothing(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records without a target, of skipped tests for instance, end without a surface, which nobody computes."""
-    monkeypatch.delattr("dual_object.adapters.torch_surface.op_paths")
+    monkeypatch.delattr("dual_object.adapters.torch.surface.op_paths")
     assert session.writer is not None
     assert closing_records(session, tmp_path) == []
 

@@ -11,11 +11,12 @@ import torch as real
 from click.testing import CliRunner
 
 from autotest import dual_tensor, torch
-from autotest.case import Case, Drawer
+from autotest.cases.case import Case
+from autotest.cases.drawer import Drawer
 from autotest.cli import main
+from autotest.judge.survey import Survey
 from autotest.options import TestOptions
-from autotest.survey import Survey
-from dual_object.adapters.torch import Adapter
+from dual_object.adapters.torch.adapter import Adapter
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from autotest import (
     random_dtype,
     random_tensor,
 )
-from autotest.session import Session
+from autotest.run.session import Session
 from generators import RangeError
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from autotest.compare.tolerance import EXACT, Tolerance, check_pair, tolerance
 from autotest.errors import UsageError
-from autotest.tolerance import EXACT, Tolerance, check_pair, tolerance
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "bool"])

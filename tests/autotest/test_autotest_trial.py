@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from autotest.comparison import Rules
-from autotest.trial import trial
-from dual_object.adapters.torch import Adapter
-from dual_object.program import Call, Input, Program
-from dual_object.replay import Replay
-from dual_object.values import Ref
+from autotest.compare.difference import Rules
+from autotest.judge.standalone import trial
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.replay import Replay
 
 
 class Backwards:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest.ulp import ulps
+from autotest.compare.ulp import ulps
 from generators import round_to_bfloat16
 
 NAN, INF = math.nan, math.inf

@@ -11,14 +11,15 @@ import pytest
 import torch as real
 
 from autotest import dual_tensor, torch
-from autotest.blame import only_call
-from autotest.comparison import Difference, Rules, compare
-from autotest.divergence import Divergence
-from autotest.undecidable import undecided
-from dual_object.adapters.torch import Adapter
-from dual_object.observation import Observation, Seen
-from dual_object.program import Program
-from dual_object.recording import Recording, current_recording
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.divergence import Divergence
+from autotest.compare.observations import compare
+from autotest.judge.localization import only_call
+from autotest.oracle.undecidable import undecided
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.program import Program
+from dual_object.record.recording import Recording, current_recording
+from dual_object.replay.observation import Observation, Seen
 from generators import Nothing
 
 INF, NAN = float("inf"), float("nan")

@@ -11,13 +11,16 @@ import numpy as np
 import psutil
 import pytest
 
-from autotest import worker as workers
 from autotest.errors import EnvironmentFault, HarnessFault
-from autotest.session import Session
-from autotest.worker import Death, GraphFailure, Supervisor, Worker
-from dual_object.observation import Observation
-from dual_object.program import Call, Input, Program
-from dual_object.values import Ref
+from autotest.run.session import Session
+from autotest.workers import supervisor as workers
+from autotest.workers.protocol import Death, GraphFailure
+from autotest.workers.supervisor import Supervisor
+from autotest.workers.worker import Worker
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.observation import Observation
 
 FAULTS = os.path.dirname(__file__)
 

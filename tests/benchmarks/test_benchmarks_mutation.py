@@ -114,7 +114,7 @@ def test_only_programs_meet_a_fault() -> None:
     """The harness's own calls, OneFlow's, and those of other faults are right."""
     fault = Fault("wrong", "value", "abs", "is wrong", lambda w, op, x: op(x) + 1)
     planted = fault._planted(World(None), abs)
-    called = eval("lambda: planted(-1)", {"__name__": "dual_object.replay", "planted": planted})  # noqa: S307
+    called = eval("lambda: planted(-1)", {"__name__": "dual_object.replay.replay", "planted": planted})  # noqa: S307
     assert (planted(-1), called()) == (1, 2)
 
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import pytest
 from dual_bodies import BODIES, Recorded, assert_graph, assert_same, tensor, torch
 
-from autotest.worker import Supervisor
+from autotest.workers.supervisor import Supervisor
 from dual_object import Observation, Program
-from dual_object.adapter import GraphRefusal
+from dual_object.replay.adapter import GraphRefusal
 
 Record = Callable[..., Recorded]
 

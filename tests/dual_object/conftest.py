@@ -8,7 +8,7 @@ import pytest
 from dual_bodies import Body, Recorded, record
 
 from dual_object import load
-from dual_object.adapters.torch import Adapter
+from dual_object.adapters.torch.adapter import Adapter
 
 
 @pytest.fixture(scope="session")

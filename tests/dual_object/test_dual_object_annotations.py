@@ -6,8 +6,8 @@ import pytest
 import torch as real
 from dual_bodies import double, integers, tensor, torch
 
-from dual_object.annotations import parameter_type
 from dual_object.errors import SignatureError
+from dual_object.record.annotations import parameter_type
 from generators import constant, nothing, oneof, random, random_or_nothing
 from generators import tuple as generated_tuple
 

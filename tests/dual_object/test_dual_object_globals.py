@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from dual_bodies import Body, Recorded, assert_graph, assert_same, tensor, torch
 
-from autotest.worker import Supervisor
+from autotest.workers.supervisor import Supervisor
 from dual_object import Observation, Program
-from dual_object.adapter import GraphRefusal, distributed
-from dual_object.adapters import oneflow_globals
-from dual_object.adapters.torch import Adapter as Reference
+from dual_object.adapters.oneflow import global_tensors as oneflow_globals
+from dual_object.adapters.torch.adapter import Adapter as Reference
 from dual_object.errors import ArgumentError
-from dual_object.globals import BROADCAST, everywhere, global_scope, layouts, ranks_needed
-from dual_object.globals import distributed as is_distributed
-from dual_object.isolation import isolate
-from dual_object.printing import show
-from dual_object.replay import Replay
-from dual_object.values import Placement, Sbp, from_json, to_json
+from dual_object.program.global_layouts import BROADCAST, everywhere, global_scope, layouts, ranks_needed
+from dual_object.program.global_layouts import distributed as is_distributed
+from dual_object.program.printing import show
+from dual_object.program.values import Placement, Sbp, from_json, to_json
+from dual_object.replay.adapter import GraphRefusal, distributed
+from dual_object.replay.isolation import isolate
+from dual_object.replay.replay import Replay
 
 ROW = Placement("cpu", [0])
 S0 = Sbp("split", 0)

@@ -6,7 +6,7 @@ import pytest
 from dual_bodies import BODIES, assert_same, double, tensor, torch
 
 from dual_object import Replay
-from dual_object.isolation import isolate
+from dual_object.replay.isolation import isolate
 
 
 def alone(case, reference):

@@ -9,10 +9,10 @@ import torch as real
 from dual_bodies import tensor, torch
 
 from dual_object import Program, Replay
-from dual_object.isolation import isolate
-from dual_object.modes import Modes
-from dual_object.program import Call
-from dual_object.values import Ref
+from dual_object.program.calls import Call
+from dual_object.program.values import Ref
+from dual_object.replay.isolation import isolate
+from dual_object.replay.modes import Modes
 
 
 @pytest.fixture(autouse=True)

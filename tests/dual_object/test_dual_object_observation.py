@@ -8,22 +8,20 @@ import numpy as np
 import pytest
 from dual_bodies import BODIES, assert_same, tensor, torch
 
-from dual_object.adapters.torch import Adapter
-from dual_object.observation import (
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.observation import (
     Failure,
-    Finished,
     Observation,
     Seen,
-    Values,
     class_names,
     failure_kind,
     first_words,
     from_json,
-    observe,
     to_json,
 )
-from dual_object.program import Program
-from dual_object.values import Ref
+from dual_object.replay.reading import Finished, Values, observe
 
 
 def travelled(seen):

@@ -8,7 +8,7 @@ import pytest
 from adapter_conformance import AdapterConformance
 from dual_bodies import assert_same, tensor, torch
 
-from autotest.worker import Supervisor
+from autotest.workers.supervisor import Supervisor
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
 

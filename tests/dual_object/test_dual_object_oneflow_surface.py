@@ -9,14 +9,8 @@ from typing import Any
 
 import pytest
 
-from dual_object.adapters.oneflow import Adapter
-from dual_object.adapters.oneflow_surface import (
-    RegistryError,
-    backward_op_types,
-    graph_op_types,
-    registered,
-    walk,
-)
+from dual_object.adapters.oneflow.graph import Adapter
+from dual_object.adapters.oneflow.surface import RegistryError, backward_op_types, graph_op_types, registered, walk
 
 MANAGER, NODES, TEXT = 0x1000, 0x2000, 0x4000
 

@@ -10,7 +10,7 @@ from dual_bodies import double, tensor, torch
 
 from dual_object import Replay
 from dual_object.errors import CannotWiden
-from dual_object.precision import widened
+from dual_object.program.precision import widened
 
 
 def wide(case, reference, **options):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dual_object import Call, Input, Program
-from dual_object.printing import lines, names, show
-from dual_object.values import Device, Name, Named, Opaque, Ref
+from dual_object.program.printing import lines, names, show
+from dual_object.program.values import Device, Name, Named, Opaque, Ref
 
 
 def printed(*calls, inputs=2, outputs=None):

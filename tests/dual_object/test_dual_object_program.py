@@ -10,8 +10,8 @@ from dual_bodies import BODIES, assert_same, tensor
 
 from dual_object import Call, Input, Program, Replay
 from dual_object.errors import ProgramError
-from dual_object.program import op_name
-from dual_object.values import Name, Ref
+from dual_object.program.calls import op_name
+from dual_object.program.values import Name, Ref
 
 
 def sample():

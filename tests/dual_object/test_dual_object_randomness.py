@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from dual_bodies import tensor, torch
 
-from dual_object.observation import Observation, Seen
-from dual_object.program import Program
-from dual_object.randomness import Randomness
-from dual_object.values import refs
+from dual_object.program.program import Program, Randomness
+from dual_object.program.values import refs
+from dual_object.replay.observation import Observation, Seen, blinded
 
 F = torch.nn.functional
 
@@ -126,7 +125,7 @@ def test_blinded_keeps_what_is_defined():
         hosts={5: 1.0, 6: 2.0},
         inputs={1: one.data},
     )
-    blind = random.blinded(seen)
+    blind = blinded(seen, random)
     assert blind.outputs[0] is one
     assert told(blind.outputs[1]) == told(zeros)
     assert blind.outputs[2].shape == ()

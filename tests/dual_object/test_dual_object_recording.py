@@ -11,9 +11,9 @@ import torch as real
 from dual_bodies import assert_same, state, tensor, torch
 
 from dual_object import Program, Recording, Replay, current_recording
-from dual_object.adapters.torch import Adapter
+from dual_object.adapters.torch.adapter import Adapter
 from dual_object.errors import ArgumentError, RawTargetNeeded
-from dual_object.values import Device, Name, Named, Ref
+from dual_object.program.values import Device, Name, Named, Ref
 from generators import Nothing
 
 HOW = "return what dual calls gave you, or pass auto_backward=False and return None"

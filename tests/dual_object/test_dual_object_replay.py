@@ -10,10 +10,11 @@ import torch as real
 from dual_bodies import BODIES, assert_same, double, tensor, torch
 
 from dual_object import Call, Program, Replay
-from dual_object.observation import Failure, mutated
-from dual_object.program import Input
-from dual_object.replay import BACKWARD, import_function, materialise, same_host
-from dual_object.values import Named, Ref
+from dual_object.program.calls import Input
+from dual_object.program.values import Named, Ref
+from dual_object.replay.observation import Failure
+from dual_object.replay.reading import mutated
+from dual_object.replay.replay import BACKWARD, import_function, materialise, same_host
 
 
 def failures(case, reference):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dual_object.adapters.torch import Adapter
-from dual_object.isolation import isolate
-from dual_object.observation import from_json, to_json
-from dual_object.program import Call, Input, Program
-from dual_object.replay import Replay
-from dual_object.values import Array, Ref
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Array, Ref
+from dual_object.replay.isolation import isolate
+from dual_object.replay.observation import from_json, to_json
+from dual_object.replay.replay import Replay
 
 VALUES = np.array([1.0, 2.0, 3.0], np.float32)
 

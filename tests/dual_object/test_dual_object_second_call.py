@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from dual_bodies import tensor, torch
 
-from dual_object.program import Input
-from dual_object.second_call import SCALE, SecondCall, other_inputs, second_call
-from dual_object.values import Array
+from dual_object.program.calls import Input
+from dual_object.program.values import Array
+from dual_object.replay.second_call import SCALE, SecondCall, other_inputs, second_call
 
 
 def other(values: object, dtype: str = "float32") -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dual_object.strides import laid, reversed_strides
+from dual_object.program.strides import laid, reversed_strides
 
 
 @pytest.mark.parametrize(("shape", "strides"), [((), ()), ((3,), (1,)), ((2, 3), (1, 2)), ((2, 0, 4), (1, 2, 2))])

@@ -10,9 +10,9 @@ import torch as real
 from adapter_conformance import AdapterConformance
 from dual_bodies import BODIES, assert_graph, tensor, torch
 
-from dual_object.adapter import GraphRefusal, GraphRequest, load
 from dual_object.errors import MissingOp, TargetError
-from dual_object.values import Device, Name, Named
+from dual_object.program.values import Device, Name, Named
+from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
 
 
 class TestTorch(AdapterConformance):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from dual_object.adapters.torch import Adapter
-from dual_object.adapters.torch_surface import op_paths
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.adapters.torch.surface import op_paths
 
 
 def test_each_path_is_an_op(reference: Adapter) -> None:

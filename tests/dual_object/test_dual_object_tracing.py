@@ -6,9 +6,9 @@ import pytest
 from dual_bodies import BODIES, tensor, torch
 
 from dual_object import Replay
-from dual_object.adapter import GraphRefusal
-from dual_object.observation import Failure
-from dual_object.tracing import TraceRefused, leaf, obstacle, returned_tensors, traced_calls
+from dual_object.replay.adapter import GraphRefusal
+from dual_object.replay.observation import Failure
+from dual_object.replay.tracing import TraceRefused, leaf, obstacle, returned_tensors, traced_calls
 
 
 @pytest.mark.parametrize("name", BODIES)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dual_object.errors import ProgramError
-from dual_object.values import Device, Name, Named, Opaque, Ref, from_json, map_leaves, refs, to_json
+from dual_object.program.values import Device, Name, Named, Opaque, Ref, from_json, map_leaves, refs, to_json
 
 TREES = [
     None,

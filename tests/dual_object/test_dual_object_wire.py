@@ -9,7 +9,7 @@ import struct
 import numpy as np
 import pytest
 
-from dual_object.wire import WireError, pack, read
+from autotest.workers.wire import WireError, pack, read
 
 DTYPES = (
     "bool",

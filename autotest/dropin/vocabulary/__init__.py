@@ -32,7 +32,7 @@ from autotest.dropin.placements import (
     random_sbp,
 )
 from autotest.dropin.tensors import choice_tensor, random_tensor
-from autotest.torch_root import torch
+from dual_object.record.namespace import torch
 
 from . import generators, global_scope, profiler, torch_flow_dual_object, util
 from .profiler import profile

@@ -58,8 +58,8 @@ from autotest.dropin.raw import (
 )
 from autotest.dropin.state import state
 from autotest.dropin.tensors import choice_tensor, random_tensor
-from autotest.torch_root import torch
-from dual_object.dual import DualObject
+from dual_object.record.dual import DualObject
+from dual_object.record.namespace import torch
 
 from . import profiler as auto_profiler
 

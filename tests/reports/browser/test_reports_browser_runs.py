@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from dual_object.program import Program
+from dual_object.program.program import Program
 from reports import RecordWriter, read_run, save_site, summarize
 
 BODY = """

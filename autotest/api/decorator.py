@@ -1,0 +1,88 @@
+"""`@autotest`: a test body becomes n cases."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from autotest.errors import UsageError
+from autotest.options import GradOrder, GraphBackward, Inputs, Missing, TestOptions
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def autotest(body: F, /) -> F: ...
+@overload
+def autotest(
+    *,
+    n: int = 20,
+    auto_backward: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    check_graph: bool = True,
+    check_allclose: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_grad_use_random_data: bool = True,
+    graph_backward: GraphBackward = "share",
+    missing: Missing = "fail",
+    inputs: Inputs | None = None,
+    grad_order: GradOrder = 1,
+    because: str | None = None,
+) -> Callable[[F], F]: ...
+
+
+def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Run a test body n times on fresh draws, on PyTorch and on the target, and compare.
+
+    Args:
+        body: the function or method, when used without parentheses.
+        options: `n` cases, each compared eagerly; `auto_backward` compares gradients of all leaves under a shared
+        random cotangent (ones
+            without `check_grad_use_random_data`); `rtol` and `atol`, both or neither, replace the dtype's own
+            tolerance; `check_allclose`, `check_dtype`
+            and `check_layout` (strides) switch comparisons off; `check_graph` runs every case again in the target's
+            static graph, backward for
+            `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
+            `because` names the case that needs an rtol and atol wider than the dtype's own;
+            `missing="count"` counts an op
+            that the target lacks instead of failing the test; `inputs` is `"plain"`, `"standard"` or `"edge"`, by
+            default what the run is asked for; `grad_order=2` differentiates the gradients again, eagerly, each from a
+            random cotangent of its own.
+
+    Raises:
+        UsageError: an option cannot mean anything, or the body is async.
+    """
+    if body is not None and not callable(body):
+        raise UsageError(f"@autotest({body!r}): options are given by name, as in @autotest(n={body!r})")
+    _refuse_unknown(options)
+    checked = TestOptions(**options)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise UsageError(
+                f"{function.__qualname__} is async, but should be a plain function: "
+                "cases are recorded one call after the other"
+            )
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
+            from autotest.run.runner import run_test
+
+            run_test(function, checked, functools.partial(function, *args, **kwargs))
+
+        run.autotest_options = checked  # type: ignore[attr-defined]
+        return run
+
+    return decorate if body is None else decorate(body)
+
+
+def _refuse_unknown(options: dict[str, Any]) -> None:
+    known = TestOptions.__dataclass_fields__
+    for name, value in options.items():
+        if name not in known:
+            raise UsageError(f"{name}={value!r}, but should be one of {', '.join(known)} [@autotest(...)]")

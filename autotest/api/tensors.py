@@ -1,0 +1,259 @@
+"""What joins generators and dual objects: tensors, devices and dtypes drawn for both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autotest.errors import UsageError
+from autotest.run.session import session_for
+from dual_object.program.global_layouts import in_global_scope
+from dual_object.program.values import Array
+from dual_object.record.dual import DualObject
+from dual_object.record.recording import recording
+from generators import DTYPES, PLAIN, Generator, RangeError, array, dtype_name, pack
+from generators.drawing import current_drawing
+from generators.source import Source, words
+
+
+def random_tensor(
+    ndim: Any = None,
+    dim0: Any = None,
+    dim1: Any = None,
+    dim2: Any = None,
+    dim3: Any = None,
+    dim4: Any = None,
+    low: Any = None,
+    high: Any = None,
+    dtype: Any = float,
+    requires_grad: Any = None,
+    distinct: Any = False,
+) -> DualObject:
+    """A tensor with random values, the same on both sides.
+
+    Args:
+        ndim: 0 to 5; by default 1 to 5, at times 0.
+        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each, at times 0. Those beyond a random `ndim` go unused.
+        low, high: values lie in [low, high); by default [-1, 1), for integers [-8, 8), without a sign [0, 8), but for
+        special values in some tensors.
+        dtype: a dtype, its name, or float (float32), int (int64), bool.
+        requires_grad: by default True where the dtype can have a gradient, but for some tensors.
+        distinct: no two values are equal: for ops that choose among elements, of which the choice among equal ones is
+            undecidable.
+
+    How often "at times" is, which values are special and how tensors lie in memory depends on the run's `inputs`;
+    plain ones are none of it, and global ones are always plain.
+
+    All arguments may be generators. Raises OutsideCaseError, RangeError, DtypeError, UsageError.
+    """
+    record = recording("random_tensor()")
+    name = dtype_name(dtype.value() if isinstance(dtype, Generator) else dtype)
+    category = DTYPES[name].category
+    differentiable = category in ("complex", "floating")
+    mix = PLAIN if in_global_scope() else current_drawing.get().mix
+    ranged = low is not None or high is not None
+    if not ranged:
+        low, high = (-1, 1) if differentiable else (0 if name == "uint8" else -8, 8)
+    elif low is None or high is None:
+        given, other = ("high", "low") if low is None else ("low", "high")
+        value = high if low is None else low
+        raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
+    sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
+    if isinstance(ndim, int):
+        _check_sizes(ndim, sizes)
+    try:
+        drawn = array(**sizes, low=low, high=high, dtype=name, mix=mix, ranged=ranged, distinct=distinct).value()
+    except RangeError as error:
+        asked = {
+            **sizes,
+            "dtype": None if name == "float32" else name,
+            "distinct": None if distinct is False else distinct,
+        }
+        asked |= {"low": low, "high": high} if ranged else {}
+        shown = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value is not None)
+        raise RangeError(f"{str(error).partition(' [array(')[0]} [random_tensor({shown})]") from None
+    wanted = requires_grad
+    if wanted is None:
+        wanted = differentiable
+        if differentiable and mix.without_gradient:
+            wanted = not current_drawing.get().source.index(2, (1 - mix.without_gradient, mix.without_gradient))
+    if isinstance(wanted, Generator):
+        wanted = wanted.to(bool).value()
+    if wanted and not differentiable:
+        raise UsageError(
+            f"requires_grad={requires_grad!r}, but should be False for dtype={name!r}: "
+            "only floating tensors have gradients [random_tensor(...)]"
+        )
+    placed = drawn.placed
+    return record.input(
+        drawn.data,
+        drawn.dtype,
+        requires_grad=wanted,
+        fill=drawn.fill,
+        seed=drawn.seed,
+        strides=placed.strides,
+        offset=placed.before,
+    )
+
+
+def _check_sizes(ndim: int, sizes: dict[str, Any]) -> None:
+    """Refuse a size for a dimension that the tensor does not have."""
+    for axis, (name, size) in enumerate([*sizes.items()][1:]):
+        if axis >= ndim and size is not None:
+            shown = ", ".join(f"{key}={value!r}" for key, value in sizes.items() if value is not None)
+            wanted = f"an ndim of at least {axis + 1}"
+            raise UsageError(f"{name}={size!r} is given, but should come with {wanted} [random_tensor({shown})]")
+
+
+def choice_tensor(
+    a: int | Sequence[Any],
+    size: Any = None,
+    replace: bool = True,
+    p: Sequence[float] | None = None,
+    dtype: Any = int,
+    requires_grad: bool = False,
+) -> DualObject:
+    """A tensor whose values are chosen from `a` (an int means range(a)), with weights `p`, as `numpy.random.choice`
+    does.
+
+    Raises UsageError for an empty `a`, for weights that do not fit it, or for more values than there are without
+    `replace`.
+    """
+    record = recording("choice_tensor()")
+    data, name, seed = chosen(a, size, replace, p, dtype)
+    return record.input(data, name, requires_grad=requires_grad, fill="choice", seed=seed)
+
+
+def chosen(
+    a: int | Sequence[Any], size: Any, replace: bool, p: Sequence[float] | None, dtype: Any
+) -> tuple[Array, str, int]:
+    """Values, dtype and seed of a `choice_tensor`; raises UsageError."""
+    pool = list(range(a)) if isinstance(a, int) else list(a)
+    shape = _shape(pack(size).value())
+    count = int(np.prod(shape))
+    if not pool:
+        raise UsageError(f"a={a!r}, but should have at least one value [choice_tensor(...)]")
+    if p is not None and (len(p) != len(pool) or min(p) < 0 or not np.isclose(sum(p), 1)):
+        raise UsageError(f"p={p!r}, but should be {len(pool)} weights of at least 0 that sum to 1 [choice_tensor(...)]")
+    if not replace and count > len(pool):
+        raise UsageError(
+            f"size={size!r}, but should be at most {len(pool)} values without replace [choice_tensor(...)]"
+        )
+    seed = Choose().value()
+    units = (words(seed, count + len(pool)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    if replace:
+        edges = np.cumsum(p if p is not None else np.full(len(pool), 1 / len(pool)))
+        picked = np.minimum(np.searchsorted(edges, units[:count], side="right"), len(pool) - 1)
+    else:  # weighted without replacement: the smallest exponential clocks
+        rates = np.asarray(p if p is not None else np.ones(len(pool)), dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            picked = np.argsort(-np.log1p(-units[: len(pool)]) / rates, kind="stable")[:count]
+    name = dtype_name(dtype)
+    data = np.array([pool[i] for i in picked], dtype=DTYPES[name].storage).reshape(shape)
+    return data, name, seed
+
+
+def dual_tensor(tensor: Any) -> DualObject:
+    """An input of the running case from an existing PyTorch tensor: its values, dtype, strides and requires_grad.
+
+    Both sides get their own copy; gradients do not flow back to `tensor`. Raises OutsideCaseError, and UsageError for
+    what is no strided CPU tensor of a dtype that NumPy can hold.
+    """
+    record = recording("dual_tensor()")
+    where = "[dual_tensor(...)]"
+    if not isinstance(tensor, record.reference.tensor_type):
+        raise UsageError(f"tensor={tensor!r:.60}, but should be a torch.Tensor {where}")
+    layout = str(tensor.layout).removeprefix("torch.")
+    if layout != "strided" or tensor.is_nested or tensor.device.type != "cpu":
+        found = "nested" if tensor.is_nested else layout
+        raise UsageError(
+            f"tensor is {found} on {tensor.device}, but should be strided on cpu: "
+            f"convert it, and convert the dual object back {where}"
+        )
+    dtype, _, _, requires_grad = record.reference.describe(tensor)
+    if dtype not in DTYPES:
+        raise UsageError(f"tensor.dtype={dtype}, but should be one of {', '.join(DTYPES)} {where}")
+    [values] = record.reference.read([tensor])
+    strides = None if tensor.is_contiguous() else tuple(tensor.stride())
+    return record.input(np.array(values, order="C"), dtype, requires_grad=requires_grad, strides=strides)
+
+
+class Choose(Generator):
+    """A 32-bit seed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def draw(self, source: Source) -> int:
+        """The seed."""
+        return source.integer(0, 1 << 32)
+
+    def __repr__(self) -> str:
+        return "seed"
+
+
+def _shape(size: Any) -> tuple[int, ...]:
+    if size is None:
+        return ()
+    return (size,) if isinstance(size, int) else tuple(size)
+
+
+class RandomDevice(Generator):
+    """A device that the reference and the target both have."""
+
+    def draw(self, source: Source) -> str:
+        """`cpu`, or `cuda` where both sides have it."""
+        session = session_for("random_device()")
+        devices = session.reference.info().devices
+        if len(devices) > 1:  # only then is it worth waiting for the target
+            devices = tuple(d for d in devices if d in session.target_info().devices)
+        return devices[source.index(len(devices))] if len(devices) > 1 else devices[0]
+
+    def __repr__(self) -> str:
+        return "random_device()"
+
+
+class RandomDtype(Generator):
+    """A dtype that the reference and the target both have."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self._names = names
+
+    def draw(self, source: Source) -> Any:
+        """A `torch.dtype`, which dual calls map to the target's."""
+        session = session_for("random_dtype()")
+        known = session.target_info().dtypes
+        both = [name for name in self._names if name in known]
+        if not both:
+            raise UsageError(
+                f"{self!r}, but should name at least one dtype that {session.options.target} has: {', '.join(known)}"
+            )
+        return session.reference.resolve(both[source.index(len(both))])
+
+    def __repr__(self) -> str:
+        return f"random_dtype({', '.join(map(repr, self._names))})"
+
+
+_CATEGORIES = {
+    "floating": ("float32", "float64"),
+    "integral": ("int8", "uint8", "int32", "int64"),
+    "all": ("float32", "float64", "int8", "uint8", "int32", "int64", "bool"),
+}
+
+
+def random_device() -> Generator:
+    """A device that both sides have."""
+    return RandomDevice()
+
+
+def random_dtype(*names: str) -> Generator:
+    """One of these dtypes, by name or by family (`floating`, `integral`, `all`; default `all`), if both sides have
+    it. Raises DtypeError.
+    """
+    wanted: list[str] = []
+    for name in names or ("all",):
+        wanted += _CATEGORIES.get(name) or (dtype_name(name),)
+    return RandomDtype(tuple(dict.fromkeys(wanted)))

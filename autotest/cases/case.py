@@ -1,0 +1,57 @@
+"""A case: one draw of a test, run on the reference and recorded. Its key alone brings it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from autotest.options import Inputs
+from dual_object.program.program import Program
+from dual_object.replay.observation import Observation
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A recorded case: its place among the test's draws, its Program, what the reference showed, and the dtype that
+    each op of the Program was given. `backward`: whether its test asked for one; gradients are compared anyway.
+    """
+
+    index: int
+    key: str
+    program: Program
+    reference: Observation
+    op_dtypes: Sequence[str] = ()
+    backward: bool = True
+
+    def gradient_keys(self) -> list[str]:
+        """The leaves that have a gradient on the reference."""
+        return [key for key, gradient in self.reference.gradients.items() if gradient is not None]
+
+
+class Origin(NamedTuple):
+    """What the cases of a test are drawn from, besides their numbers: another of either gives other cases."""
+
+    seed: int
+    inputs: Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A draw that the reference refused: the Program up to the refused call, and the reference's words."""
+
+    index: int
+    key: str
+    program: Program
+    reason: str
+
+
+def case_test_name(nodeid: str) -> str:
+    """The test's name in case keys: file name and qualified name, no folders, so that a checkout elsewhere draws the
+    same.
+    """
+    path, separator, name = nodeid.partition("::")
+    return f"{path.rpartition('/')[2]}{separator}{name}"

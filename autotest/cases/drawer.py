@@ -1,0 +1,209 @@
+"""Draws the cases of one test: the body runs once on the reference and is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+from zlib import crc32
+
+import numpy as np
+
+from autotest.cases.case import Case, Origin, Rejection
+from autotest.cases.deadline import deadline
+from autotest.dropin.cases import close_case
+from autotest.dropin.errors import PyTorchDoesNotSupportError, refused
+from autotest.dropin.options import DropInOptions
+from autotest.dropin.randomness import seed_globals
+from autotest.errors import AutotestError, UsageError
+from autotest.options import Inputs, TestOptions
+from dual_object.adapters.oneflow.global_tensors import neutral
+from dual_object.errors import ArgumentError
+from dual_object.program.global_layouts import world_size
+from dual_object.program.strides import reversed_strides
+from dual_object.program.values import Array
+from dual_object.record.recording import Recording, current_recording
+from dual_object.replay.adapter import Reference
+from dual_object.replay.modes import Modes
+from dual_object.replay.replay import Replay
+from generators import MIXES, PLAIN, Nothing, PhiloxSource, drawing, dtype_name, fill_values
+from generators.source import Source, case_key
+
+#: The case of a test that shows what its body made and did not return, too.
+WATCHED = 0
+
+
+#: One in so many cotangents of a matrix or more lies transposed, where strided ones are asked for.
+STRIDED_SHARE = 4
+
+
+#: The first cases of a test, and of the others one in so many, also show which tensors share memory and what modules
+#: hold.
+WHOLE, WHOLE_SHARE = 3, 4
+
+
+@dataclass(slots=True)
+class Drawer:
+    """Draws the cases of one test. `inputs` is the run's. `raised` is the exception that its body raised by itself,
+    told apart from a fault of ours. `timeout` is the seconds that the body may take for a case.
+    """
+
+    reference: Reference
+    test: str
+    seed: int
+    target: str
+    options: TestOptions
+    body: Callable[[], Any]
+    raised: Exception | None = None
+    inputs: Inputs = "standard"
+    timeout: float | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """What the run's own cases of this test are drawn from. Its tensors are as wild as it says itself, else as the
+        run does; plain where OneFlow's harness was meant, and on several ranks: a dimension smaller than their number
+        ends them all.
+        """
+        if self.options.drop_in or world_size() > 1:
+            return Origin(self.seed, "plain")
+        return Origin(self.seed, self.options.inputs or self.inputs)
+
+    def key(self, index: int, origin: Origin | None = None) -> str:
+        """What a case is called; one of another seed or other inputs than the run's tells them."""
+        own = self.origin
+        seed, inputs = origin or own
+        told = [f"{self.test}#{index}"]
+        told += [] if seed == own.seed else [str(seed)]
+        told += [] if inputs == own.inputs else [inputs]
+        return "@".join(told)
+
+    def place(self, key: str) -> tuple[int, Origin]:
+        """The index and the origin of one of this test's cases, by its key."""
+        index, *told = key.rpartition("#")[2].split("@")
+        origin = self.origin
+        for part in told:
+            origin = origin._replace(seed=int(part)) if part.isdecimal() else origin._replace(inputs=cast(Inputs, part))
+        return int(index), origin
+
+    def draw(
+        self, index: int, stepper: Replay | None = None, *, origin: Origin | None = None, source: Source | None = None
+    ) -> Case | Rejection:
+        """Run the body once on the reference and record it; `stepper` replays each call at once, inline.
+
+        Every decision is taken from `source`, by default that of the case's key; `origin` is by default the run's.
+        Raises what the body raises, unless it is the reference's own refusal; UsageError for a body that returns
+        what cannot be compared.
+        """
+        origin = origin or self.origin
+        drawn_by = case_key(origin.seed, self.test, index)
+        source = PhiloxSource(drawn_by) if source is None else source
+        key, mix = self.key(index, origin), MIXES[origin.inputs]
+        if self.options.drop_in:
+            seed_globals(drawn_by)
+        with drawing(source, mix):
+            recording = Recording(
+                self.reference,
+                draw_state=_StateDraw(source),
+                omitted=Nothing,
+                # OneFlow's own test files name the target so, whichever it is.
+                target="oneflow" if self.options.drop_in else self.target,
+                stepper=stepper,
+                foreign=neutral,
+                refusal=refused if self.options.drop_in else None,
+                # Of its origin, not of its key: as a remembered case it is called otherwise, and draws the same.
+                seed=crc32(f"{self.test}#{index}".encode()) ^ origin.seed & 0xFFFFFFFF,
+            )
+            token = current_recording.set(recording)
+            try:
+                # Step by step with the target, it is not PyTorch alone that takes its time.
+                with deadline(self.timeout if stepper is None else None, key), Modes(self.reference).applied():
+                    returned = self.body()
+            except Exception as error:
+                if recording.refused is error:
+                    own = error.exc if isinstance(error, PyTorchDoesNotSupportError) else error
+                    return Rejection(index, key, recording.program, f"{type(own).__name__}: {_first_line(own)}")
+                self.raised = error
+                raise
+            finally:
+                current_recording.reset(token)
+            program = recording.program
+            if returned is None and self.options.auto_backward and not self.options.drop_in:
+                raise UsageError(
+                    f"{self.test} returned None, but should return the result to compare: "
+                    "return it, or pass auto_backward=False to @autotest"
+                )
+            try:
+                program.outputs = recording.returned(returned)
+            except ArgumentError as error:
+                raise UsageError(f"{self.test}: {error}") from None
+            starts, backward = recording.differentiable(), True
+            if index == WATCHED:
+                program.watched = recording.intermediates()
+            if isinstance(self.options, DropInOptions):
+                starts, backward = self._close(recording, returned, self.options)
+            if self.options.auto_backward:
+                program.cotangents = self._cotangents(recording, source, starts, strided=mix is not PLAIN)
+        # Asking OneFlow where a tensor lies takes as long as running an op on it, and depends on no value.
+        program.brief = index >= WHOLE and index % WHOLE_SHARE != 0
+        second = partial(self._second_cotangent, source) if self.options.grad_order == 2 else None
+        seen = recording.finish(second)
+        op_dtypes = recording.op_dtypes()
+        recording.release()
+        failure = seen.backward_failure or seen.second_failure
+        if failure is not None:
+            return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
+        return Case(index, key, program, seen, op_dtypes, backward)
+
+    def _close(self, recording: Recording, returned: Any, options: DropInOptions) -> tuple[list[int], bool]:
+        try:
+            return close_case(recording, returned, options, self.test)
+        except AutotestError:
+            raise
+        except Exception as error:  # of a checker that the test file registered
+            self.raised = error
+            raise
+
+    def _cotangents(
+        self, recording: Recording, source: Source, starts: Sequence[int], *, strided: bool
+    ) -> dict[int, Array]:
+        found: dict[int, Array] = {}
+        low = 0 if self.options.drop_in else -1
+        for id_ in starts:
+            dtype, shape, _, _ = recording.reference.describe(recording.values.by_id[id_])
+            seed = source.integer(0, 1 << 32)
+            if self.options.check_grad_use_random_data:
+                found[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
+            else:
+                found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
+            if strided and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
+                recording.program.cotangent_strides[id_] = reversed_strides(shape)
+        return found
+
+    @staticmethod
+    def _second_cotangent(source: Source, dtype: str, shape: tuple[int, ...]) -> Array:
+        return fill_values("uniform", source.integer(0, 1 << 32), shape, dtype, -1, 1)
+
+
+class _StateDraw:
+    """Values for a new module's parameters and buffers, of the size that the layers' own initialisation has."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def __call__(self, name: str, data: Array) -> Array:
+        if data.dtype.kind != "f":
+            return np.array(data)
+        low, high = -1.0, 1.0
+        if data.ndim >= 2:
+            high = float(np.prod(data.shape[1:])) ** -0.5 if data.size else 1.0
+            low = -high
+        elif name.endswith(("running_var", "weight")):  # a variance, a scale: kept away from zero
+            low, high = 0.5, 1.5
+        seed = self._source.integer(0, 1 << 32)
+        return fill_values("uniform", seed, data.shape, dtype_name(data.dtype), low, high)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else ""

@@ -1,0 +1,92 @@
+"""`autotest replay ID`: a stored Program, run again on both sides."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from autotest.cases.store import ReplayError, find
+from autotest.commands.replay_float64 import has_floats, in_float64, verdict
+from autotest.compare.difference import Rules
+from autotest.errors import EnvironmentFault
+from autotest.exits import GONE, STANDS
+from autotest.judge.standalone import TrialError, trial
+from autotest.workers.supervisor import Supervisor
+from dual_object.errors import CannotWiden, ProgramError
+from dual_object.program.global_layouts import ranks_needed
+from dual_object.program.program import Program
+from dual_object.replay.adapter import load_reference
+from reports import failure_text
+
+
+def replay_id(
+    id_: str,
+    report: Path,
+    target: str | None,
+    timeout: float | None,
+    *,
+    original: bool = False,
+    float64: bool = False,
+) -> tuple[int, str]:
+    """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to, or that one in float64;
+    the exit status and what to print. Raises ReplayError.
+    """
+    path = find(id_, report, original=original)
+    try:
+        program, note = Program.load(path)
+    except ProgramError as error:
+        raise ReplayError(str(error)) from None
+    row, rules = note["row"], Rules(**note["rules"])
+    if row["kind"] == "batch_only":
+        raise ReplayError(
+            f"{id_} shows only in a static graph that other cases share: run its test again, {row['test']}"
+        )
+    needed = ranks_needed(program)
+    if needed > 1:
+        raise ReplayError(
+            f"{id_} has tensors on {needed} ranks: run its test again, autotest run {row['test']} --ranks {needed}"
+        )
+
+    # As pytest does: custom ops and targets may live beside the test.
+    sys.path[:0] = [str(Path(row["test"].partition("::")[0]).absolute().parent), os.getcwd()]
+    reference = load_reference()
+    if float64 and not has_floats(program):
+        raise ReplayError(f"{id_} has no floating input, so float64 changes nothing: replay it without --float64")
+    default = "float64" if float64 else None
+    supervisor = Supervisor(target or row["target"], timeout, default)
+    try:
+        with reference.default_dtype(default or "float32"):
+            program = in_float64(reference, program) if float64 else program
+            found = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
+    except CannotWiden as error:
+        raise ReplayError(f"{id_} has no meaning in float64: {error}") from None
+    except (EnvironmentFault, TrialError) as error:
+        raise ReplayError(str(error)) from None
+    finally:
+        supervisor.close()
+    name = target or row["target"]
+    rows = [
+        {**divergence.row(name, row["test"], row["case_key"]), "evidence": divergence.evidence(rules)}
+        for divergence in found
+    ]
+    if float64:
+        return verdict(row, name, rows, program)
+    same_phase = [shown for shown in rows if shown["phase"] == row["phase"]]
+    if same_phase:
+        stands = any(shown["fingerprint"] == row["fingerprint"] for shown in same_phase)
+        lead = f"{id_} stands" if stands else f"{id_} still diverges, but as something else"
+        return STANDS, f"{lead}: {failure_text(same_phase, cases=1)}"
+    return GONE, f"{id_} is gone: {row['fingerprint']} no longer diverges\n\n{program}"
+
+
+def graph_log(
+    id_: str, report: Path, target: str | None, timeout: float | None, level: int, ranks: Sequence[int]
+) -> str:
+    """How the target builds a static graph of the stored Program of divergence `id_`. Raises ReplayError."""
+    from autotest.commands.graph_debug import debug_log
+
+    path = find(id_, report)
+    _, note = Program.load(path)
+    return debug_log(path, target or note["row"]["target"], level, ranks, timeout)

@@ -1,0 +1,81 @@
+"""`autotest replay ID --pdb`: the target in this process, stopped before the diverging call."""
+
+from __future__ import annotations
+
+import pdb
+import sys
+from pathlib import Path
+
+from autotest.cases.store import ReplayError, find
+from autotest.judge.localization import only_call
+from dual_object.errors import ProgramError, TargetError
+from dual_object.program.printing import lines, names
+from dual_object.program.program import Program
+from dual_object.replay.adapter import load, load_reference
+from dual_object.replay.replay import Replay
+
+
+def step_through(id_: str, report: Path, target: str | None) -> None:
+    """Run the stored Program of divergence `id_` on both sides up to the blamed call, and stop in pdb there.
+
+    In scope are the values of both sides by the names that the printed Program has: `reference["x"]`, `target["x"]`,
+    and `step()`, which runs the call on the target. Raises ReplayError, also where nobody can type.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise ReplayError("--pdb stops and waits for what a person types, but this is no interactive terminal")
+    path = find(id_, report)
+    try:
+        program, note = Program.load(path)
+    except ProgramError as error:
+        raise ReplayError(str(error)) from None
+    try:
+        adapter = load(target or note["row"]["target"])
+    except TargetError as error:
+        raise ReplayError(str(error)) from None
+
+    call = diverging_call(program, note)
+    sides = [Replay(load_reference(), program, side="reference"), Replay(adapter, program)]
+    for side in sides:
+        advance(side, call)
+    _stop(program, call, *sides)
+
+
+def diverging_call(program: Program, note: dict[str, object]) -> int:
+    """The index of the blamed call of a stored Program; that of the first one where none is blamed."""
+    shown = note.get("shown")
+    call = shown.get("program_call") if isinstance(shown, dict) else None
+    if isinstance(call, int) and call < len(program.calls):
+        return call
+    return only_call(program) or 0
+
+
+def advance(side: Replay, call: int) -> None:
+    """Run all calls before `call`. Raises ReplayError where a side does not come so far."""
+    side.advance(call)
+    if side.seen.ended:
+        failure = side.seen.failures[-1]
+        raise ReplayError(
+            f"{side.adapter.name} ends before the diverging call: {failure.classes[0]}: {failure.message}"
+        )
+
+
+def scope(program: Program, call: int, reference: Replay, target: Replay) -> dict[str, object]:
+    """What a person sees at the stop."""
+    spelled = names(program)
+
+    def named(side: Replay) -> dict[str, object]:
+        return {spelled.get(id_, f"v{id_}"): value for id_, value in side.values.by_id.items()}
+
+    def step() -> dict[str, object]:
+        """Run the diverging call on the target; its values by name."""
+        target.step(call, program.calls[call])
+        return named(target)
+
+    return {"reference": named(reference), "target": named(target), "step": step, "program": program}
+
+
+def _stop(program: Program, call: int, reference: Replay, target: Replay) -> None:
+    [line] = [line.text.strip() for line in lines(program) if line.call == call] or [program.calls[call].op]
+    sys.stdout.write(f"{program}\n\nbefore: {line}\nin scope: reference, target (values by name), step()\n")
+    debugger = pdb.Pdb()
+    debugger.run("step()", {**scope(program, call, reference, target)})

@@ -1,0 +1,73 @@
+"""What a run came to, in a few words."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a finished run has to say: `text` for the terminal, lines for GitHub, whether the harness was at fault, and
+    whether its files could be written.
+    """
+
+    text: str
+    annotations: Sequence[str]
+    faulty: bool
+    written: bool
+
+
+def sum_up(folder: Path, config: pytest.Config, repro_total: float) -> Told:
+    """`tell`, for the terminal that pytest writes to."""
+    writer = getattr(config.pluginmanager.get_plugin("terminalreporter"), "_tw", None)
+    return tell(folder, getattr(writer, "fullwidth", 80), bool(getattr(writer, "hasmarkup", False)), repro_total)
+
+
+def tell(folder: Path, width: int, color: bool, repro_total: float) -> Told:
+    """Write repros, summary.json and the HTML report, drop old runs, and append to the step summary that GitHub asks
+    for. The repros take at most some `repro_total` seconds to be verified.
+    """
+    from reports import (
+        RecordError,
+        append_step_summary,
+        github_annotations,
+        load_repros,
+        prune_runs,
+        read_run,
+        render,
+        save_site,
+        save_summary,
+        summarize,
+    )
+
+    summary = summarize(read_run(folder))
+    page, problem = None, ""
+    try:
+        if summary.divergences:
+            from autotest.repro.verifying import write_repros
+
+            write_repros(folder, summary, repro_total)
+            summary = replace(summary, repros=load_repros(folder))
+        save_summary(folder, summary)
+        prune_runs(folder.parent.parent)
+        page = save_site(folder, summary)
+        step = os.environ.get("GITHUB_STEP_SUMMARY")
+        if step:
+            append_step_summary(Path(step), summary)
+    except RecordError as error:
+        problem = f"\n{error}"
+    text = render(
+        summary,
+        width=width,
+        color=color,
+        encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
+        page=page,
+    )
+    lines = github_annotations(summary) if os.environ.get("GITHUB_ACTIONS") == "true" else []
+    return Told(f"{text}{problem}", lines, bool(summary.faults), not problem)

@@ -1,0 +1,1 @@
+"""What two sides show, held against each other: values, metadata, tolerances, and the evidence of a difference."""

@@ -1,0 +1,112 @@
+"""A Difference: one thing in which two observations differ, as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from autotest.compare.tolerance import Tolerance, tolerance
+from dual_object.program.global_layouts import distributed
+from dual_object.program.program import Program
+from dual_object.replay.observation import Seen
+
+Phase = Literal[
+    "eager_forward",
+    "eager_backward",
+    "eager_second",
+    "global_forward",
+    "global_backward",
+    "graph_forward",
+    "graph_backward",
+    "graph_state",
+]
+
+
+#: The eager phases of a Program with global tensors.
+_GLOBAL: Mapping[Phase, Phase] = {"eager_forward": "global_forward", "eager_backward": "global_backward"}
+
+
+#: What of an Observation is compared; a `host` is what a call gave to Python, a `call` how its result is built.
+Part = Literal["output", "gradient", "second", "buffer", "input", "host", "call"]
+
+
+@dataclass(slots=True)
+class Difference:
+    """One way in which the target differs: where, what kind, and the sentence `actual, but should be expected`.
+
+    `call` is the call that shows it, where that is known; `part` and `key` say what was compared, `expected` and
+    `actual` are both tensors, where there are two. `ranks` are those that saw it, where a run has more than one.
+    `again`: at the second call of the same graph.
+    """
+
+    phase: Phase
+    kind: str
+    where: str
+    message: str
+    call: int | None = None
+    part: Part = "output"
+    key: str = ""
+    expected: Seen | None = None
+    actual: Seen | None = None
+    ranks: tuple[int, ...] = ()
+    again: bool = False
+
+    @property
+    def buffer(self) -> str:
+        """What a module calls the buffer or parameter that differs; empty where it is none."""
+        return self.key.rpartition(".")[2] if self.part == "buffer" else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a test wants compared, and how closely."""
+
+    rtol: float | None = None
+    atol: float | None = None
+    check_allclose: bool = True
+    check_dtype: bool = True
+    check_layout: bool = True
+
+
+#: A value's number in words that know no names.
+_NUMBER = re.compile(r"\{(\d+)\}")
+
+
+class Names:
+    """Value numbers and leaf keys as the printed Program names them."""
+
+    def __init__(self, program: Program) -> None:
+        from dual_object.program.printing import names
+
+        self._names = names(program)
+
+    def value(self, id_: int) -> str:
+        """`x`, `t0`, `m1`."""
+        return self._names.get(id_, f"v{id_}")
+
+    def fill(self, words: str) -> str:
+        """`words` with the name of value 3 for `{3}`."""
+        return _NUMBER.sub(lambda found: self.value(int(found[1])), words)
+
+    def leaf(self, key: str) -> str:
+        """`x`, `m0.weight`."""
+        id_, _, attribute = key.partition(".")
+        name = self.value(int(id_))
+        return f"{name}.{attribute}" if attribute else name
+
+
+def in_world(program: Program, phase: Phase) -> Phase:
+    """The phase as it is called for this Program: global eager is told apart from local."""
+    return _GLOBAL[phase] if phase in _GLOBAL and distributed(program) else phase
+
+
+def allowed_between(expected: Seen, rules: Rules, *, signed: bool = False) -> Tolerance:
+    """How far a tensor may be from `expected`.
+
+    `signed`, for outputs: IEEE 754 says which zero an operation gives. A gradient's depends on the order in which its
+    parts are added up: there only infinities have a sign to compare.
+    """
+    allowed = tolerance(expected.dtype, expected.device, rules.rtol, rules.atol)
+    return allowed._replace(signed=True) if signed else allowed

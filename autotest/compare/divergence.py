@@ -1,0 +1,150 @@
+"""A divergence: a difference, the call it is blamed on, and the row that the records keep of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.evidence import Sides, evidence
+from dual_object.program.calls import Call, op_name
+from dual_object.program.printing import lines
+from dual_object.program.program import Program
+
+Row = Mapping[str, Any]
+#: What makes a fingerprint: target, phase, kind, op and facts.
+Identity = tuple[str, str, str, str, str]
+
+#: Kinds that tell how an op may be called: there the form of the call discriminates, its keywords and method against
+#: function.
+_FORM_KINDS = frozenset({"exception", "unsupported", "structure", "accepts_invalid", "exception_class"})
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """What one case shows, blamed. `call` is the index in `program` of the diverging call, None where no single one
+    shows it. `alone` is that call as a Program of its own, where it was run so. `sides` are of the Program that
+    showed the difference; `last_words` are those of a target that died; `facts` is what its inputs need for it to show.
+    """
+
+    difference: Difference
+    program: Program
+    call: int | None
+    alone: Program | None = None
+    sides: Sides = field(default_factory=Sides)
+    last_words: str | None = None
+    facts: tuple[str, ...] = ()
+
+    @property
+    def proof(self) -> Program:
+        """The least Program known to show the divergence."""
+        return self.program if self.alone is None else self.alone
+
+    @property
+    def shown(self) -> Row:
+        """What shows the divergence: the blamed call's index in the proof and in the whole Program, the part that was
+        compared and its key.
+        """
+        call = self.call if self.alone is None else len(self.alone.calls) - 1
+        part, key = self.difference.part, self.difference.key
+        return {"call": call, "program_call": self.call, "part": part, "key": key}
+
+    @property
+    def op(self) -> str:
+        """The blamed op, as people type it; `program` where no single call is to blame."""
+        return "program" if self.call is None else op_of(self.program, self.call)
+
+    def fingerprint(self, target: str) -> str:
+        """`target/phase/kind/op/facts`."""
+        return "/".join(self._identity(target))
+
+    def _identity(self, target: str) -> Identity:
+        return target, self.difference.phase, self.difference.kind, self.op, self._facts()
+
+    def _facts(self) -> str:
+        program, call = (self.program, self.call) if self.alone is None else (self.alone, len(self.alone.calls) - 1)
+        buffer = [self.difference.buffer] if self.difference.buffer else []
+        facts = ",".join([_dtype(program, call), *self.facts, *buffer])
+        if call is not None and self.difference.kind in _FORM_KINDS:
+            facts += "".join(f",{name}=" for name in sorted(program.calls[call].kwargs))
+            facts += ",method" if program.calls[call].kind == "method" else ""
+        return f"{facts},again" if self.difference.again else facts
+
+    def row(self, target: str, test: str, case_key: str) -> Row:
+        """The row of the records and of `summary.json`, without its evidence."""
+        message = f"{self.op}: {self.difference.message}"
+        return new_row(self._identity(target), test, case_key, message)
+
+    def evidence(self, rules: Rules) -> Row:
+        """What shows the divergence to people."""
+        return {
+            "program": str(self.program),
+            "blamed_line": blamed_line(self.program, self.call),
+            "last_words": self.last_words,
+            **evidence(self.difference, self.sides, rules),
+        }
+
+
+def new_row(identity: Identity, test: str, case_key: str, message: str, replay: str | None = None) -> Row:
+    """A new divergence as the records keep it, without evidence; `replay` is the command that shows it again, by
+    default `autotest replay`.
+    """
+    target, phase, kind, op, _ = identity
+    fingerprint = "/".join(identity)
+    id_ = fingerprint_id(fingerprint)
+    return {
+        "id": id_,
+        "fingerprint": fingerprint,
+        "target": target,
+        "test": test,
+        "op": op,
+        "phase": phase,
+        "kind": kind,
+        "level": "refuses" if kind in ("missing", "unsupported") else "wrong",
+        "case_key": case_key,
+        "message": message,
+        "replay": replay or f"autotest replay {id_}",
+        "reason": None,
+        "evidence": None,
+    }
+
+
+def fingerprint_id(fingerprint: str) -> str:
+    """Eight hexadecimal digits that stand for a fingerprint."""
+    return hashlib.sha256(fingerprint.encode()).hexdigest()[:8]
+
+
+def op_of(program: Program, index: int) -> str:
+    """The op behind a call; a module's own name for a call of the module."""
+    return op_name(program.calls[index])
+
+
+def blamed_line(program: Program, call: int | None) -> int | None:
+    """The line, counted from 1, of the printed Program that shows a call."""
+    if call is None:
+        return None
+    for number, line in enumerate(lines(program), 1):
+        if line.call == call:
+            return number
+    return None
+
+
+def _dtype(program: Program, call: int | None) -> str:
+    """The dtype of the blamed call's first tensor, found through the calls that made it."""
+    inputs = {x.id: x for x in program.inputs}
+    if call is None:
+        dtypes = [x.dtype for x in program.inputs]
+        return dtypes[0] if dtypes else "none"
+    pending = program.calls[call].operands()
+    made: dict[int, Call] = {id_: step for step in program.calls[:call] for id_ in step.results()}
+    met: set[int] = set()
+    while pending:
+        id_ = pending.pop(0)
+        if id_ in inputs:
+            return inputs[id_].dtype
+        if id_ in made and id_ not in met:
+            met.add(id_)
+            pending += made[id_].operands()
+    return "none"

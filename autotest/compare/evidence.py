@@ -1,0 +1,259 @@
+"""Evidence: what shows a divergence to people, as plain data for the records and the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autotest.compare.difference import Difference, Part, Rules, allowed_between
+from autotest.compare.tolerance import EXACT, Tolerance
+from autotest.compare.ulp import ulps
+from autotest.compare.values import agreeing, short, worst_first
+from dual_object.program.values import Array
+from dual_object.replay.observation import Observation, Seen
+
+#: So many of the worst elements are kept, ...
+WORST = 10
+#: ... and the map of errors has at most so many rows and columns; a greater tensor is shown in blocks.
+MAP_ROWS = 24
+MAP_COLUMNS = 48
+#: Bins of the histogram: 0, 1, 2-3, 4-7 ... ULP; the last one takes what is farther than a quarter of all float32
+#: numbers.
+LAST_BIN = 31
+
+
+@dataclass(slots=True)
+class Sides:
+    """What the reference, the eager target and the target's graph showed of one Program, as far as they have run."""
+
+    reference: Observation | None = None
+    eager: Observation | None = None
+    graph: Observation | None = None
+
+
+def part_of(seen: Observation | None, part: Part, key: str) -> Seen | None:
+    """The tensor of an observation that a difference is about, None where it has none."""
+    if seen is None:
+        return None
+    if part == "output":
+        return seen.outputs.get(int(key)) if key else None
+    if part == "gradient":
+        return seen.gradients.get(key)
+    if part == "second":
+        return seen.second.get(key)
+    if part == "buffer":
+        return seen.buffers.get(key)
+    return None
+
+
+def evidence(difference: Difference, sides: Sides, rules: Rules) -> dict[str, object]:
+    """The facts of all sides, the difference in words, its worst elements, map and histogram of errors.
+
+    All are empty or None where the difference is not one of tensors. Values are those of the side that diverges: the
+    graph's in a graph phase, else eager's.
+    """
+    shown = _three(difference, sides)
+    found: dict[str, object] = {"facts": _facts(shown), "words": [], "worst": [], "heat": None, "histogram": None}
+    expected, actual = difference.expected, difference.actual
+    if expected is None or actual is None:
+        return found
+    if expected.shape != actual.shape:
+        found["words"] = _broadcast_words(expected, actual)
+        return found
+    allowed = allowed_between(expected, rules, signed=difference.part == "output")
+    wrong = ~agreeing(expected.data, actual.data, allowed)
+    # A zero of the other sign is not beyond the tolerance: it has words of its own.
+    beyond = wrong & ~agreeing(expected.data, actual.data, EXACT) if allowed.signed else wrong
+    found["words"] = _words(expected.data, actual.data, beyond)
+    if wrong.any():
+        found["worst"] = _worst(expected, actual, shown, allowed)
+        found["heat"] = heat(expected.data, actual.data)
+        if expected.dtype == actual.dtype and expected.data.dtype.kind in "fc":
+            found["histogram"] = histogram(ulps(expected.data, actual.data, expected.dtype))
+    return found
+
+
+def _three(difference: Difference, sides: Sides) -> tuple[Seen | None, Seen | None, Seen | None]:
+    """The compared tensor on the reference, on the eager target and in its graph."""
+    found = [part_of(side, difference.part, difference.key) for side in (sides.reference, sides.eager, sides.graph)]
+    reference, eager, graph = found
+    if difference.phase.startswith("graph"):
+        # The expected side of a graph is eager where that is sound: only what nobody else knows is taken from there.
+        return reference, eager, graph or difference.actual
+    return reference or difference.expected, eager or difference.actual, graph
+
+
+def _facts(shown: Sequence[Seen | None]) -> list[list[str | None]]:
+    """Rows of a name and what each side has: dtype and shape, and what else differs or is out of the ordinary."""
+    if all(seen is None for seen in shown):
+        return []
+    rows: list[list[str | None]] = []
+    for name, tell, always in (
+        ("dtype", lambda seen: seen.dtype, True),
+        ("shape", lambda seen: str(tuple(seen.shape)), True),
+        ("device", lambda seen: seen.device, False),
+        ("requires_grad", lambda seen: str(seen.requires_grad), False),
+        ("strides", lambda seen: "" if seen.strides is None else str(seen.strides), False),
+        ("NaN", lambda seen: _count(np.isnan, seen.data), False),
+        ("infinite", lambda seen: _count(np.isinf, seen.data), False),
+        ("least", lambda seen: _extreme(np.min, seen.data), True),
+        ("greatest", lambda seen: _extreme(np.max, seen.data), True),
+    ):
+        told = [None if seen is None else tell(seen) for seen in shown]
+        said = {text for text in told if text is not None}
+        ordinary = {"cpu", "0", ""}
+        if (always and said - {""}) or len(said) > 1 or (name != "requires_grad" and said - ordinary):
+            rows.append([name, *(text or None for text in told)])
+    return rows
+
+
+def _count(test: Any, data: Array) -> str:
+    return str(int(test(data).sum())) if data.dtype.kind in "fc" else "0"
+
+
+def _extreme(choose: Any, data: Array) -> str:
+    """The least or greatest finite element, of real tensors that have one."""
+    if data.dtype.kind not in "iuf":
+        return ""
+    finite = data[np.isfinite(data)]
+    return f"{short(choose(finite))}" if finite.size else ""
+
+
+def _broadcast_words(expected: Seen, actual: Seen) -> list[str]:
+    try:
+        np.broadcast_shapes(expected.shape, actual.shape)
+    except ValueError:
+        return [f"shapes {tuple(actual.shape)} and {tuple(expected.shape)} do not broadcast"]
+    return [f"shape {tuple(actual.shape)} broadcasts with {tuple(expected.shape)}, but is another shape"]
+
+
+def _words(expected: Array, actual: Array, wrong: Array) -> list[str]:
+    """How many elements differ, and in which of the ways that a number alone does not tell."""
+    words = [f"{_of(wrong)} differ beyond the tolerance"] if wrong.any() else []
+    if not (expected.dtype.kind in "fc" and actual.dtype.kind in "fc"):
+        return words
+    for count, what in (
+        (np.isnan(actual) & ~np.isnan(expected), "NaN where the expected value is a number"),
+        (~np.isnan(actual) & np.isnan(expected), "a number where the expected value is NaN"),
+        (np.isinf(actual) & np.isfinite(expected), "infinite where the expected value is finite"),
+        (np.isfinite(actual) & np.isinf(expected), "finite where the expected value is infinite"),
+    ):
+        if count.any():
+            words.append(f"{_of(count)} {'is' if count.sum() == 1 else 'are'} {what}")
+    if expected.dtype.kind == actual.dtype.kind == "f":
+        signs = np.signbit(expected) != np.signbit(actual)
+        for count, what in (
+            (signs & np.isinf(expected) & np.isinf(actual), "infinite with the other sign"),
+            (signs & (expected == 0) & (actual == 0), "zero with the other sign"),
+            (signs & wrong & np.isfinite(expected) & np.isfinite(actual) & (actual != 0), "of the other sign"),
+        ):
+            if count.any():
+                words.append(f"{_of(count)} {'is' if count.sum() == 1 else 'are'} {what}")
+    if wrong.any() and not np.any(actual) and np.any(expected):
+        words.append("every element is zero")
+    return words
+
+
+def _of(chosen: Array) -> str:
+    return f"{int(chosen.sum()):,} of {chosen.size:,} {'element' if chosen.size == 1 else 'elements'}"
+
+
+def _worst(
+    expected: Seen, actual: Seen, shown: Sequence[Seen | None], allowed: Tolerance
+) -> list[Mapping[str, object]]:
+    """The worst elements as plain numbers; NaN and infinities as text, for JSON has none."""
+    rows: list[Mapping[str, object]] = []
+    countable = expected.dtype == actual.dtype and expected.data.dtype.kind in "fc"
+    for index in worst_first(expected.data, actual.data, allowed, WORST):
+        sides = [seen.data[index] if seen is not None and seen.shape == expected.shape else None for seen in shown]
+        left, right = short(expected.data[index]), short(actual.data[index])
+        apart = float(ulps(expected.data[index], actual.data[index], expected.dtype)) if countable else None
+        rows.append(
+            {
+                "index": list(index),
+                **{
+                    side: None if value is None else _plain(short(value))
+                    for side, value in zip(("reference", "eager", "graph"), sides, strict=True)
+                },
+                "absolute": _plain(_absolute(left, right)),
+                "relative": _plain(_relative(left, right)),
+                "ulp": apart if apart is None else _plain(apart),
+            }
+        )
+    return rows
+
+
+def heat(expected: Array, actual: Array) -> dict[str, object] | None:
+    """|actual - expected| over a tensor as rows and columns of plain numbers; None for a tensor of no dimension.
+
+    The last dimension runs along the columns, all others together along the rows; a greater tensor is told in blocks,
+    each by its greatest error. An element that is not finite on one side alone, or of another infinity, is text.
+    """
+    if expected.ndim == 0 or expected.size == 0:
+        return None
+    left, right = (np.asarray(x, np.complex128 if x.dtype.kind == "c" else np.float64) for x in (expected, actual))
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(right - left)
+    error[(left == right) | (np.isnan(left) & np.isnan(right))] = 0.0
+    error[~np.isfinite(error)] = np.inf
+    grid = error.reshape(-1, expected.shape[-1])
+    high, wide = (-(-size // most) for size, most in zip(grid.shape, (MAP_ROWS, MAP_COLUMNS), strict=True))
+    blocks = np.maximum.reduceat(
+        np.maximum.reduceat(grid, range(0, grid.shape[0], high), 0), range(0, grid.shape[1], wide), 1
+    )
+    note = "" if high == wide == 1 else f"each cell is the greatest error of a {high} x {wide} block"
+    return {
+        "shape": list(expected.shape),
+        "rows": blocks.shape[0],
+        "columns": blocks.shape[1],
+        "cells": [["not finite" if math.isinf(x) else float(f"{x:.4g}") for x in row] for row in blocks.tolist()],
+        "note": note,
+    }
+
+
+def histogram(distances: Array) -> list[list[object]]:
+    """How many elements are how many units in the last place apart, in bins that double; only up to the last one that
+    holds any.
+    """
+    flat = distances.reshape(-1)
+    flat = np.where(np.isnan(flat), 0.0, flat)  # NaN where NaN is due
+    finite = flat[np.isfinite(flat)]
+    bins = np.where(finite < 1, 0, np.floor(np.log2(np.maximum(finite, 1))) + 1).astype(np.int64)
+    counts = np.bincount(np.minimum(bins, LAST_BIN), minlength=1).tolist()
+    rows: list[list[object]] = [[_bin(number), count] for number, count in enumerate(counts)]
+    beyond = flat.size - finite.size
+    return [*rows, ["not finite", beyond]] if beyond else rows
+
+
+def _bin(number: int) -> str:
+    if number < 2:
+        return str(number)
+    low = 2 ** (number - 1)
+    return f"{low:,} or more" if number == LAST_BIN else f"{low:,}-{2 * low - 1:,}"
+
+
+def _absolute(expected: Any, actual: Any) -> float:
+    return abs(actual - expected) if _finite(expected, actual) else math.nan
+
+
+def _relative(expected: Any, actual: Any) -> float:
+    if not _finite(expected, actual):
+        return math.nan
+    error = abs(actual - expected)
+    return error / abs(expected) if expected else (math.inf if error else 0.0)
+
+
+def _finite(*values: Any) -> bool:
+    return all(np.isfinite(value) for value in values)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, complex):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

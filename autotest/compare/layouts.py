@@ -1,0 +1,49 @@
+"""Layouts that PyTorch leaves open: where an input is not contiguous, a result may lie as it does for a contiguous one.
+
+PyTorch's elementwise ops keep the order of memory that their inputs have; that is a matter of speed, and what it
+promises are values. A framework that makes its inputs contiguous first is as right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from autotest.compare.difference import Difference, Names, Rules
+from autotest.compare.evidence import part_of
+from autotest.compare.observations import compare
+from dual_object.program.program import Program
+from dual_object.replay.adapter import Adapter
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import QuietReplay
+
+
+def eager_differences(
+    reference: Adapter,
+    program: Program,
+    expected: Observation,
+    actual: Observation,
+    rules: Rules,
+    *,
+    names: Names | None = None,
+) -> list[Difference]:
+    """As `compare`, without the layouts that PyTorch itself gives where every input is contiguous."""
+    found = compare(program, expected, actual, rules, names=names)
+    return found if all(d.kind != "layout" for d in found) else _left(reference, program, found)
+
+
+def _left(reference: Adapter, program: Program, found: Sequence[Difference]) -> list[Difference]:
+    if not program.cotangent_strides and all(x.strides is None and not x.offset for x in program.inputs):
+        return list(found)
+    inputs = [replace(x, strides=None, offset=0) for x in program.inputs]
+    packed = replace(program, inputs=inputs, cotangent_strides={})
+    seen = QuietReplay(reference, packed, side="reference").run()
+    return [d for d in found if d.kind != "layout" or not _lies_so(seen, d)]
+
+
+def _lies_so(seen: Observation, difference: Difference) -> bool:
+    """Whether what differs lies in `seen` as it does on the target."""
+    tensor, actual = part_of(seen, difference.part, difference.key), difference.actual
+    if tensor is None or actual is None:
+        return False
+    return (tensor.strides, tensor.offset) == (actual.strides, actual.offset)

@@ -1,0 +1,299 @@
+"""The judge of one test's cases: holds what the target shows, eagerly and in graphs, against the reference, and blames
+what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+from autotest.cases.case import Case
+from autotest.compare.difference import Difference
+from autotest.compare.divergence import Divergence
+from autotest.compare.layouts import eager_differences
+from autotest.compare.observations import compare
+from autotest.dropin.alone import refused_alone
+from autotest.dropin.levels import unseen
+from autotest.judge import second_call
+from autotest.judge.conditions import Facts, properties
+from autotest.judge.distributions import random_calls, sample_differences, way
+from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
+from autotest.judge.judgement import Judgement, second_reached
+from autotest.judge.localization import blame, blame_death, of_death, of_refusal, of_refused_draw
+from autotest.judge.second_call import drawing
+from autotest.judge.survey import Survey
+from autotest.options import TestOptions
+from autotest.oracle.undecidable import decidable
+from autotest.ranks.peers import Peers
+from autotest.workers.protocol import Death, GraphFailure, Target
+from dual_object.program.global_layouts import distributed
+from dual_object.program.program import Program
+from dual_object.replay.adapter import GraphRefusal, Reference
+from dual_object.replay.observation import Observation
+
+#: So many divergent cases per test, phase and kind are blamed call by call; the others share the blame.
+BLAMED = 2
+#: So many ways of calling a random op are sampled per test.
+MOST_WAYS = 4
+
+
+class Judge:
+    """Judges the cases of one test and one origin on one target; of several ranks, together with its `peers`.
+
+    What it has seen of some cases spares it looking at others: remembered cases therefore have judges of their own, and
+    a run's own cases come to the same whatever is remembered.
+    """
+
+    def __init__(
+        self,
+        reference: Reference,
+        target: Target,
+        options: TestOptions,
+        survey: Survey | None = None,
+        peers: Peers | None = None,
+    ) -> None:
+        self.reference = reference
+        self.target = target
+        self.options = options
+        self.survey = survey
+        self.peers = peers
+        # Several ranks would have to agree on what a second call shows, too.
+        self._phase = GraphPhase(target, drawing(reference) if peers is None else None)
+        self._facts = Facts(reference, target, options.rules)
+        self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
+        #: The ways in which each random op was sampled.
+        self._sampled: dict[str, set[tuple[object, ...]]] = {}
+
+    def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
+        """Judge cases by what they have shown eagerly, then by what they show in graphs and in many repetitions."""
+        for judgement, answer in zip(judgements, answers, strict=True):
+            self._judge_eager(judgement, answer)
+        if self.options.check_graph:
+            self._judge_graphs(judgements)
+        for judgement in judgements:
+            if judgement.case.program.random is not None:
+                self._judge_samples(judgement)
+
+    def lacking(self, program: Program) -> str | None:
+        """Why the target cannot be asked about a Program at all; None where it can."""
+        info = self.target.info()
+        if distributed(program) and "global_tensors" not in info.capabilities:
+            return f"the target {info.name} has no global tensors"
+        return None
+
+    def refused(self, program: Program) -> list[Divergence]:
+        """What the target does with a draw that the reference refuses, where that is no refusal."""
+        if self.lacking(program):
+            return []
+        [answer] = self.target.eager([program])
+        return self._told(of_refused_draw(self.reference, self.target, program, answer))
+
+    def _judge_eager(self, judgement: Judgement, answer: Observation | Death) -> None:
+        case = judgement.case
+        if isinstance(answer, Death):
+            self._died(judgement, answer, "eager_forward")
+            return
+        judgement.sides.eager = answer
+        if self.options.grad_order == 2:
+            judgement.graph["second"] = second_reached(case.program, answer)
+        if self.survey is not None:
+            self.survey.take(case, answer)
+        differences = self._agreed(
+            f"{case.key} eager",
+            eager_differences(self.reference, case.program, case.reference, answer, self.options.rules),
+        )
+        if differences:
+            self._found(judgement, differences, self._blame(judgement, differences, graph=False))
+            judgement.apart = not judgement.divergences
+
+    def _judge_graphs(self, chunk: Sequence[Judgement]) -> None:
+        by_key = {judgement.case.key: judgement for judgement in chunk}
+        ready: list[Case] = []
+        for judgement in chunk:
+            judgement.graph["forward"] = "its eager run failed"
+            if judgement.sides.eager is not None and not judgement.sides.eager.ended:
+                ready.append(judgement.case)
+        share = backward_share(ready, self.options.graph_backward)
+        for judgement in chunk:
+            eager = judgement.sides.eager
+            if eager is not None and eager.backward_failure is not None:
+                share.discard(judgement.case.key)  # it would fail again, and take the graph's forward with it
+        for run in self._phase.run(ready, share):
+            self._judge_graph(by_key[run.case.key], run)
+
+    def _judge_graph(self, judgement: Judgement, run: GraphRun) -> None:
+        case, result = run.case, run.result
+        reached = ["forward", "backward"] if run.backward else ["forward"]
+        if run.backward:
+            judgement.graph["backward"] = "verified"
+        judgement.graph["forward"] = "verified"
+        if result is None or (isinstance(result, GraphRefusal) and result.skipped):
+            reason = run.reason if result is None else result.message
+            for part in reached:
+                judgement.graph[part] = reason or "not run"
+            return
+        if isinstance(result, Death):
+            kind = "timeout" if result.timed_out else "crash"
+            for part in reached:
+                judgement.graph[part] = f"the graph ended in a {kind}"
+            self._died(judgement, result, "graph_forward")
+            return
+        if isinstance(result, (GraphRefusal, GraphFailure)):
+            for part in reached:
+                judgement.graph[part] = "the target's graph refused it"
+            self._graph_refused(judgement, result, run.batched)
+            return
+        judgement.sides.graph = result
+        if self.survey is not None:
+            self.survey.take(case, result, graph=True)
+        if case.reference.buffers:
+            judgement.graph["state"] = "verified"
+        differences = self._agreed(f"{case.key} graph", self._graph_differences(judgement, result))
+        if not differences:
+            self._judge_again(judgement, result, run)
+            return
+        if run.batched:
+            alone = self._phase.alone(case, run.backward).result
+            if isinstance(alone, Observation) and not self._graph_differences(judgement, alone):
+                self._found_in_batch(judgement, differences[0])
+                return
+        self._found(judgement, differences, self._blame(judgement, differences, graph=True))
+
+    def _judge_again(self, judgement: Judgement, first: Observation, run: GraphRun) -> None:
+        """Judge what the same graph showed at a second call, where its first call and eager are sound."""
+        second, shown, rules = run.second, first.again, self.options.rules
+        if judgement.divergences or isinstance(second, str) or shown is None:
+            judgement.graph["again"] = second if isinstance(second, str) else "its first call diverges"
+            return
+        judgement.graph["again"] = "verified"
+        found = second_call.differences(second, shown, rules)
+        if not found:
+            return
+        if run.batched:
+            alone = self._phase.alone(judgement.case, run.backward).result
+            if isinstance(alone, Observation) and (
+                alone.again is None or not second_call.differences(second, alone.again, rules)
+            ):
+                self._found_in_batch(judgement, found[0])
+                return
+        program, left = judgement.case.program, partial(self._decidable, judgement)
+        judged = second_call.judge(self.reference, self.target, program, second, shown, found, rules, left)
+        # What eager computes wrong from these values is told as any other of its divergences.
+        told = [*judged] if any(one.difference.again for one in judged) else self._told(judged)
+        self._found(judgement, found if told else [], told)
+
+    def _found_in_batch(self, judgement: Judgement, difference: Difference) -> None:
+        """Keep what a case's graph shows only where other cases share it: no call of its own is to blame."""
+        difference.kind = "batch_only"
+        difference.message += "; alone in its graph it does not"
+        program = judgement.case.program
+        self._found(judgement, [difference], [Divergence(difference, program, None, sides=judgement.sides)])
+
+    def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
+        """What the graph computes otherwise than eager; and than the reference, where eager agrees with that."""
+        case, rules, eager = judgement.case, self.options.rules, judgement.sides.eager
+        assert eager is not None, "what has no eager result has no graph"
+        against_eager = compare(case.program, eager, result, rules, graph=True)
+        if any(not d.difference.phase.startswith("graph") for d in judgement.divergences):
+            # Where eager is wrong already, a graph that does what the reference does is right.
+            if against_eager and compare(case.program, case.reference, result, rules, graph=True):
+                return against_eager
+            return []
+        if against_eager or judgement.apart:
+            return against_eager  # where eager gives another lawful answer, a graph that agrees with it does so too
+        return compare(case.program, case.reference, result, rules, graph=True)
+
+    def _graph_refused(self, judgement: Judgement, result: GraphRefusal | GraphFailure, batched: bool) -> None:
+        program = judgement.case.program
+        if batched and isinstance(result, GraphFailure):
+            message = f"its graph raised {result.classes[0]}: {result.message}; alone in its graph it does not"
+            together = Difference("graph_forward", "batch_only", "the program", message)
+            self._found(judgement, [together], [Divergence(together, program, None)])
+        else:
+            [refused] = self._told([of_refusal(program, result)], graph=True)
+            self._found(judgement, [refused.difference], [refused])
+            if self.options.drop_in and not refused_alone(self.reference, self.target, program):
+                judgement.unseen.append(refused)
+
+    def _judge_samples(self, judgement: Judgement) -> None:
+        """Judge many repetitions of each random op, once per test and way of calling it: of one case nothing random can
+        be compared.
+        """
+        program, eager = judgement.case.program, judgement.sides.eager
+        if judgement.divergences or eager is None or eager.ended or self.peers is not None:
+            return
+        for index, op, alone in random_calls(self.reference, program):
+            sampled, called = self._sampled.setdefault(op, set()), way(alone)
+            if len(sampled) == MOST_WAYS or called in sampled:
+                continue
+            sampled.add(called)
+            for graph in (False, True) if judgement.graph["forward"] == "verified" else (False,):
+                found = sample_differences(self.reference, self.target, program, index, alone, graph=graph)
+                self._found(judgement, [divergence.difference for divergence in found], found)
+
+    def _found(
+        self, judgement: Judgement, differences: Sequence[Difference], divergences: Sequence[Divergence]
+    ) -> None:
+        """Keep what `differences` were blamed on, and which of it OneFlow's own harness would not have seen."""
+        judgement.divergences += divergences
+        if self.options.drop_in:
+            case = judgement.case
+            judgement.unseen += unseen(differences, divergences, case.program, self.options, backward=case.backward)
+
+    def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
+        judgement.death = death
+        program = judgement.case.program
+        divergence = of_death(program, death, phase)
+        signature = (divergence.call, *self._signature(program, [divergence.difference]))
+        _, known = self._blamed.get(signature, (0, []))
+        if not known:  # each look at it costs a worker
+            blamed = blame_death(self.reference, self.target, divergence)
+            known = self._told([blamed], graph=phase == "graph_forward")
+            self._blamed[signature] = (1, known)
+        difference = replace(divergence.difference, call=known[0].call)
+        told = replace(known[0], difference=difference, program=program, last_words=divergence.last_words)
+        self._found(judgement, [divergence.difference], [told])
+
+    def _blame(self, judgement: Judgement, differences: Sequence[Difference], *, graph: bool) -> list[Divergence]:
+        """Blame call by call for the first such cases of the test; later ones of the same ops share that blame."""
+        case, sides = judgement.case, judgement.sides
+        signature = self._signature(case.program, differences)
+        reference, target = self.reference, self.target
+        count, known = self._blamed.get(signature, (0, []))
+        if count >= BLAMED and len(known) == 1:
+            first = known[0]
+            wanted = (first.difference.phase, first.difference.kind)
+            difference = next((d for d in differences if (d.phase, d.kind) == wanted), differences[0])
+            return [Divergence(difference, case.program, first.call, first.alone, sides, facts=first.facts)]
+        if count >= BLAMED and self.peers is not None:  # what was found alone may differ from rank to rank
+            return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
+        found = blame(reference, target, case.program, differences, self.options.rules, sides, graph=graph)
+        found = self._told(self._decidable(judgement, found), graph=graph)
+        if found:
+            self._blamed[signature] = (count + 1, found)
+        return found
+
+    def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
+        """What cases have in common that share a blame: all calls, for the blamed one is told by its place."""
+        calls = tuple((call.kind, call.op) for call in program.calls)
+        dtypes = tuple(x.dtype for x in program.inputs)
+        shown = tuple(sorted({(d.phase, d.kind, d.buffer) for d in differences}))
+        return calls, dtypes, shown, properties(program)
+
+    def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:
+        """What of the divergences the reference defines; the case keeps its doubts about the rest."""
+        left, doubts = decidable(self.reference, divergences, self.options.rules)
+        judgement.doubts += doubts
+        return left
+
+    def _told(self, divergences: Sequence[Divergence], *, graph: bool = False) -> list[Divergence]:
+        """The divergences with what their inputs need for them to show; ranks would have to agree on experiments."""
+        if self.peers is not None:
+            return list(divergences)
+        return self._facts.told(divergences, graph=graph)
+
+    def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
+        """The differences of all ranks: whatever one of them has to look at again, all run again."""
+        return differences if self.peers is None else self.peers.agree(place, differences)

@@ -1,0 +1,184 @@
+"""Blame: which call of a divergent case diverges when it runs alone, on the reference's own values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from autotest.compare.difference import Difference, Names, Phase, Rules, in_world
+from autotest.compare.divergence import Divergence
+from autotest.compare.evidence import Sides
+from autotest.compare.layouts import eager_differences
+from autotest.compare.observations import compare, failure_difference
+from autotest.workers.protocol import Death, GraphFailure, Target
+from dual_object.program.global_layouts import distributed
+from dual_object.program.program import Program
+from dual_object.replay.adapter import Adapter, GraphRefusal
+from dual_object.replay.isolation import isolate, isolate_refused
+from dual_object.replay.observation import Failure, Observation, failure_kind
+
+
+def blame(
+    reference: Adapter,
+    target: Target,
+    program: Program,
+    differences: Sequence[Difference],
+    rules: Rules,
+    sides: Sides,
+    *,
+    graph: bool,
+) -> list[Divergence]:
+    """The divergences behind `differences`: one per call that diverges alone.
+
+    `sides` are what `program` showed. A difference that already names its call keeps it, but for one in what the body
+    has read, which comes of a call before. What no call shows alone is blamed on the Program as a whole, once per
+    phase, or on the call that read it.
+    """
+    settled = [
+        Divergence(d, program, d.call, sides=sides) for d in differences if d.call is not None and d.part != "host"
+    ]
+    open_ = [d for d in differences if d.call is None or d.part == "host"]
+    if not open_:
+        return _distinct(settled)
+    only = only_call(program)
+    if only is not None and all(d.call is None for d in open_):
+        return _distinct([*settled, *(Divergence(d, program, only, sides=sides) for d in open_)])
+    found = list(_alone(reference, target, program, rules, graph=graph))
+    phases = {d.phase for d in open_}
+    shown = [d for d in found if d.difference.phase in phases or not program.cotangents]
+    if shown:
+        return _distinct([*settled, *found])
+    if settled:
+        return _distinct(settled)
+    # A layout that no call gives alone comes of a result that lies in another lawful way before it.
+    return _distinct([Divergence(d, program, d.call, sides=sides) for d in open_ if d.kind != "layout"])
+
+
+def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
+    """A worker's end as a divergence of the Program that it ran, in `phase` or, where it says so, in the backward."""
+    if death.backward:
+        phase = "eager_backward"
+    kind = "timeout" if death.timed_out else "crash"
+    call = only_call(program) if death.call is None else death.call
+    difference = Difference(in_world(program, phase), kind, "the program", f"the target {death.sentence()}", call=call)
+    return Divergence(difference, program, call, last_words=death.last_words or None)
+
+
+def blame_death(reference: Adapter, target: Target, divergence: Divergence) -> Divergence:
+    """What `of_death` told, with the call that ends the worker alone; the call that it was at is tried first.
+
+    One more worker dies of that. What hangs is not run again: it would be waited for once more.
+    """
+    program, noted, difference = divergence.program, divergence.call, divergence.difference
+    if difference.kind == "timeout" or only_call(program) is not None or distributed(program):
+        return divergence
+    if noted is not None and program.calls[noted].raises:
+        refused = call_alone(reference, program, noted)
+        tried = [] if refused is None else [(noted, refused)]
+    else:
+        tried = [(index, alone) for index, alone, _ in isolate(reference, program)]
+        tried.sort(key=lambda one: one[0] != noted)
+    for index, alone in tried:
+        if _ends(target, alone, difference.phase):
+            return replace(divergence, call=index, alone=alone, difference=replace(difference, call=index))
+    return divergence
+
+
+def _ends(target: Target, alone: Program, phase: Phase) -> bool:
+    """Whether a Program ends the worker in a phase."""
+    [answer] = target.eager([alone])
+    if isinstance(answer, Death):
+        return not answer.timed_out and answer.backward == (phase == "eager_backward")
+    ended = _graph(target, alone, answer) if phase.startswith("graph") else None
+    return isinstance(ended, Death) and not ended.timed_out
+
+
+def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Divergence:
+    """A static graph's refusal as a divergence of the Program that it refused."""
+    call = refusal.call if isinstance(refusal, GraphRefusal) else None
+    call = only_call(program) if call is None else call
+    kind = failure_kind(refusal.classes, refusal.message)
+    failure = Failure(call, kind, refusal.classes, refusal.message)
+    return Divergence(failure_difference(program, failure, "graph_forward"), program, call)
+
+
+def of_refused_draw(
+    reference: Adapter, target: Target, program: Program, answer: Observation | Death
+) -> list[Divergence]:
+    """How the target's answer to a refused draw differs from a refusal."""
+    if isinstance(answer, Death):
+        return [blame_death(reference, target, of_death(program, answer, "eager_forward"))]
+    return [
+        Divergence(failure_difference(program, failure, in_world(program, "eager_forward")), program, failure.call)
+        for failure in answer.failures
+    ]
+
+
+def call_alone(reference: Adapter, program: Program, index: int) -> Program | None:
+    """One call as a Program of its own, whether the reference refuses it or not; None where it cannot stand alone."""
+    if program.calls[index].raises:
+        return isolate_refused(reference, program, index)
+    return next((alone for found, alone, _ in isolate(reference, program) if found == index), None)
+
+
+def only_call(program: Program) -> int | None:
+    """The index of the one call that computes, None where there are more."""
+    computing = [
+        index
+        for index, call in enumerate(program.calls)
+        if call.kind not in ("module", "get", "set", "enter", "exit") and (call.results() or call.out is None)
+    ]
+    return computing[0] if len(computing) == 1 else None
+
+
+def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
+    """One divergence per phase, kind, call and buffer: the first says the most."""
+    seen: dict[tuple[str, str, int | None, str], Divergence] = {}
+    for divergence in divergences:
+        difference = divergence.difference
+        seen.setdefault((difference.phase, difference.kind, divergence.call, difference.buffer), divergence)
+    return list(seen.values())
+
+
+def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool) -> Iterator[Divergence]:
+    names = Names(program)
+    isolated = list(isolate(reference, program))
+    eager = target.eager([alone for _, alone, _ in isolated])
+    for (index, alone, reference_seen), answer in zip(isolated, eager, strict=True):
+        if not isinstance(answer, Observation):
+            continue
+        expected = reference_seen
+        shown: Observation | None = answer
+        if graph:
+            # What eager does wrong already is no fault of the graph: it is held against eager.
+            expected, shown = answer, _in_graph(target, alone, answer)
+        sides = Sides(reference_seen, answer, shown if graph else None)
+        if shown is None:
+            continue
+        if graph and not compare(alone, reference_seen, shown, rules, graph=True):
+            continue
+        found = (
+            compare(alone, expected, shown, rules, graph=True, names=names)
+            if graph
+            else eager_differences(reference, alone, expected, shown, rules, names=names)
+        )
+        for difference in found:
+            difference.call = None
+            yield Divergence(difference, program, index, alone, sides)
+
+
+def _in_graph(target: Target, alone: Program, eager: Observation) -> Observation | None:
+    """What a graph of this one Program shows; None where it has no result."""
+    answer = _graph(target, alone, eager)
+    result = answer[0] if isinstance(answer, list) else None
+    return result if isinstance(result, Observation) else None
+
+
+def _graph(
+    target: Target, alone: Program, eager: Observation
+) -> list[Observation | GraphRefusal] | GraphFailure | Death | None:
+    """A graph's answer for this one Program, backward included where eager has gradients; None where eager failed."""
+    if eager.ended:
+        return None
+    keys = [key for key, gradient in eager.gradients.items() if gradient is not None]
+    return target.graph([alone], [keys] if keys and alone.cotangents else None)

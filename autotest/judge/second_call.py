@@ -1,0 +1,109 @@
+"""What the second call of a static graph shows, held against the reference, and against eager where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autotest.cases.case import Case
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.divergence import Divergence
+from autotest.compare.evidence import Sides
+from autotest.compare.layouts import eager_differences
+from autotest.compare.observations import compare
+from autotest.judge.localization import blame, only_call
+from autotest.workers.protocol import Target
+from dual_object.program.program import Program
+from dual_object.replay.adapter import Adapter
+from dual_object.replay.isolation import isolate
+from dual_object.replay.observation import Observation
+from dual_object.replay.second_call import SecondCall, second_call
+
+PREFIX = "at the second call of the same graph, "
+#: Gives the second call of a case, or says why it has none.
+Draw = Callable[[Case], "SecondCall | str"]
+
+
+def drawing(reference: Adapter) -> Draw:
+    """The second calls of cases, each worked out once.
+
+    Held by the whole key: a remembered case of another seed has the number of one of the run's own.
+    """
+    held: dict[str, SecondCall | str] = {}
+
+    def draw(case: Case) -> SecondCall | str:
+        if case.key not in held:
+            held[case.key] = second_call(reference, case.program, case.reference)
+        return held[case.key]
+
+    return draw
+
+
+def differences(second: SecondCall, shown: Observation, rules: Rules) -> list[Difference]:
+    """How the second call differs from the reference."""
+    found = compare(second.program, second.reference, shown, rules, graph=True)
+    for difference in found:
+        difference.again = True
+        difference.message = PREFIX + difference.message
+    return found
+
+
+def judge(
+    reference: Adapter,
+    target: Target,
+    program: Program,
+    second: SecondCall,
+    shown: Observation,
+    found: Sequence[Difference],
+    rules: Rules,
+    decidable: Callable[[Sequence[Divergence]], Sequence[Divergence]],
+) -> Sequence[Divergence]:
+    """The divergences behind `found`, which the graph of `program` showed at its second call: eager's own where eager
+    computes the same from these values, else the graph's, blamed on the call whose own graph shows it. `decidable`
+    leaves of some what the reference defines.
+    """
+    [eager] = target.eager([second.program])
+    call = only_call(program)
+    if isinstance(eager, Observation) and not compare(second.program, eager, shown, rules, graph=True):
+        own = eager_differences(reference, second.program, second.reference, eager, rules)
+        if own:
+            sides = Sides(second.reference, eager)
+            return decidable(blame(reference, target, second.program, own, rules, sides, graph=False))
+    sides = Sides(second.reference, eager if isinstance(eager, Observation) else None, shown)
+    # Whether the reference defines them is asked of the values that the second call was given.
+    found = [
+        divergence.difference
+        for divergence in decidable([Divergence(each, second.program, call, sides=sides) for each in found])
+    ]
+    for difference in found:
+        difference.message = PREFIX + difference.message.removeprefix(PREFIX)
+    if found and call is None:
+        backward = any(difference.phase == "graph_backward" for difference in found)
+        alone = _alone(reference, target, program, rules, backward)
+        if alone:
+            return alone
+    first: dict[tuple[str, str], Difference] = {}
+    for difference in found:
+        first.setdefault((difference.phase, difference.kind), difference)
+    return [Divergence(difference, program, call, sides=sides) for difference in first.values()]
+
+
+def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, backward: bool) -> list[Divergence]:
+    """The calls whose graph of their own differs at its second call, once per phase and kind."""
+    found: dict[tuple[str, str, int], Divergence] = {}
+    for index, alone, first in isolate(reference, program):
+        second = second_call(reference, alone, first)
+        if isinstance(second, str):
+            continue
+        keys = [key for key, gradient in first.gradients.items() if gradient is not None]
+        answer = target.graph([alone], [keys] if keys and backward else None, [second.arrays])
+        seen = answer[0] if isinstance(answer, list) else None
+        if not isinstance(seen, Observation) or seen.again is None or compare(alone, first, seen, rules, graph=True):
+            continue
+        for difference in differences(second, seen.again, rules):
+            sides = Sides(second.reference, None, seen.again)
+            divergence = Divergence(difference, program, index, alone, sides)
+            found.setdefault((difference.phase, difference.kind, index), divergence)
+    return list(found.values())
+
+
+__all__ = ["PREFIX", "Draw", "differences", "drawing", "judge"]

@@ -1,0 +1,184 @@
+"""`autotest accept`: divergences of the latest run become entries of a ledger, never without a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.items import AoT, Table
+
+from autotest.cases.case import case_test_name
+from autotest.cases.store import _proofs
+from autotest.errors import AutotestError
+from autotest.ledger.entries import FILE_NAME, LedgerError, find, store, version_of
+from dual_object.errors import ProgramError
+from dual_object.program.program import Program
+from reports import resolve_run
+
+FIELDS = ("id", "fingerprint", "target", "test", "op", "phase", "kind", "level")
+
+
+class AcceptError(AutotestError, ValueError):
+    """A divergence cannot be accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What `accept` did: entries written, and rows that could not be, each with its sentence."""
+
+    written: tuple[str, ...]
+    refused: tuple[str, ...]
+    paths: tuple[Path, ...]
+
+
+def accept(
+    ids: Sequence[str], where: str | None, reason: str, report: Path, ledger: Path | None, strict: str = "proof"
+) -> Accepted:
+    """Write an entry for each divergence of the latest run that `ids` name or `where` matches.
+
+    `where` is a list of `field=pattern` separated by blanks, such as `kind=dtype op=arg*`. Raises AcceptError,
+    ReportError.
+    """
+    if not reason.strip():
+        raise AcceptError("reason='', but should say why this is accepted [--reason]")
+    run = resolve_run(report)
+    try:
+        summary = json.loads((run / "summary.json").read_text())
+    except (OSError, ValueError) as error:
+        raise AcceptError(f"{run} has no summary to accept from ({error}): finish a run first") from None
+    patterns = _patterns(where)
+    rows = [row for row in summary["divergences"] if _matches(row, ids, patterns)]
+    unknown = sorted(set(ids) - {row["id"] for row in rows})
+    if unknown:
+        raise AcceptError(f"ID={unknown[0]!r} names no new divergence of {run}")
+    if not rows:
+        raise AcceptError(f"where={where!r} matches no new divergence of {run}")
+    by_fingerprint: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_fingerprint.setdefault(row["fingerprint"], []).append(row)
+    files: dict[Path, list[dict[str, Any]]] = {}
+    refused: list[str] = []
+    for fingerprint, shown in sorted(by_fingerprint.items()):
+        path = ledger or _ledger_for(shown[0]["test"])
+        try:
+            entry = _entry(run, fingerprint, shown, reason, strict, summary["environment"])
+        except AcceptError as error:
+            refused.append(str(error))
+            continue
+        files.setdefault(path, []).append(entry)
+    for path, entries in files.items():
+        _write(path, summary_target(rows), entries)
+    written = tuple(entry["fingerprint"] for entries in files.values() for entry in entries)
+    return Accepted(written, tuple(refused), tuple(files))
+
+
+def summary_target(rows: Sequence[dict[str, Any]]) -> str:
+    """The target that the rows are about."""
+    return str(rows[0]["target"])
+
+
+def _patterns(where: str | None) -> list[tuple[str, str]]:
+    found = []
+    for part in (where or "").split():
+        name, separator, pattern = part.partition("=")
+        if not separator or name not in FIELDS or not pattern:
+            raise AcceptError(f"where={part!r}, but should be field=pattern with a field of {', '.join(FIELDS)}")
+        found.append((name, pattern))
+    return found
+
+
+def _matches(row: dict[str, Any], ids: Sequence[str], patterns: Sequence[tuple[str, str]]) -> bool:
+    if row["id"] in ids:
+        return True
+    return bool(patterns) and all(fnmatchcase(str(row[name]), pattern) for name, pattern in patterns)
+
+
+def _ledger_for(nodeid: str) -> Path:
+    """The ledger nearest to a test, or the one to be made in the first folder of its path."""
+    path = Path(nodeid.partition("::")[0])
+    folder = path.absolute().parent
+    found = find(folder, Path.cwd())
+    if found is not None:
+        return found
+    first = path.parts[0] if len(path.parts) > 1 and not path.is_absolute() else str(folder)
+    return Path(first) / FILE_NAME
+
+
+def _entry(
+    run: Path, fingerprint: str, rows: Sequence[dict[str, Any]], reason: str, strict: str, environment: dict[str, str]
+) -> dict[str, Any]:
+    first = rows[0]
+    try:
+        program, note = _smallest_proof(run, first["id"])
+        text, stored = f"{program}\n", store(program, note["rules"])
+    except AcceptError:
+        if strict == "proof":
+            raise
+        note, text, stored = {}, "no program is stored: the test runs inline\n", "{}"
+    version = version_of(str(first["target"]), environment).partition("+")[0]
+    return {
+        "fingerprint": fingerprint,
+        "reason": reason.strip(),
+        "versions": f"=={version}",
+        "device": "cpu",
+        "strict": strict,
+        "tests": sorted({case_test_name(row["test"]) for row in rows}),
+        "message": note.get("message", first["message"]),
+        "program": text,
+        "stored": stored,
+    }
+
+
+def _smallest_proof(run: Path, id_: str) -> tuple[Program, dict[str, Any]]:
+    """The stored proof with the fewest values."""
+    found: list[tuple[int, str, Program, dict[str, Any]]] = []
+    for path in _proofs(run, id_):
+        try:
+            program, note = Program.load(path)
+        except ProgramError as error:
+            raise AcceptError(f"{id_}: {error}") from None
+        found.append((sum(x.data.size for x in program.inputs), path.name, program, note))
+    if not found:
+        raise AcceptError(
+            f"{id_} has no stored Program (its test runs inline, or with other cases only): it cannot be proved; "
+            "accept it with --strict seen"
+        )
+    _, _, program, note = min(found, key=lambda item: item[:2])
+    return program, note
+
+
+def _write(path: Path, target: str, entries: Sequence[dict[str, Any]]) -> None:
+    """Append entries to a ledger, keeping what people wrote there; raises LedgerError where it cannot be read."""
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+    except (OSError, ValueError) as error:
+        raise LedgerError(f"{path} cannot be read as a ledger: {error}") from None
+    section = document.get(target)
+    if section is None:
+        section = tomlkit.aot()
+        document.append(target, section)
+    assert isinstance(section, AoT)
+    known = {table["fingerprint"] for table in section}
+    for entry in entries:
+        if entry["fingerprint"] not in known:
+            section.append(_table(entry))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(tomlkit.dumps(document), encoding="utf-8")
+
+
+def _table(entry: dict[str, Any]) -> Table:
+    table = tomlkit.table()
+    for key, value in entry.items():
+        if key == "program":
+            table.add(key, tomlkit.string(value, multiline=True))
+        elif key == "stored":
+            table.add(key, tomlkit.string(value, literal="'" not in value))
+        else:
+            table.add(key, value)
+    table.add(tomlkit.nl())
+    return table

@@ -1,0 +1,85 @@
+"""Proving the ledger: a known divergence must still be there, or its entry has to go."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from autotest.errors import AutotestError
+from autotest.judge.standalone import trial
+from autotest.ledger.entries import DEADLY, Entry, LedgerError, others, read
+from autotest.workers.protocol import Target
+from autotest.workers.supervisor import Supervisor
+from dual_object.replay.adapter import Reference, TargetInfo, load_reference
+
+
+class StaleEntryError(AutotestError, AssertionError):
+    """Known divergences no longer diverge."""
+
+
+def stale_entries(
+    reference: Reference,
+    target: Target,
+    info: Callable[[], TargetInfo],
+    entries: Iterable[Entry],
+    seen: Iterable[str] = (),
+    *,
+    deadly: bool = False,
+) -> list[str]:
+    """A sentence for each entry that no longer diverges. Entries seen in the run have proved themselves.
+
+    `info` tells of the target, and is asked only where an entry is to be proved; `deadly` includes those that end a
+    worker. Raises LedgerError for an entry whose Program cannot be read.
+    """
+    shown = set(seen)
+    sentences: list[str] = []
+    for entry in entries:
+        if entry.strict != "proof" or any(map(entry.covers, shown)) or not entry.applies(info()):
+            continue
+        if entry.kind == "batch_only" or (entry.kind in DEADLY and not deadly):
+            continue
+        program, rules = entry.proof
+        found = trial(reference, target, program, rules, graph=entry.graph)
+        fingerprints = {divergence.fingerprint(entry.target) for divergence in found}
+        if not any(map(entry.covers, fingerprints)):
+            sentences.append(
+                f"{entry.fingerprint} is known to diverge, but no longer does: remove its entry from {entry.path}"
+                + (f" (its Program now shows {', '.join(sorted(fingerprints))})" if fingerprints else "")
+            )
+    return sentences
+
+
+def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str], tuple[str, ...]]:
+    """Replay every entry of a ledger: how many there are, which are stale, and what is wrong with the file.
+
+    Raises LedgerError where all of its entries are about other targets.
+    """
+
+    sys.path[:0] = [str(path.absolute().parent), os.getcwd()]  # as pytest does: custom ops may live beside the tests
+    ledger = read(path, target)
+    if not ledger.entries and not ledger.problems and (rest := others(path, target)):
+        told = ", ".join(f"{count} of {name}" for name, count in rest.items())
+        raise LedgerError(f"{path} has no entry of {target}, but {told}: name one of these [--target]")
+    supervisor = Supervisor(target, timeout)
+    try:
+        entries = list(ledger.entries.values())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # told when the tests ran
+            stale = stale_entries(load_reference(), supervisor, supervisor.info, entries, deadly=True)
+        return len(entries), stale, (*ledger.problems, *orphans(path, entries))
+    finally:
+        supervisor.close()
+
+
+def orphans(path: Path, entries: Iterable[Entry]) -> list[str]:
+    """A sentence for each entry whose tests lie in no file beside the ledger: a run never proves it."""
+    files = {test_file.name for test_file in path.absolute().parent.rglob("*.py")}
+    return [
+        f"{path}: {entry.fingerprint} matches nothing, "
+        f"for no file here holds its test {entry.tests[0]}: remove the entry"
+        for entry in entries
+        if not any(test.partition("::")[0] in files for test in entry.tests)
+    ]

@@ -1,0 +1,55 @@
+"""`autotest ledger document`: a ledger as the page that people read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from autotest.ledger.entries import Entry, read
+
+_PHASES = {
+    "eager_forward": "eager",
+    "eager_backward": "eager gradient",
+    "global_forward": "global",
+    "global_backward": "global gradient",
+    "graph_forward": "graph",
+    "graph_backward": "graph gradient",
+    "graph_state": "graph state",
+}
+
+
+def document(path: Path, target: str) -> str:
+    """Markdown: a table of kinds, then a section per op with a line per known divergence."""
+    ledger = read(path, target)
+    entries = sorted(ledger.entries.values(), key=lambda entry: (_op(entry).lower(), entry.fingerprint))
+    versions = ", ".join(sorted({entry.versions.removeprefix("==") for entry in entries}))
+    ops = len({_op(entry) for entry in entries})
+    lines = [
+        f"# {target} {versions}: known divergences from PyTorch",
+        "",
+        f"Written by `autotest ledger document {path}`; {len(entries)} divergences of {ops} ops.",
+        "",
+        "| kind | divergences |",
+        "|---|---|",
+        *(f"| {kind} | {count} |" for kind, count in Counter(entry.kind for entry in entries).most_common()),
+    ]
+    op = ""
+    for entry in entries:
+        if _op(entry) != op:
+            op = _op(entry)
+            lines += ["", f"## {op}", ""]
+        _, phase, _, _, facts = entry.fingerprint.split("/")
+        shown = " ".join(entry.message.split())
+        lines.append(f"- **{entry.kind}**, {_PHASES.get(phase, phase)}, {facts}: `{entry.line}` {_escaped(shown)}")
+    return "\n".join(lines) + "\n"
+
+
+def _op(entry: Entry) -> str:
+    return entry.fingerprint.split("/")[3]
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    for character in "\\`*_<>[]|#":
+        text = text.replace(character, f"\\{character}")
+    return text

@@ -1,0 +1,289 @@
+"""The ledger: `known_divergences.toml`, what is known to diverge, why, and the Program that proves it.
+
+One file stands beside the tests it is about; the nearest one above a test counts. Each target has a list of entries:
+
+    [[oneflow]]
+    fingerprint = "oneflow/eager_backward/value/lgamma/float32"
+    reason = "gradient is always zero"
+    versions = "==0.9.0"
+    device = "cpu"
+    strict = "proof"
+    tests = ["test_pointwise.py::test_unary[torch.lgamma]"]
+    message = "..."
+    program = '''...'''
+    stored = '''{...}'''
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from autotest.compare.difference import Rules
+from autotest.errors import AutotestError
+from dual_object.errors import ProgramError
+from dual_object.program.program import Program
+from dual_object.program.values import Array
+from dual_object.replay.adapter import TargetInfo
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FILE_NAME = "known_divergences.toml"
+#: Kinds whose proof ends a worker: `autotest ledger check` replays them, a run does not.
+DEADLY = frozenset({"crash", "timeout"})
+_REQUIRED = ("fingerprint", "reason", "versions", "tests", "message", "program", "stored")
+_OPTIONAL = ("strict", "device")
+_STRICT = ("proof", "seen")
+
+
+class LedgerError(AutotestError, ValueError):
+    """A ledger, or an entry of it, is not what it should be."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One known divergence.
+
+    `strict` is `proof` (the stored Program must still diverge) or `seen` (it is only counted: nondeterministic,
+    machine-dependent).
+    `tests` are the case-key names of the tests that showed it; `line` and `message` say it to people.
+    """
+
+    path: Path
+    fingerprint: str
+    reason: str
+    versions: str
+    tests: tuple[str, ...]
+    message: str
+    program: str
+    stored: str
+    strict: str = "proof"
+    device: str = "cpu"
+
+    @property
+    def kind(self) -> str:
+        """The kind of divergence, as in the fingerprint."""
+        return self.fingerprint.split("/")[2]
+
+    @property
+    def general(self) -> bool:
+        """Whether it is about every op, or all facts, that its pattern matches."""
+        return "*" in self.fingerprint
+
+    def covers(self, fingerprint: str) -> bool:
+        """Whether a divergence is the one that the entry is about."""
+        if not self.general:
+            return fingerprint == self.fingerprint
+        parts, patterns = fingerprint.split("/"), self.fingerprint.split("/")
+        return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
+
+    @property
+    def target(self) -> str:
+        """The target that it is about, as it is named on the command line."""
+        return self.fingerprint.split("/")[0]
+
+    @property
+    def graph(self) -> bool:
+        """Whether it shows in the static graph."""
+        return self.fingerprint.split("/")[1].startswith("graph")
+
+    @property
+    def line(self) -> str:
+        """The statement that diverges: the last of the stored Program that names the op (a module, where it is made),
+        else the last.
+        """
+        statements = [line.strip() for line in self.program.splitlines()[1:] if not line.strip().startswith("return")]
+        called = f".{self.fingerprint.split('/')[3]}("
+        return ([line for line in statements if called in line] or statements or [self.program.strip()])[-1]
+
+    def applies(self, target: TargetInfo) -> bool:
+        """Whether the target's version and devices are those the entry is about."""
+        version = version_of(self.target, target.environment)
+        return SpecifierSet(self.versions, prereleases=True).contains(version) and self.device in target.devices
+
+    @cached_property
+    def proof(self) -> tuple[Program, Rules]:
+        """The stored Program and the rules of its test; raises LedgerError naming the entry where it cannot be read."""
+        try:
+            data = json.loads(self.stored)
+            arrays = [_array(*item) for item in data["arrays"]]
+            return Program.from_json(data["program"], arrays), Rules(**data["rules"])
+        except (ValueError, KeyError, TypeError, ProgramError) as error:
+            raise LedgerError(
+                f"{self.path}: the stored Program of {self.fingerprint} cannot be read "
+                f"({type(error).__name__}: {error}); "
+                "remove the entry and accept it again"
+            ) from error
+
+
+def version_of(target: str, environment: Mapping[str, str]) -> str:
+    """The version that the package of a target has in an environment; "0" where it tells none."""
+    return environment.get(target.partition(":")[0].rpartition(".")[2], "0")
+
+
+def others(path: Path, target: str) -> dict[str, int]:
+    """How many entries a ledger that can be read has about each other target."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: len(section) for name, section in data.items() if name != target and isinstance(section, list)}
+
+
+def store(program: Program, rules: Mapping[str, Any]) -> str:
+    """A Program as the text that an entry stores: JSON with its arrays as numbers, for people to read."""
+    arrays: list[Array] = []
+    data = program.to_json(arrays)
+    numbers = [[array.dtype.name, list(array.shape), _numbers(array)] for array in arrays]
+    return json.dumps({"program": data, "arrays": numbers, "rules": dict(rules)}, separators=(",", ":"))
+
+
+def _numbers(array: Array) -> list[Any]:
+    """The values in order; a complex one is its real and its imaginary part."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    if flat.dtype.kind == "c":
+        flat = flat.view(flat.real.dtype)
+    found: list[Any] = flat.tolist()
+    return found
+
+
+def _array(dtype: str, shape: Sequence[int], numbers: Sequence[Any]) -> Array:
+    kind = np.dtype(dtype)
+    if kind.kind == "c":
+        return np.array(numbers, dtype=np.empty(0, kind).real.dtype).view(kind).reshape(shape)
+    return np.array(numbers, dtype=kind).reshape(shape)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries of one file for one target, by fingerprint, and what is wrong with the file."""
+
+    path: Path | None = None
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    @cached_property
+    def _general(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries.values() if entry.general)
+
+    def find(self, fingerprint: str) -> Entry | None:
+        """The entry about a divergence: its own, else the first general one that covers it."""
+        own = self.entries.get(fingerprint)
+        return own or next((entry for entry in self._general if entry.covers(fingerprint)), None)
+
+    def about(self, test: str) -> Iterator[Entry]:
+        """The entries that a test is to prove."""
+        return (entry for entry in self.entries.values() if test in entry.tests)
+
+
+def read(path: Path, target: str) -> Ledger:
+    """Read a ledger's entries for `target`; what cannot be used is named in `problems`, the rest stands."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return Ledger(path, {}, (f"{path} cannot be read as a ledger: {error}; no divergence counts as known",))
+    problems: list[str] = []
+    entries: dict[str, Entry] = {}
+    section = data.get(target, [])
+    if not isinstance(section, list):
+        problems.append(f"{path}: {target} should be a list of entries, each under [[{target}]]")
+        section = []
+    for number, table in enumerate(section, 1):
+        where = f"{path}: entry {number} of {target}"
+        try:
+            entry = _entry(path, target, table, where)
+        except LedgerError as error:
+            problems.append(str(error))
+            continue
+        if entry.fingerprint in entries:
+            problems.append(f"{where} has fingerprint={entry.fingerprint!r} a second time: remove one of both")
+            continue
+        entries[entry.fingerprint] = entry
+    return Ledger(path, entries, tuple(problems))
+
+
+def _entry(path: Path, target: str, table: Any, where: str) -> Entry:
+    if not isinstance(table, dict):
+        raise LedgerError(f"{where} should be a table")
+    unknown = sorted(set(table) - {*_REQUIRED, *_OPTIONAL})
+    if unknown:
+        raise LedgerError(
+            f"{where} has the unknown key {unknown[0]!r}, but should have only {', '.join((*_REQUIRED, *_OPTIONAL))}"
+        )
+    missing = [key for key in _REQUIRED if key not in table]
+    if missing:
+        raise LedgerError(f"{where} lacks the key {missing[0]!r}")
+    for key, value in table.items():
+        if key == "tests":
+            if not isinstance(value, list) or not value or not all(isinstance(test, str) for test in value):
+                raise LedgerError(f"{where} has tests={value!r}, but should have a list of test names")
+        elif not isinstance(value, str) or not value.strip():
+            raise LedgerError(f"{where} has {key}={value!r}, but should have a text that is not empty")
+    parts = table["fingerprint"].split("/")
+    if len(parts) != 5 or parts[0] != target or not all(parts):
+        raise LedgerError(
+            f"{where} has fingerprint={table['fingerprint']!r}, "
+            f"but should have {target}/phase/kind/op/facts as a report shows it"
+        )
+    if any("*" in part for part in parts[:3]):
+        raise LedgerError(
+            f"{where} has fingerprint={table['fingerprint']!r}, but should have * in its op and its facts alone"
+        )
+    if table.get("strict", "proof") not in _STRICT:
+        raise LedgerError(f"{where} has strict={table['strict']!r}, but should have one of {', '.join(_STRICT)}")
+    try:
+        SpecifierSet(table["versions"])
+    except InvalidSpecifier:
+        raise LedgerError(
+            f"{where} has versions={table['versions']!r}, but should have a version specifier such as '==0.9.0'"
+        ) from None
+    return Entry(path=path, **{**table, "tests": tuple(table["tests"])})
+
+
+class Ledgers:
+    """The ledgers of a run: for each test the nearest file above it, up to `root`."""
+
+    def __init__(self, target: str, root: Path) -> None:
+        self._target = target
+        self._root = root.resolve()
+        self._by_folder: dict[Path, Ledger] = {}
+
+    def nearest(self, test_file: Path) -> Ledger:
+        """The ledger that is about tests in `test_file`; an empty one where no file is found."""
+        folder = test_file.resolve().parent
+        found = self._by_folder.get(folder)
+        if found is None:
+            path = find(folder, self._root)
+            found = Ledger() if path is None else self._read(path)
+            self._by_folder[folder] = found
+        return found
+
+    def _read(self, path: Path) -> Ledger:
+        for ledger in self._by_folder.values():
+            if ledger.path == path:
+                return ledger
+        return read(path, self._target)
+
+    def problems(self) -> list[str]:
+        """What is wrong with the ledgers read so far, each once."""
+        return list(dict.fromkeys(problem for ledger in self._by_folder.values() for problem in ledger.problems))
+
+
+def find(folder: Path, root: Path) -> Path | None:
+    """The nearest ledger in `folder` or a folder above it, up to `root`."""
+    for place in (folder, *folder.parents):
+        candidate = place / FILE_NAME
+        if candidate.is_file():
+            return candidate
+        if place == root:
+            return None
+    return None

@@ -1,0 +1,296 @@
+"""Reruns: one Program run on the reference again, in float64 and with its values nudged, to learn how firmly the
+reference's own answer stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from autotest.compare.difference import Difference
+from autotest.compare.evidence import part_of
+from dual_object.errors import CannotWiden
+from dual_object.program.calls import Call
+from dual_object.program.precision import Change, widened
+from dual_object.program.program import Program
+from dual_object.program.values import Array
+from dual_object.replay.adapter import Reference
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import QuietReplay
+from generators import DTYPES
+from generators.fills import float_facts
+
+#: Inputs are moved by so many units of rounding of their own dtype: one for each of a few roundings on the way.
+UNITS = 4.0
+#: So much nearer the second set of runs stays: where a result does not follow, it jumps.
+NEARER = 64.0
+#: Runs per set. Of two tied elements either comes first in one of six runs but once in 32.
+RUNS = 6
+#: Runs that look for another of many equal elements: of eight each comes first in all but 1.4 % of 32 runs.
+MANY = 32
+#: Copies of the elements in one run: enough that vector instructions compute some of them, an odd number so that they
+#: leave some.
+COPIES = 37
+#: What stands for infinity where infinite elements are to come apart: beyond all narrower dtypes.
+_INFINITE = 1e300
+#: What an integer may be moved by without reaching its neighbour.
+_LESS_THAN_HALF = 0.4
+
+_EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+_PARTS = {"complex64": "float32", "complex128": "float64"}
+
+
+def epsilon(dtype: str) -> float:
+    """The distance from 1 to the next number of a floating dtype, or of the parts of a complex one."""
+    return _EPS[_PARTS.get(dtype, dtype)]
+
+
+def smallest_normal(dtype: str) -> float:
+    """The smallest positive number of a floating dtype that has all its digits."""
+    return float_facts(DTYPES[dtype])[0]
+
+
+def greatest(dtype: str) -> float:
+    """The greatest finite number of a floating dtype, or of the parts of a complex one."""
+    return float_facts(DTYPES[dtype])[2]
+
+
+class Reruns:
+    """Runs of one Program on the reference, each made when it is first asked for.
+
+    `several` says that the Program has several calls of which none diverges alone: there every call's result is nudged
+    as well, since each rounds. What a run that fails would have shown is missing.
+    """
+
+    def __init__(self, reference: Reference, program: Program, *, several: bool) -> None:
+        self._reference = reference
+        self.program = program
+        self._several = several
+
+    @cached_property
+    def again(self) -> Observation:
+        """The Program as it is."""
+        return QuietReplay(self._reference, self.program, side="reference").run()
+
+    @cached_property
+    def once_more(self) -> Observation:
+        """The same a second time."""
+        return QuietReplay(self._reference, self.program, side="reference").run()
+
+    @cached_property
+    def exact(self) -> Observation | None:
+        """In float64."""
+        return self._wide(None)
+
+    @cached_property
+    def absolute(self) -> Observation | None:
+        """In float64 on absolute values, whose sums are the greatest that any order of summation meets."""
+        return self._wide(lambda values, dtype: np.abs(values).astype(values.dtype))
+
+    @cached_property
+    def absolute_finite(self) -> Observation | None:
+        """As `absolute`, zeros for what is not finite: what overflows is no infinity that was given."""
+        return self._wide(lambda values, dtype: np.where(np.isfinite(values), np.abs(values), 0).astype(values.dtype))
+
+    @cached_property
+    def near(self) -> list[Observation]:
+        """In float64, all values nudged by some units of rounding, zeros by as little as is normal."""
+        return self._nudged(self._far)
+
+    @cached_property
+    def nearer(self) -> list[Observation]:
+        """As `near`, `NEARER` times closer."""
+        return self._nudged(self._far / NEARER)
+
+    @cached_property
+    def nearest(self) -> list[Observation]:
+        """As `nearer`, once more as close; empty where the inputs' own last digits are float64's."""
+        return [] if self._dtypes & {"float64", "complex128"} else self._nudged(self._far / NEARER**2)
+
+    @cached_property
+    def zeros_kept(self) -> list[Observation]:
+        """As `near`, but zeros stay what they are."""
+        return self._nudged(self._far, zeros=False)
+
+    @cached_property
+    def integers(self) -> list[Observation]:
+        """As `nearer`, integer inputs nudged too; empty where the reference wants them to be integers."""
+        return self._nudged(self._far / NEARER, integers=True)
+
+    @cached_property
+    def parted(self) -> list[Observation]:
+        """As `nearer` and `integers`, so many runs that of many equal elements each comes first in some; infinite ones
+        come apart as well.
+        """
+        nudges = [_Nudge(RUNS + seed, self._far / NEARER, True, self._rounding, parting=True) for seed in range(MANY)]
+        found = [*self._run([(nudge, None) for nudge in nudges], integers=False)]
+        if any(x.data.dtype.kind in "iu" for x in self.program.inputs):
+            found += self._run([(nudge, None) for nudge in nudges], integers=True)
+        return found
+
+    @cached_property
+    def repeated(self) -> Observation | None:
+        """As it is, but with `COPIES` copies of each input and cotangent along a first dimension; None where the
+        reference does not do that. An op that computes element by element shows each copy of each element.
+        """
+        rank = max((x.data.ndim for x in self.program.inputs), default=0)
+        inputs = [replace(x, data=_copies(x.data, rank), strides=None, offset=0) for x in self.program.inputs]
+        cotangents = {id_: _copies(data, data.ndim) for id_, data in self.program.cotangents.items()}
+        program = replace(
+            self.program, inputs=inputs, cotangents=cotangents, cotangent_strides={}, second_cotangents={}, watched=[]
+        )
+        seen = QuietReplay(self._reference, program, side="reference").run()
+        return None if seen.ended or seen.backward_failure is not None else seen
+
+    @cached_property
+    def traced(self) -> list[Observation]:
+        """As it is and in float64, by the formulas that autograd has for a tracer."""
+        with self._reference.seen_by_mode():
+            seen = QuietReplay(self._reference, self.program, side="reference").run()
+            found = list(self._run([(None, None)], integers=False))
+        return found if seen.ended or seen.backward_failure is not None else [seen, *found]
+
+    @cached_property
+    def unfilled(self) -> list[Observation]:
+        """Twice as it is, what the reference leaves uninitialised being zeros once, and once ones; empty where the
+        Program calls no such op.
+        """
+        if not any(call.op.rpartition(".")[2] in self._reference.uninitialised for call in self.program.calls):
+            return []
+        return [_Filled(self._reference, self.program, value).run() for value in (0, 1)]
+
+    @property
+    def scale(self) -> float:
+        """How many times what `nearer` moves a result amounts to `UNITS` units of rounding in the inputs."""
+        return UNITS / (self._far / NEARER)
+
+    @property
+    def _far(self) -> float:
+        """In units of rounding. A float64 run cannot be nudged by less than its own last digit."""
+        return UNITS * NEARER if self._dtypes & {"float64", "complex128"} else UNITS
+
+    @cached_property
+    def _dtypes(self) -> set[str]:
+        """The floating dtypes that the Program starts from."""
+        state = [str(array.dtype) for call in self.program.modules() for array in call.state.values()]
+        return {
+            dtype for dtype in (*(x.dtype for x in self.program.inputs), *state) if _PARTS.get(dtype, dtype) in _EPS
+        }
+
+    @property
+    def _rounding(self) -> float:
+        """The epsilon of the coarsest dtype that the Program starts from."""
+        return max((epsilon(dtype) for dtype in self._dtypes), default=_EPS["float32"])
+
+    def _wide(self, change: Change | None) -> Observation | None:
+        found = list(self._run([(change, None)], integers=False))
+        return found[0] if found else None
+
+    def _nudged(self, units: float, *, zeros: bool = True, integers: bool = False) -> list[Observation]:
+        nudges = [_Nudge(seed, units, zeros, self._rounding) for seed in range(RUNS)]
+        shaken = [nudge.result if self._several else None for nudge in nudges]
+        return list(self._run(list(zip(nudges, shaken, strict=True)), integers=integers))
+
+    def _run(
+        self, changes: list[tuple[Change | None, Callable[[Array], Array] | None]], *, integers: bool
+    ) -> Iterator[Observation]:
+        for change, shaken in changes:
+            try:
+                program = widened(self.program, change, integers=integers)
+            except CannotWiden:
+                return
+            with self._reference.default_dtype("float64"):
+                seen = _Shaken(self._reference, program, shaken).run()
+            if not seen.ended and seen.backward_failure is None and seen.second_failure is None:
+                yield seen
+
+
+def _copies(data: Array, rank: int) -> Array:
+    """Copies along a first dimension, before those that broadcasting adds."""
+    shape = (1,) * (rank - data.ndim) + data.shape
+    return np.broadcast_to(data.reshape(shape), (COPIES, *shape)).copy()
+
+
+class _Nudge:
+    """Moves every value by its own share of some units of rounding, up or down, so that equal ones come apart."""
+
+    def __init__(self, seed: int, units: float, zeros: bool, rounding: float, *, parting: bool = False) -> None:
+        self._parting = parting
+        self._random = np.random.Generator(np.random.Philox(seed))
+        self._units = units
+        self._zeros = zeros
+        self._rounding = rounding
+
+    def __call__(self, values: Array, dtype: str) -> Array:
+        share = self._random.uniform(-1, 1, values.shape)
+        if dtype not in _EPS and dtype not in _PARTS:  # an integer
+            return np.asarray(values + _LESS_THAN_HALF * share)
+        if self._parting:
+            values = np.where(np.isinf(values), np.sign(values) * _INFINITE, values)
+        moved = np.asarray(values * (1 + self._units * epsilon(dtype) * share))
+        if not self._zeros:
+            return moved
+        step = self._units * smallest_normal(dtype)
+        if self._parting:  # zeros come apart, and stay nearer to each other than to anything else
+            step = min(step, float(np.abs(values[values != 0]).min(initial=step)) / 4)
+        return np.where(values == 0, step * share, moved)
+
+    def result(self, values: Array) -> Array:
+        """What a call returned, rounded as the coarsest dtype among the inputs is."""
+        if values.dtype.kind not in "fc":
+            return values
+        share = self._random.uniform(-1, 1, values.shape)
+        return np.asarray(values * (1 + self._units * self._rounding * share), values.dtype)
+
+
+class _Shaken(QuietReplay):
+    """A run in which each call's results are changed before the next call reads them."""
+
+    def __init__(self, reference: Reference, program: Program, change: Callable[[Array], Array] | None) -> None:
+        super().__init__(reference, program, side="reference")
+        self._reference = reference
+        self._change = change
+
+    def bind(self, index: int, call: Call, result: Any) -> None:
+        """Bind, then change the tensors among what was bound."""
+        super().bind(index, call, result)
+        if self._change is None or not self.changes(call):
+            return
+        for id_ in dict.fromkeys(call.results()):
+            value = self.values.by_id.get(id_)
+            if isinstance(value, self._reference.tensor_type):
+                self._reference.overwrite(value, self._change)
+
+    def changes(self, call: Call) -> bool:
+        """Whether what this call returned is changed: not what it only looked up."""
+        return call.kind not in ("get", "module")
+
+
+class _Filled(_Shaken):
+    """A run in which what the reference leaves uninitialised holds one value."""
+
+    def __init__(self, reference: Reference, program: Program, value: int) -> None:
+        super().__init__(reference, program, lambda values: np.full_like(values, value))
+
+    def changes(self, call: Call) -> bool:
+        """Whether this call leaves its result uninitialised."""
+        return call.op.rpartition(".")[2] in self._reference.uninitialised
+
+
+def shown(program: Program, seen: Observation, difference: Difference) -> Array | None:
+    """The array of a run that `difference` is about; None where it has none."""
+    part, key = difference.part, difference.key
+    if part == "host":
+        if difference.call is None:
+            return None
+        value = seen.hosts.get(difference.call, program.calls[difference.call].out)
+        return value if isinstance(value, np.ndarray) else None
+    if part == "input":
+        given = {x.id: x.data for x in program.inputs}
+        return seen.inputs.get(int(key), given[int(key)])
+    found = part_of(seen, part, key)
+    return None if found is None else found.data

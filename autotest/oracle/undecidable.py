@@ -1,0 +1,474 @@
+"""What the reference does not define: which elements of a difference are within its own doubt, and why.
+
+Nothing here knows an op. The reference is asked again, in float64, with its inputs nudged by their last digits and its
+ties broken: where its answer moves, a target may give another one. It is asked only about what differs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from autotest.compare.difference import Difference, Rules, allowed_between
+from autotest.compare.divergence import Divergence
+from autotest.compare.values import agreeing, value_difference, wide
+from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
+from autotest.oracle.perturbation import COPIES, NEARER, Reruns, greatest, shown, smallest_normal
+from dual_object.program.calls import Call, op_name
+from dual_object.program.values import Array
+from dual_object.replay.adapter import Reference
+
+if TYPE_CHECKING:
+    from dual_object.replay.observation import Observation
+
+#: A result may be off by so many times what the nudges have moved it: a few runs do not find the worst.
+SPREADS = 8.0
+#: What of an exact result float64 itself may lose.
+_NOISE = 1e-12
+#: What grows past this between two nudges has a pole there: no value in between is as good as another.
+_POLE = 1e12
+#: A smooth result follows its inputs; one that still moves by more than this share of it jumps.
+_JUMP = 8.0
+_KINDS = frozenset({"value", "nonfinite", "sign"})
+
+NOT_INITIALISED = "not initialised"
+SUBNORMAL = "subnormal"
+REFERENCE_OVERFLOW = "overflow in the reference"
+OVERFLOW = "overflow"
+PRECISION = "the reference gives another in float64"
+FORMULA = "the reference gives another by another of its formulas"
+PLACE = "the reference gives another by the element's place"
+ZERO_SIGN = "sign of zero"
+#: No doubt at all: nobody promises it, and no case is counted for it.
+UNPROMISED = ""
+OUT_OF_RANGE = "out of the integer's range"
+TIE = "tie"
+ROUNDING = "rounding"
+KINK = "not differentiable there"
+THRESHOLD = "threshold"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why the reference does not define what an op gives in a phase."""
+
+    op: str
+    phase: str
+    reason: str
+
+
+def undecided(
+    reference: Reference, divergence: Divergence, rules: Rules
+) -> tuple[Divergence | None, tuple[Doubt, ...]]:
+    """What is left of a divergence where the reference defines the answer (None: nothing), and the doubts elsewhere.
+
+    What is left counts and shows only the elements that stand.
+    """
+    difference = divergence.difference
+    if difference.kind not in _KINDS or difference.expected is None or difference.actual is None:
+        return divergence, ()
+    question = _Question.of(reference, divergence, rules)
+    if question is None:
+        return divergence, ()
+    standing, reasons = question.answer()
+    doubts = tuple(Doubt(divergence.op, difference.phase, reason) for reason in reasons)
+    if (standing == question.wrong).all():
+        return divergence, ()
+    if not standing.any():
+        return None, doubts
+    return dataclasses.replace(divergence, difference=_rest(difference, standing, reasons, rules)), doubts
+
+
+def decidable(
+    reference: Reference, divergences: Sequence[Divergence], rules: Rules
+) -> tuple[list[Divergence], list[Doubt]]:
+    """What is left of all divergences where the reference defines the answers, and the doubts elsewhere."""
+    asked = [undecided(reference, divergence, rules) for divergence in divergences]
+    return [left for left, _ in asked if left is not None], [doubt for _, doubts in asked for doubt in doubts]
+
+
+def _rest(difference: Difference, standing: Array, reasons: Sequence[str], rules: Rules) -> Difference:
+    """The difference of the elements that stand."""
+    expected, actual = difference.expected, difference.actual
+    assert expected is not None
+    assert actual is not None
+    shown_data = np.where(standing, actual.data, expected.data.astype(actual.data.dtype))
+    allowed = allowed_between(expected, rules)
+    if agreeing(expected.data, shown_data, allowed).all():
+        return difference
+    kind, words = value_difference(expected.data, shown_data, allowed)
+    message = f"{difference.where} {words}"
+    if reasons:
+        message += f"; others are undecidable ({', '.join(reasons)})"
+    return dataclasses.replace(difference, kind=kind, message=message)
+
+
+class _Question:
+    """One difference of arrays and the reruns that answer for it."""
+
+    def __init__(self, reruns: Reruns, difference: Difference, call: Call | None, rules: Rules) -> None:
+        assert difference.expected is not None
+        assert difference.actual is not None
+        self.reruns = reruns
+        self.difference = difference
+        #: The one call that diverges; None where no single one does.
+        self.call = call
+        self.dtype = difference.expected.dtype
+        self.allowed = allowed_between(difference.expected, rules)
+        self.expected = difference.expected.data
+        self.actual = difference.actual.data
+        self.wrong = ~agreeing(self.expected, self.actual, self.allowed)
+        if not self.wrong.any():  # what differs is the sign of a zero
+            self.wrong = (self.expected == 0) & (np.signbit(self.expected) != np.signbit(self.actual))
+
+    @classmethod
+    def of(cls, reference: Reference, divergence: Divergence, rules: Rules) -> _Question | None:
+        """The question that a divergence puts; None where its arrays cannot be held against each other."""
+        difference = divergence.difference
+        expected, actual = difference.expected, difference.actual
+        if expected is None or actual is None or expected.shape != actual.shape:
+            return None
+        program = divergence.proof
+        call: Call | None = None
+        if divergence.alone is not None:
+            call = program.calls[-1]
+        elif divergence.call is not None and difference.part != "host":
+            call = program.calls[divergence.call]
+        return cls(Reruns(reference, program, several=call is None), difference, call, rules)
+
+    def answer(self) -> tuple[Array, tuple[str, ...]]:
+        """The elements that differ and are decidable, and the reasons why others are not."""
+        left = self.wrong.copy()
+        reasons: list[str] = []
+        with np.errstate(all="ignore"):
+            for reason, excused in self._excuses():
+                found = left & excused
+                if found.any():
+                    left &= ~excused
+                    if reason not in (UNPROMISED, *reasons):
+                        reasons.append(reason)
+                if not left.any():
+                    break
+        return left, tuple(reasons)
+
+    def _excuses(self) -> Iterator[tuple[str, Array]]:
+        unfilled = self._arrays(self.reruns.unfilled)
+        if len(unfilled) == 2:
+            yield NOT_INITIALISED, ~_equal(*unfilled)
+        if not self._reproducible():
+            return  # what differs from run to run on the reference itself is no matter of digits
+        exact = self._array_of_exact()
+        if self.expected.dtype.kind in "bui":
+            yield from self._of_integers(exact)
+        elif exact is not None and self.expected.dtype.kind in "fc":
+            yield from self._of_numbers(exact)
+
+    def _reproducible(self) -> bool:
+        """Whether the reference gives the same again; what a graph is held against may be the eager target's."""
+        first = self.expected
+        again = shown(self.reruns.program, self.reruns.again, self.difference)
+        if self.difference.phase.startswith("graph"):
+            other = shown(self.reruns.program, self.reruns.once_more, self.difference)
+            first = self.expected if other is None else other
+        unsigned = self.allowed._replace(signed=False)  # of a sum, memory's alignment decides the sign of a zero
+        return again is not None and again.shape == first.shape and bool(agreeing(first, again, unsigned).all())
+
+    # Integers and booleans: ties, conversions, thresholds.
+
+    def _of_integers(self, exact: Array | None) -> Iterator[tuple[str, Array]]:
+        if self.call is None:
+            runs = [*self._arrays(self.reruns.near), *self._arrays(self.reruns.nearer)]
+            if exact is not None:
+                yield THRESHOLD, _reached(self.actual, [exact, *runs])
+            return
+        yield OUT_OF_RANGE, self._out_of_range()
+        if self.call.kwargs.get("stable") is not True and not self._promised:
+            # Nearer than the next number: nothing but what is equal changes places.
+            yield TIE, self._tied([*self._arrays(self.reruns.nearer), *self._arrays(self.reruns.integers)])
+            yield TIE, self._tied(self._arrays(self.reruns.parted))
+
+    @property
+    def _promised(self) -> bool:
+        """Whether the one call chooses among the elements of one tensor, in a way that PyTorch promises."""
+        if self.call is None or not chooses_first(plain_name(op_name(self.call))):
+            return False
+        given = {x.id for x in self.reruns.program.inputs}
+        return len(given.intersection(self.call.operands())) == 1
+
+    def _out_of_range(self) -> Array:
+        """Where a conversion of floating values to integers was given what no integer is."""
+        nowhere = np.zeros(self.expected.shape, bool)
+        floats = [x.data for x in self.reruns.program.inputs if x.data.dtype.kind == "f"]
+        if len(floats) != 1 or floats[0].shape != self.expected.shape or self.expected.dtype.kind not in "iu":
+            return nowhere
+        limits = np.iinfo(self.expected.dtype)
+        values = np.trunc(floats[0].astype(np.float64))
+        fits = (values >= float(limits.min)) & (values < float(limits.max) + 1)
+        converts = bool((values[fits] == self.expected[fits]).all())
+        return ~fits if converts else nowhere
+
+    def _tied(self, runs: Sequence[Array]) -> Array:
+        """Where the index of another of several equal elements is as good.
+
+        The reference's own answers with its ties broken say along which dimension the indices go: along that one the
+        elements that they point to are all equal.
+        """
+        nowhere = np.zeros(self.expected.shape, bool)
+        moves = np.any([run != self.expected for run in runs], axis=0) if runs else nowhere
+        if not (moves & self.wrong).any():
+            return nowhere
+        lawful = moves
+        followed = False
+        for pointed in self._pointers():
+            wanted = pointed(self.expected)
+            if wanted is None or not all(_points_alike(pointed(run), wanted) for run in runs):
+                continue
+            followed = True
+            given = pointed(self.actual)
+            if given is None:
+                return nowhere
+            lawful = lawful & (given == wanted)
+            if self._repeats(runs):
+                return nowhere
+        return lawful if followed else nowhere
+
+    def _pointers(self) -> Iterator[Callable[[Array], Array | None]]:
+        """For each input and dimension: what indices into it point to, None where they cannot be such."""
+        for x in self.reruns.program.inputs:
+            data = x.data
+            for dim in (None, *range(data.ndim)):
+                yield functools.partial(_pointed, data, dim)
+
+    def _repeats(self, runs: Sequence[Array]) -> bool:
+        """Whether the target gives an index twice along a dimension along which the reference never does."""
+        return any(
+            all(_distinct(run, dim) for run in (self.expected, *runs)) and not _distinct(self.actual, dim)
+            for dim in range(self.expected.ndim)
+        )
+
+    # Floating and complex numbers.
+
+    def _of_numbers(self, exact: Array) -> Iterator[tuple[str, Array]]:
+        expected, actual = wide(self.expected), wide(self.actual)
+        # Two zeros are as near as can be: of them only the sign is in question.
+        finite = np.isfinite(expected) & np.isfinite(actual) & (expected != actual)
+        yield SUBNORMAL, finite & (np.abs(actual - expected) < smallest_normal(self.dtype))
+        if (self.wrong & (expected == 0) & (actual == 0)).any():
+            zeros: Array = (expected == 0) & (actual == 0)
+            # Of a zero whose sign changes with its place, the sign is a matter of the kernel.
+            yield UNPROMISED, zeros if self._any_zero() else zeros & self._elsewhere()
+            yield ZERO_SIGN, self._zero_sign(exact)
+        base = self.allowed.atol + self.allowed.rtol * np.abs(exact)
+        runs = [exact, *self._arrays(self.reruns.near), *self._arrays(self.reruns.nearer)]
+        spread, jumps = self._spread(exact)
+        # On the same inputs, one call's jump is defined: both sides stand at the same place of it.
+        within = base + SPREADS * np.where(jumps, 0.0, spread)
+        hits = np.abs(actual - exact) <= within
+        yield REFERENCE_OVERFLOW, self._reference_overflow(exact, hits)
+        yield OVERFLOW, self._overflow(exact)
+        yield PRECISION, self._as_exact(exact)
+        credible = np.abs(expected - exact) <= within
+        # Where the reference is itself off what it gives in float64, only that will do.
+        yield ROUNDING, finite & (hits & credible | (np.abs(actual - exact) <= base))
+        hull = _hull(actual, expected, runs, within)
+        if self.difference.part in ("gradient", "second") and not self._promised:
+            reason = TIE if self._has_ties((*self.reruns.near, *self.reruns.nearer)) else KINK
+            if reason == KINK or self._sum_is_kept(runs):
+                yield reason, finite & hull & (jumps | self._crossed(exact, spread))
+            parted = [exact, *self._arrays(self.reruns.parted)]
+            reason = TIE if self._has_ties(self.reruns.parted) else KINK
+            if reason == KINK or self._sum_is_kept(parted):
+                # By so little nothing moves farther than it may be off, unless it jumps.
+                yield reason, finite & _hull(actual, expected, parted, within) & (_farthest(exact, parted) > base)
+        if self.call is None:
+            yield THRESHOLD, finite & hull
+        yield PLACE, self._elsewhere()
+        if self.difference.part in ("gradient", "second"):
+            for run in self._arrays(self.reruns.traced):
+                yield FORMULA, self._as_exact(run)
+
+    def _as_exact(self, exact: Array) -> Array:
+        """Where one side is not finite, and the target gives what the reference's own float64 rounds to."""
+        with_sign = np.where(np.abs(exact) > greatest(self.dtype), np.sign(exact) * np.inf, exact)
+        same = agreeing(with_sign, self.actual, self.allowed._replace(signed=False))
+        return np.asarray(same & ~(np.isfinite(self.expected) & np.isfinite(self.actual)))
+
+    def _elsewhere(self) -> Array:
+        """Where the reference gives the target's answer for the same element at another place: where vector
+        instructions compute it, NaN may be another case of a formula than where they do not.
+        """
+        nowhere = np.zeros(self.expected.shape, bool)
+        found = (
+            None if self.reruns.repeated is None else shown(self.reruns.program, self.reruns.repeated, self.difference)
+        )
+        if self.difference.part not in ("output", "gradient") or found is None:
+            return nowhere
+        if found.shape[:1] != (COPIES,) or found.size != COPIES * self.expected.size:
+            return nowhere
+        copies = found.reshape(COPIES, *self.expected.shape)
+        allowed = self.allowed._replace(signed=True)
+        as_expected = np.stack([agreeing(self.expected, copy, allowed) for copy in copies])
+        # Else it is no op that computes element by element.
+        alike = bool(as_expected[:, ~self.wrong].all()) and not self.wrong.all()
+        as_actual = np.stack([agreeing(copy, self.actual, allowed) for copy in copies]).any(0)
+        return np.asarray(as_actual & (alike | as_expected.any(0)))
+
+    def _zero_sign(self, exact: Array) -> Array:
+        """Where a zero is one by rounding, or what is left of a sum, whose order decides its sign."""
+        zero: Array = (self.expected == 0) & (self.actual == 0)
+        if self.expected.dtype.kind == "c":
+            return zero
+        sign = np.signbit(exact)
+        signs = [np.signbit(run) != sign for run in self._arrays(self.reruns.zeros_kept)]
+        undefined: Array = (exact != 0) | (sign != np.signbit(self.expected))
+        for other in signs:
+            undefined |= other
+        return np.asarray(zero & undefined)
+
+    def _any_zero(self) -> bool:
+        """Whether the call, or one of the whole Program's, may give a zero of either sign: a sum may start from a zero
+        of its own (0 + -0 is 0), a choice is free among equals. Of one product or element that cannot be told by
+        asking: it is as often taken as it is.
+        """
+        return any(sums(name) or chooses(name) for name in self._names())
+
+    def _names(self) -> list[str]:
+        """The call's name, or those of the whole Program's."""
+        calls = self.reruns.program.op_calls() if self.call is None else [self.call]
+        return [plain_name(op_name(call)) for call in calls]
+
+    def _reference_overflow(self, exact: Array, hits: Array) -> Array:
+        """Where the reference leaves its dtype's range on the way to what is within it."""
+        fits = np.isfinite(exact) & (np.abs(exact) <= greatest(self.dtype))
+        return np.asarray(~np.isfinite(self.expected) & fits & (hits | ~np.isfinite(self.actual)))
+
+    def _overflow(self, exact: Array) -> Array:
+        """Where another order of a sum leaves the dtype's range."""
+        reached = np.abs(exact)
+        if self.reruns.absolute is not None:
+            for found in self._arrays([self.reruns.absolute]):
+                reached = np.fmax(reached, np.abs(found))
+        beyond = reached * (1 + 1e-6) > greatest(self.dtype)
+        found = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
+        if self.reruns.absolute_finite is not None and any(sums(name) or adds(name) for name in self._names()):
+            # Infinity and what overflows to the other infinity on the way are NaN.
+            averaged = any(map(averages, self._names()))
+            most = max((x.data.size for x in self.reruns.program.inputs), default=1) if averaged else 1
+            for finite in self._arrays([self.reruns.absolute_finite]):
+                beyond = np.abs(finite) * most * (1 + 1e-6) > greatest(self.dtype)
+                found |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
+        return np.asarray(found)
+
+    def _spread(self, exact: Array) -> tuple[Array, Array]:
+        """How far some units of rounding in the inputs move each element, and which elements jump."""
+        far = _farthest(exact, self._arrays(self.reruns.near))
+        close = _farthest(exact, self._arrays(self.reruns.nearer))
+        noise = _NOISE * np.abs(exact)
+        jumps = (close > noise) & ~(close <= far / _JUMP)
+        spread = np.where(close > noise, close * self.reruns.scale, 0.0)
+        return np.where(np.isfinite(spread), spread, 0.0), jumps | ~np.isfinite(close)
+
+    def _crossed(self, exact: Array, spread: Array) -> Array:
+        """Where a kink is not at the inputs but within their rounding: the result moves farther than it should."""
+        far = _farthest(exact, self._arrays(self.reruns.near))
+        step = spread * NEARER / self.reruns.scale
+        return np.asarray(far > _JUMP * step + _NOISE * np.abs(exact))
+
+    def _has_ties(self, runs: Sequence[Observation]) -> bool:
+        """Whether the call also returns indices, and these move in one of the runs, where ties are broken."""
+        again = self.reruns.again.outputs
+        for run in runs:
+            for id_, seen in run.outputs.items():
+                first = again.get(id_)
+                if first is None or first.data.dtype.kind not in "iu" or first.shape != seen.shape:
+                    continue
+                if not np.array_equal(first.data, seen.data):
+                    return True
+        return False
+
+    def _sum_is_kept(self, runs: Sequence[Array]) -> bool:
+        """Whether the whole gradient is as much as it is however ties are broken: they share it out, no more."""
+        totals = [run.sum() for run in runs]
+        room = self.allowed.atol * self.expected.size + 10 * self.allowed.rtol * np.abs(runs[0]).sum()
+        total = wide(self.actual).sum()
+        return bool(min(abs(total - other) for other in totals) <= room)
+
+    def _array_of_exact(self) -> Array | None:
+        found = [] if self.reruns.exact is None else self._arrays([self.reruns.exact])
+        return found[0] if found else None
+
+    def _arrays(self, runs: Sequence[object]) -> list[Array]:
+        """What the runs show of this difference; a run that shows another shape says nothing of it."""
+        found = [shown(self.reruns.program, run, self.difference) for run in runs]  # type: ignore[arg-type]
+        return [array for array in found if array is not None and array.shape == self.expected.shape]
+
+
+def _equal(left: Array, right: Array) -> Array:
+    return np.asarray((left == right) | ((left != left) & (right != right)))
+
+
+def _farthest(exact: Array, runs: Sequence[Array]) -> Array:
+    """The greatest distance of any run from the exact one; infinite where one of them is not finite."""
+    if not runs:
+        return np.zeros(exact.shape)
+    moved = np.max([np.where(_equal(run, exact), 0.0, np.abs(run - exact)) for run in runs], axis=0)
+    return np.where(np.isnan(moved), np.inf, moved)
+
+
+def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array) -> Array:
+    """Where `actual` lies among what the runs and the reference gave, part by part."""
+    among = np.ones(actual.shape, bool)
+    for part in (np.real, np.imag) if actual.dtype.kind == "c" else (np.asarray,):
+        parts = [np.where(np.abs(part(run)) < _POLE, part(run), np.nan) for run in (expected, *runs)]
+        low, high = np.fmin.reduce(parts), np.fmax.reduce(parts)
+        among &= (part(actual) >= low - room) & (part(actual) <= high + room)
+    return among
+
+
+def _reached(actual: Array, runs: Sequence[Array]) -> Array:
+    """Where one of the runs gave just that."""
+    return np.asarray(np.any([run == actual for run in runs], axis=0))
+
+
+def _pointed(data: Array, dim: int | None, indices: Array) -> Array | None:
+    """What `indices` along `dim` (None: into all of it) point to; None where they cannot be indices there."""
+    if indices.dtype.kind not in "iu":
+        return None
+    if dim is None:
+        size = data.size
+        inside = bool(((indices >= 0) & (indices < size)).all())
+        return data.reshape(-1)[indices] if inside else None
+    along = indices if indices.ndim == data.ndim else np.expand_dims(indices, dim) if _reduces(indices, data) else None
+    if along is None or not bool(((along >= 0) & (along < data.shape[dim])).all()):
+        return None
+    others = [axis for axis in range(data.ndim) if axis != dim]
+    if any(along.shape[axis] != data.shape[axis] for axis in others):
+        return None
+    return np.take_along_axis(data, along, dim).reshape(indices.shape)
+
+
+def _reduces(indices: Array, data: Array) -> bool:
+    return indices.ndim == data.ndim - 1
+
+
+def _points_alike(found: Array | None, wanted: Array) -> bool:
+    return found is not None and bool(_equal(found, wanted).all())
+
+
+def _distinct(indices: Array, dim: int) -> bool:
+    """Whether no index comes twice along `dim`, in any row along it."""
+    ordered = np.sort(indices, axis=dim)
+    return indices.shape[dim] > 1 and not bool((np.diff(ordered, axis=dim) == 0).any())
+
+
+def reason_of(doubts: Sequence[Doubt]) -> str:
+    """The doubts of a case in words: `sort: tie; relu: not differentiable there`."""
+    return "; ".join(dict.fromkeys(f"{doubt.op}: {doubt.reason}" for doubt in doubts))
+
+
+__all__ = ["Doubt", "reason_of", "undecided"]

@@ -1,0 +1,1 @@
+"""Runs of several ranks: their launcher, and how they agree."""

@@ -1,0 +1,226 @@
+"""The ranks of a run, from inside one of them: what all do together, and the note that each leaves for the launcher."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from autotest.compare.difference import Difference
+from autotest.compare.divergence import Row
+from autotest.errors import EnvironmentFault
+from autotest.workers.protocol import GraphFailure
+from dual_object.program.calls import Call, op_name
+from dual_object.program.program import Program
+from dual_object.replay.adapter import Distributed, GraphRefusal
+from dual_object.replay.observation import Failure, Observation
+from dual_object.replay.replay import QuietReplay
+
+#: A note is one write of so many bytes at most, so that the launcher never reads half of one.
+NOTE_BYTES = 4096
+
+GraphAnswer = list[Observation | GraphRefusal] | GraphFailure
+Stage = Literal["starting", "refused", "ready", "ended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a rank does: its stage, the test, the case and the op; whether it waits for the other ranks there.
+
+    `said` is the sentence of a rank that refused to start, or what failed where the others may still be. `status` is
+    pytest's exit status where the tests have ended. `step` grows with each note.
+    """
+
+    stage: Stage = "starting"
+    test: str = ""
+    key: str = ""
+    op: str = ""
+    waits: bool = False
+    said: str = ""
+    status: int | None = None
+    step: int = 0
+
+    def place(self) -> str:
+        """Where the rank is, for people."""
+        at = f"{self.key or self.test or 'the start'}"
+        return f"{at} ({self.op})" if self.op else at
+
+
+class Notes:
+    """The file in which a rank notes what it does."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        self.note = Note()
+
+    def write(self, **changes: Any) -> None:
+        """Note what has changed."""
+        self.note = replace(self.note, step=self.note.step + 1, **changes)
+        data = json.dumps(asdict(self.note)).encode()
+        if len(data) > NOTE_BYTES:
+            data = json.dumps(asdict(replace(self.note, test="", key="", op="", said=self.note.said[:1000]))).encode()
+        os.pwrite(self._descriptor, data.ljust(NOTE_BYTES), 0)
+
+    def close(self) -> None:
+        """Close the file; closing twice is allowed."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def read_note(path: Path) -> Note:
+    """What a rank noted last; the note of a rank that starts, where there is none yet."""
+    data = path.read_bytes() if path.exists() else b""
+    return Note(**json.loads(data)) if data.strip() else Note()
+
+
+class Peers:
+    """All ranks of the run. What they share they share in the same order, at the same places."""
+
+    def __init__(self, adapter: Distributed, notes: Notes | None = None) -> None:
+        self._adapter = adapter
+        self.notes = notes
+        self.rank = adapter.rank
+        self.size = adapter.world_size
+
+    def share(self, place: str, told: Any) -> list[Any]:
+        """What every rank tells at `place`, in their order; JSON data.
+
+        Raises EnvironmentFault where another rank is elsewhere: from there on nothing can be compared.
+        """
+        self._write(waits=True)
+        parts = [json.loads(data) for data in self._adapter.gather(json.dumps([place, told]).encode())]
+        self._write(waits=False)
+        for rank, (where, _) in enumerate(parts):
+            if where != place:
+                raise EnvironmentFault(
+                    f"the ranks have parted: rank {rank} is at {where}, but should be at {place}, as rank "
+                    f"{self.rank} is; every rank must run the same calls in the same order"
+                )
+        return [part for _, part in parts]
+
+    def starts(self, test: str, key: str) -> None:
+        """Note the case that begins."""
+        self._write(test=test, key=key, op="", said="")
+
+    def ends(self) -> None:
+        """Note that the case has ended."""
+        self._write(key="", op="")
+
+    def calls(self, op: str) -> None:
+        """Note the call, or the part of the case's life, that begins."""
+        self._write(op=op)
+
+    def _write(self, **changes: Any) -> None:
+        if self.notes is not None:
+            self.notes.write(**changes)
+
+    def agree_on_backward(self, seen: Observation) -> Observation:
+        """The observation, its backward, or its second one, failed where another rank's has."""
+        own = (seen.backward_failure, seen.second_failure)
+        told = [None if failure is None else [failure.kind, failure.classes, failure.message] for failure in own]
+        for rank, (first, second) in enumerate(self.share("the backward", told)):
+            if seen.backward_failure is None and first is not None:
+                seen.backward_failure = _elsewhere(rank, first)
+            if seen.second_failure is None and second is not None:
+                seen.second_failure = _elsewhere(rank, second)
+        return seen
+
+    def agree_on_graph(self, answer: GraphAnswer) -> GraphAnswer:
+        """What this rank's graph gave, or the failure or refusal of the first rank that has one."""
+        told: list[Any] | None = None
+        if isinstance(answer, GraphFailure):
+            told = ["failed", None, answer.classes, answer.message]
+        else:
+            refused = next((one for one in answer if isinstance(one, GraphRefusal) and not one.skipped), None)
+            told = None if refused is None else ["refused", refused.call, refused.classes, refused.message]
+        if told is not None:  # the others may wait for this rank's part of the graph
+            self._write(said=f"its graph raised {told[2][0]}: {told[3]}")
+        for rank, other in enumerate(self.share("a graph", told)):
+            if other is None or told is not None:
+                continue
+            how, call, classes, message = other
+            said = f"on rank {rank}: {message}"
+            if how == "failed":
+                return GraphFailure(tuple(classes), said)
+            assert isinstance(answer, list)
+            return [GraphRefusal(False, call, tuple(classes), said) for _ in answer]
+        return answer
+
+    def agree(self, place: str, differences: Sequence[Difference]) -> list[Difference]:
+        """The differences that any rank has seen, each with the ranks that saw it; those seen elsewhere have no
+        tensors.
+
+        Every rank gets the same ones in the same order, so that all blame the same calls.
+        """
+        told = [[d.phase, d.kind, d.where, d.message, d.call, d.part, d.key] for d in differences]
+        own = {_identity(d): d for d in differences}
+        found: dict[tuple[Any, ...], Difference] = {}
+        for rank, items in enumerate(self.share(place, told)):
+            for phase, kind, where, message, call, part, key in items:
+                difference = Difference(phase, kind, where, message, call, part, key)
+                identity = _identity(difference)
+                held = found.setdefault(identity, own.get(identity, difference))
+                held.ranks = (*held.ranks, rank)
+        return list(found.values())
+
+    def merge(self, place: str, rows: Sequence[tuple[Row, tuple[int, ...]]]) -> list[Row]:
+        """The rows of one case from all ranks, each fingerprint once, with the ranks that saw it; the same on every
+        rank. `rows` come with the ranks that are known to have seen them: none, for this rank alone.
+        """
+        told = [row for row, ranks in rows if not ranks or self.rank in ranks]
+        found: dict[str, tuple[Row, list[int]]] = {}
+        for rank, items in enumerate(self.share(place, told)):
+            for row in items:
+                found.setdefault(row["fingerprint"], (row, []))[1].append(rank)
+        return [self._seen_by(row, list(dict.fromkeys(ranks))) for row, ranks in found.values()]
+
+    def _seen_by(self, row: Row, ranks: list[int]) -> Row:
+        if len(ranks) == self.size:
+            told = f"all {self.size} ranks" if self.size > 1 else "the one rank"
+        else:
+            told = f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))} of {self.size}"
+        return {**row, "message": f"{row['message']}; seen by {told}"}
+
+
+def _elsewhere(rank: int, told: tuple[Any, Any, str]) -> Failure:
+    kind, classes, message = told
+    return Failure(None, kind, tuple(classes), f"on rank {rank}: {message}")
+
+
+def _identity(difference: Difference) -> tuple[Any, ...]:
+    return (difference.phase, difference.kind, difference.where, difference.call, difference.key)
+
+
+class RankReplay(QuietReplay):
+    """A replay that ends on every rank where it ends on one: a call that all ranks make together would wait forever
+    for one that has given up.
+    """
+
+    repeatable = False
+
+    def __init__(self, adapter: Any, program: Program, peers: Peers) -> None:
+        super().__init__(adapter, program)
+        self.peers = peers
+
+    def step(self, index: int, call: Call) -> None:
+        """Run one call, and hear from the other ranks whether theirs ended the run."""
+        if self.seen.ended:
+            return
+        self.peers.calls(op_name(call))
+        super().step(index, call)
+        place = f"call {index} ({op_name(call)})"
+        if any(self.peers.share(place, self.seen.ended)):
+            self.seen.ended = True
+
+    def place(self, x: Any) -> None:
+        """Create an input tensor, or give up with the rank that cannot."""
+        super().place(x)
+        if any(self.peers.share(f"input {x.id}", self.seen.ended)):
+            self.seen.ended = True
+
+
+__all__ = ["Note", "Notes", "Peers", "RankReplay", "read_note"]

@@ -1,0 +1,63 @@
+"""The pytest plugin of a rank: it finds the other ranks before the tests are collected, and notes where it is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from autotest.errors import EnvironmentFault
+from autotest.exits import USAGE
+from autotest.ranks.peers import Notes
+from autotest.workers.server import die_with_parent
+
+if TYPE_CHECKING:
+    from autotest.run.session import Session
+
+
+class RankPlugin:
+    """Registered by the plugin where the launcher told this process that it is a rank."""
+
+    def __init__(self, session: Callable[[], Session], told: dict[str, Any]) -> None:
+        die_with_parent()
+        self._session = session
+        self._notes = Notes(Path(told["notes"]))
+        self._notes.write(test="the start of the target")
+        self._pytest: pytest.Session | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Import the target, which waits for the other ranks."""
+        self._pytest = session
+        try:
+            self._session().inline.join(self._notes)
+        except EnvironmentFault as fault:
+            self._notes.write(stage="refused", said=str(fault))
+            pytest.exit(str(fault), returncode=USAGE)
+        self._notes.write(test="the collection of the tests")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """See that all ranks have the same tests in the same order."""
+        peers = self._session().inline.peers
+        assert peers is not None, "joined at the start"
+        names = "\n".join(item.nodeid for item in session.items)
+        digests = peers.share("the end of the collection", hashlib.sha256(names.encode()).hexdigest())
+        if len(set(digests)) > 1:
+            sentence = "the ranks collected different tests, but should collect the same ones in the same order"
+            self._notes.write(stage="refused", said=sentence)
+            pytest.exit(sentence, returncode=USAGE)
+        self._notes.write(stage="ready", test="")
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note the test that begins."""
+        self._notes.write(test=nodeid, key="", op="")
+
+    def pytest_unconfigure(self) -> None:
+        """Note that the tests have ended, and how."""
+        if self._notes.note.stage == "ready" and self._pytest is not None:
+            self._notes.write(stage="ended", status=int(self._pytest.exitstatus))
+        self._notes.close()

@@ -1,0 +1,41 @@
+"""`autotest repro ID`: the script and the issue of one divergence, written again from its stored Program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autotest.cases.store import find_run, stored_programs
+from autotest.repro.issue import Seen
+from autotest.repro.script import Unscripted
+from autotest.repro.writing import seen_in, write_repro
+from dual_object.errors import ProgramError
+from reports import read_run, summarize
+from reports.errors import RecordError
+from reports.findings import findings
+from reports.repros import script_path
+
+
+def repro_again(id_: str, report: Path, output: Path | None) -> Path:
+    """Write them into `output`, by default where the run itself would have; where the script lies.
+
+    Raises ReplayError for an ID that names nothing, Unscripted where there can be no script, ReportError for a run that
+    cannot be read or a folder that cannot be written.
+    """
+    run, _ = find_run(id_, report)
+    summary = summarize(read_run(run))
+    finding = next((one for one in findings(summary.all_divergences) if one.first.id == id_), None)
+    try:
+        stored = stored_programs(run, id_)[0]
+    except ProgramError as error:
+        raise Unscripted(str(error)) from None
+    if finding is None:  # the Programs outlived the record
+        evidence, seen = None, Seen(1, 1, [stored.row["phase"]], summary.command)
+    else:
+        evidence, seen = summary.evidence.get(finding.fingerprint), seen_in(finding, summary)
+    folder = script_path(run, id_).parent if output is None else output
+    try:
+        return write_repro(stored, evidence, seen, summary.environment, folder).script
+    except OSError as error:
+        raise RecordError(
+            f"{folder} cannot be written: {error.strerror}; choose another folder with --output"
+        ) from None

@@ -1,0 +1,193 @@
+"""Regression memory: what diverged in a test is drawn again in its next run, so that a fix is confirmed by its case.
+
+A local store, one small JSON file per test and target: `.autotest/memory/` in pytest's root folder, ignored by Git.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from autotest.cases.case import Origin
+from autotest.cases.drawer import Drawer
+from autotest.compare.divergence import Row
+from autotest.judge.judgement import Verdict
+from autotest.options import Inputs
+
+if TYPE_CHECKING:
+    from reports import RecordWriter
+
+VERSION = 2
+FOLDER = Path(".autotest") / "memory"
+#: So many draws are kept per fingerprint, ...
+MOST_PER_ID = 3
+#: ... and per test, of those drawn with the same inputs option: what a wild run has left spares others their place.
+MOST = 20
+_FIELDS = {"seed": int, "inputs": str, "index": int, "id": str}
+#: From calm to wild.
+_MODES = get_args(Inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A case that diverged: what it is drawn from, and the id of the fingerprint that it showed."""
+
+    seed: int
+    inputs: Inputs
+    index: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What is remembered of a test, and what was wrong with its file."""
+
+    draws: tuple[Draw, ...] = ()
+    problem: str | None = None
+
+    def besides(self, seed: int, inputs: Inputs, n: int) -> dict[tuple[int, Inputs], list[int]]:
+        """The indices to draw by their seeds and inputs, without those which a run of `n` cases from `seed` with
+        `inputs` draws anyway, and without those of wilder inputs: these wait for a run that asks for such.
+        """
+        found: dict[tuple[int, Inputs], list[int]] = {}
+        for draw in self.draws:
+            anyway = (draw.seed, draw.inputs) == (seed, inputs) and draw.index < n
+            if anyway or _MODES.index(draw.inputs) > _MODES.index(inputs):
+                continue
+            indices = found.setdefault((draw.seed, draw.inputs), [])
+            if draw.index not in indices:
+                indices.append(draw.index)
+        return found
+
+
+class Memory:
+    """The store in one root folder."""
+
+    def __init__(self, root: Path, target: str) -> None:
+        self._folder = root / FOLDER
+        self._target = target
+
+    def path(self, test: str) -> Path:
+        """The file of a test."""
+        return self._folder / f"{hashlib.sha256(f'{self._target} {test}'.encode()).hexdigest()[:16]}.json"
+
+    def recall(self, test: str) -> Recalled:
+        """What is remembered of a test; a file that cannot be used is told of, and overwritten when there is cause."""
+        path = self.path(test)
+        try:
+            data = json.loads(path.read_text())
+        except FileNotFoundError:
+            return Recalled()
+        except (OSError, ValueError) as error:
+            return Recalled(problem=f"{path} cannot be read as remembered cases ({error}); they are forgotten")
+        found = data.get("version") if isinstance(data, dict) else None
+        if found != VERSION:
+            return Recalled(problem=f"{path} has version={found!r}, but should have {VERSION}; its cases are forgotten")
+        draws = _draws(data)
+        if draws is None:
+            return Recalled(problem=f"{path} is damaged; its remembered cases are forgotten")
+        return Recalled(draws)
+
+    def keep(self, test: str, recalled: Recalled, draws: Sequence[Draw]) -> str | None:
+        """Remember these draws of a test from now on; what went wrong, if anything."""
+        if tuple(draws) == recalled.draws and recalled.problem is None:
+            return None
+        path = self.path(test)
+        try:
+            if not draws:
+                path.unlink(missing_ok=True)
+                return None
+            self._folder.mkdir(parents=True, exist_ok=True)
+            ignored = self._folder.parent / ".gitignore"
+            if not ignored.exists():
+                ignored.write_text("*\n")
+            told = {"version": VERSION, "test": test, "target": self._target, "draws": [asdict(draw) for draw in draws]}
+            # Whole or not at all: another process may read it.
+            draft = path.with_suffix(f".{os.getpid()}")
+            draft.write_text(json.dumps(told, indent=1) + "\n")
+            draft.replace(path)
+        except OSError as error:
+            return f"{path} cannot be written: {error.strerror}; --no-memory does without it"
+        return None
+
+
+def _draws(data: Mapping[str, Any]) -> tuple[Draw, ...] | None:
+    rows = data.get("draws")
+    if not isinstance(rows, list):
+        return None
+    found: list[Draw] = []
+    for row in rows:
+        if not (isinstance(row, dict) and {name: type(value) for name, value in row.items()} == _FIELDS):
+            return None
+        if min(row["seed"], row["index"]) < 0 or row["inputs"] not in _MODES:
+            return None
+        found.append(Draw(**row))
+    return tuple(found)
+
+
+def bounded(draws: Iterable[Draw]) -> list[Draw]:
+    """The first draws of each inputs option: at most three per fingerprint, and twenty."""
+    alike: Counter[tuple[Inputs, str]] = Counter()
+    held: Counter[Inputs] = Counter()
+    kept: list[Draw] = []
+    for draw in dict.fromkeys(draws):
+        alike[draw.inputs, draw.id] += 1
+        if alike[draw.inputs, draw.id] <= MOST_PER_ID and held[draw.inputs] < MOST:
+            held[draw.inputs] += 1
+            kept.append(draw)
+    return kept
+
+
+class Recollection:
+    """The remembered cases of one test; without a memory there are none."""
+
+    def __init__(self, memory: Memory | None, test: str, drawer: Drawer) -> None:
+        self._memory = memory
+        self._test = test
+        self._drawer = drawer
+        self._recalled = Recalled() if memory is None else memory.recall(test)
+        self._besides: list[str] = []
+
+    def besides(self, n: int) -> Iterator[tuple[Origin, list[int]]]:
+        """Origins, and the indices to draw from each, that a run of n cases does not draw anyway."""
+        for place, indices in self._recalled.besides(*self._drawer.origin, n).items():
+            origin = Origin(*place)
+            self._besides += [self._drawer.key(index, origin) for index in indices]
+            yield origin, indices
+
+    def drawn(self, ended: Mapping[str, Verdict]) -> int:
+        """How many verdicts, by case key, are of cases that were drawn besides the n."""
+        return sum(key in ended for key in self._besides)
+
+    def update(
+        self, ended: Mapping[str, Verdict], rows: Sequence[Row], writer: RecordWriter | None, nodeid: str
+    ) -> None:
+        """Remember what is red now, forget what is not any more, and tell what aligns again."""
+        if self._memory is None:
+            return
+        red: dict[str, list[str]] = {}
+        for row in rows:
+            red.setdefault(row["case_key"], []).append(row["id"])
+        kept: list[Draw] = []
+        aligned: dict[str, None] = {}
+        for draw in self._recalled.draws:
+            key = self._drawer.key(draw.index, Origin(draw.seed, draw.inputs))
+            if key not in ended:  # its test ended before it came to that, or the run's inputs are calmer
+                kept.append(draw)
+            elif key in red:
+                kept += [replace(draw, id=id_) for id_ in red.pop(key)]
+            elif ended[key] == "aligned":
+                aligned[key] = None
+        for key, ids in red.items():
+            index, origin = self._drawer.place(key)
+            kept += [Draw(origin.seed, origin.inputs, index, id_) for id_ in ids]
+        problems = [self._recalled.problem, self._memory.keep(self._test, self._recalled, bounded(kept))]
+        told = [problem for problem in problems if problem is not None]
+        if writer is not None and (aligned or told):
+            writer.remembered(nodeid, len(aligned), told)

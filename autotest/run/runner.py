@@ -1,0 +1,306 @@
+"""The life of one test: draw and record its cases, have them judged, record the verdicts, raise what diverged."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import SkipTest
+
+import pytest
+
+from autotest.cases.case import Origin, Rejection, case_test_name
+from autotest.cases.drawer import Drawer
+from autotest.compare.divergence import Divergence
+from autotest.dropin.levels import aligns_exceptions
+from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
+from autotest.judge.judge import Judge
+from autotest.judge.judgement import Judgement
+from autotest.judge.survey import Survey
+from autotest.ledger.check import StaleEntryError, stale_entries
+from autotest.options import TestOptions
+from autotest.oracle.undecidable import reason_of
+from autotest.run.regressions import Memory, Recollection
+from autotest.run.results import Verdicts
+from autotest.run.session import Session, session_for
+from dual_object.errors import DualError, RawTargetNeeded
+from generators import GeneratorError
+from reports import ReportError
+
+#: Cases that travel together; bounds the memory of a test with a great n.
+CHUNK = 20
+#: A test may draw so many times its n before it gives up on the reference's refusals.
+DRAWS_PER_CASE = 20
+#: So many refused draws per test are shown to the target as well.
+REFUSED_SAMPLE = 2
+
+
+class TestRun:
+    """One test's run. `run` raises DivergenceError, RejectionError, or what the body raises."""
+
+    __test__ = False  # pytest: no test class
+
+    def __init__(self, session: Session, nodeid: str, key: str, options: TestOptions, body: Callable[[], Any]) -> None:
+        self.session = session
+        self.nodeid = nodeid
+        self.options = options
+        self.n = session.options.cases or options.n
+        run = session.options
+        self.drawer = Drawer(
+            session.reference, key, run.seed, run.target, options, body, inputs=run.inputs, timeout=run.case_timeout
+        )
+        self.ledger = session.ledger()
+        self.verdicts = Verdicts(session, nodeid, options, self.ledger)
+        self._survey: Survey | None = None
+        if session.options.survey or (options.rtol is not None and not options.drop_in):
+            self._survey = Survey(session.reference, options, exact=session.options.survey)
+        self._judge = self._new_judge()
+        self._accepted = 0
+        #: Why the target could not be asked about some cases.
+        self._lacking: set[str] = set()
+        self._rejections: list[Rejection] = []
+        self._refused: RejectionError | None = None
+        memory = Memory(run.root, run.target) if run.memory and run.root is not None else None
+        self._recollection = Recollection(memory, f"{nodeid} {key}", self.drawer)
+
+    def _new_judge(self) -> Judge:
+        return Judge(self.session.reference, self.session.supervisor, self.options, self._survey)
+
+    def run(self) -> None:
+        """Run all n cases; whatever one of them shows, the others still run."""
+        try:
+            if not self._inline:
+                self._run_isolated()
+            if self._inline:
+                self._run_inline()
+        except (pytest.skip.Exception, SkipTest):
+            if not (self.verdicts.rows or self.verdicts.excused):  # what has diverged is not skipped
+                raise
+        self._conclude()
+
+    @property
+    def _inline(self) -> bool:
+        """Whether the target runs in this process; a test is found to need that while it runs."""
+        return self.session.options.isolate == "never" or self.nodeid in self.session.inline_tests
+
+    def _conclude(self) -> None:
+        """Record the survey, prove what the ledger knows of this test, and raise what is new: what the cases and
+        refused draws have shown comes before that nearly all were refused.
+        """
+        refused, inline = self._refused, self._inline
+        if self._survey is not None and self.session.writer is not None:
+            for row in self._survey.rows():
+                self.session.writer.tolerance(self.nodeid, row)
+        stale: list[str] = []
+        # Another call of the same test may show the rest; and what several ranks showed, one worker cannot.
+        whole = self.session.options.case is None and not self.session.nested and refused is None
+        if self.ledger.entries and whole and self.verdicts.peers is None:
+            target = self.session.supervisor
+            about = self.ledger.about(self.drawer.test)
+            stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.seen)
+        if not inline:
+            self._recollection.update(self.verdicts.ended, self.verdicts.rows, self.session.writer, self.nodeid)
+        if self.verdicts.rows or self.verdicts.excused:  # pytest knows that an excused test may fail
+            self.verdicts.shrink(self.drawer, inline=inline)
+            self.verdicts.blame(inline=inline)
+            raise DivergenceError("\n\n".join([self.verdicts.message(), *stale, *([str(refused)] if refused else [])]))
+        if refused is not None:
+            raise refused
+        if stale:
+            raise StaleEntryError("\n".join(stale))
+        if self._lacking and not {*self.verdicts.ended.values()} - {"skipped", "rejected"}:
+            raise SkipTest("; ".join(sorted(self._lacking)))  # what has looked at nothing has not passed
+
+    def _draws(self) -> Iterator[int]:
+        """Draw numbers until n cases stand, or the reference has refused nearly all, which `_refused` then says."""
+        only = self.session.options.case
+        if only is not None:
+            yield int(only.rpartition("#")[2])
+            return
+        limit = DRAWS_PER_CASE * self.n
+        for index in range(limit):
+            if self._accepted >= self.n:
+                return
+            yield index
+        if self._accepted < self.n:
+            reasons = Counter(rejection.reason for rejection in self._rejections)
+            reason, count = reasons.most_common(1)[0]
+            self._refused = RejectionError(
+                f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {limit} draws, "
+                f"so only {self._accepted} "
+                f"of n={self.n} cases could run; the commonest reason ({count} times) is {reason}: "
+                "narrow the generators' ranges"
+            )
+
+    def _run_isolated(self) -> None:
+        """First what diverged in an earlier run and is not drawn anyway, then the n cases; up to the one, if any, that
+        needs the target in this process.
+        """
+        self.session.supervisor.start()
+        try:
+            for origin, indices in self._recollection.besides(self.n):
+                self._run_chunks(indices, origin)
+            self._run_chunks(self._draws())
+        except RawTargetNeeded as needed:
+            if self.session.options.isolate == "always":
+                raise UsageError(
+                    f"{needed}, but the run is isolated: use --isolate auto or never to run such a test inline"
+                ) from None
+            self.session.inline_tests[self.nodeid] = str(needed)
+
+    def _run_chunks(self, indices: Iterable[int], origin: Origin | None = None) -> None:
+        """Record and judge the run's own cases, or remembered ones of `origin`, which do not count among the n."""
+        self._judge = self._new_judge()
+        chunk: list[Judgement] = []
+        for index in indices:
+            try:
+                judgement = self._record(index, origin)
+            except (RawTargetNeeded, KeyboardInterrupt, EnvironmentFault, ReportError):
+                raise
+            except BaseException:
+                # A body that raises or skips ends its test; the cases drawn before still get their verdicts.
+                self._replay(chunk)
+                raise
+            if judgement is not None:
+                chunk.append(judgement)
+            if len(chunk) == CHUNK:
+                self._replay(chunk)
+                chunk = []
+        self._replay(chunk)
+
+    def _record(self, index: int, origin: Origin | None = None) -> Judgement | None:
+        """Draw and record one case; a refused draw is recorded as such and gives None."""
+        started = time.perf_counter()
+        writer = self.session.writer
+        key = self.drawer.key(index, origin)
+        if origin is None and key in self.verdicts.ended:  # a remembered case, which counts here
+            self._accepted += self.verdicts.ended[key] != "rejected"
+            return None
+        if writer is not None:
+            writer.start(self.nodeid, key, index)
+        drawn = self.drawer.draw(index, origin=origin)
+        self.session.drawn = drawn.program
+        if isinstance(drawn, Rejection):
+            self._reject(drawn, started, remembered=origin is not None)
+            return None
+        self._accepted += origin is None
+        return Judgement(drawn, started)
+
+    def _reject(self, rejection: Rejection, started: float, *, remembered: bool = False) -> None:
+        """Record a draw that the reference refused; a sample of them, and each that is remembered, is given to the
+        target, which should refuse them too.
+        """
+        if not remembered:
+            self._rejections.append(rejection)
+        program = rejection.program
+        divergences: list[Divergence] = []
+        shown = remembered or len(self._rejections) <= REFUSED_SAMPLE
+        if shown and program.calls and program.calls[-1].raises:
+            divergences = self._judge.refused(program)
+        unshown = divergences if self.options.drop_in and not aligns_exceptions() else []
+        self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
+
+    def _replay(self, chunk: list[Judgement]) -> None:
+        """Replay a chunk, and record every verdict."""
+        if not chunk:
+            return
+        self.session.record_target()
+        chunk = self._able(chunk)
+        self._judge.judge(chunk, self.session.supervisor.eager([judgement.case.program for judgement in chunk]))
+        for judgement in chunk:
+            self._end(judgement)
+
+    def _able(self, judgements: Sequence[Judgement]) -> list[Judgement]:
+        """The cases that the target can be asked about; the others are recorded as skipped."""
+        able: list[Judgement] = []
+        for judgement in judgements:
+            case, reason = judgement.case, self._judge.lacking(judgement.case.program)
+            if reason is None:
+                able.append(judgement)
+            else:
+                self.verdicts.write(case.key, "skipped", judgement.started, [], reason=reason)
+                self._lacking.add(reason)
+        return able
+
+    def _run_inline(self) -> None:
+        """Run the test with the target in this process; what an isolated run has ended before stands."""
+        ended = self.verdicts.ended
+        self._accepted = len(ended) - len(self._rejections) - self._recollection.drawn(ended)
+        inline = self.session.inline
+        self.verdicts.peers = inline.peers
+        self._judge = Judge(self.session.reference, inline, self.options, self._survey, inline.peers)
+        if self.session.writer is not None:
+            info = inline.info()
+            self.session.writer.target(info.environment, info.devices)
+        for index in self._draws():
+            key = f"{self.drawer.test}#{index}"
+            if key in self.verdicts.ended:
+                continue
+            started = time.perf_counter()
+            if self.session.writer is not None:
+                self.session.writer.start(self.nodeid, key, index)
+            if self.verdicts.peers is not None:
+                self.verdicts.peers.starts(self.nodeid, key)
+            stepper = inline.stepper()
+            drawn = self.drawer.draw(index, stepper)
+            self.session.drawn = drawn.program
+            if isinstance(drawn, Rejection):
+                self._reject(drawn, started)
+                continue
+            self._accepted += 1
+            answer = inline.finish(stepper)
+            for judgement in self._able([Judgement(drawn, started)]):
+                self._judge.judge([judgement], [answer])
+                self._end(judgement)
+
+    def _end(self, judgement: Judgement) -> None:
+        case = judgement.case
+        self.verdicts.write(
+            case.key,
+            judgement.verdict,
+            judgement.started,
+            judgement.divergences,
+            judgement.unseen,
+            reason=reason_of(judgement.doubts) if judgement.verdict == "undecidable" else None,
+            doubts=judgement.doubts,
+            ops=case.program.ops(),
+            dtypes=case.op_dtypes,
+            graph=judgement.graph,
+        )
+
+
+def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[[], Any]) -> None:
+    """Run an `@autotest` body as a test: in the running session, or outside pytest in one of its own.
+
+    Raises DivergenceError, RejectionError, UsageError, EnvironmentFault, and whatever the body raises by itself.
+    """
+    __tracebackhide__ = True
+    session = session_for(function.__qualname__)
+    nodeid = session.nodeid or f"{Path(function.__code__.co_filename).name}::{function.__qualname__.replace('.', '::')}"
+    key = case_test_name(nodeid)
+    if session.nested:
+        key = f"{key}~{session.calls}"
+    session.calls += 1
+    only = session.options.case
+    if only is not None and only.rpartition("#")[0] != key:
+        return
+    run = TestRun(session, nodeid, key, options, body)
+    try:
+        run.run()
+    except HarnessFault as fault:
+        if session.writer is not None:
+            session.writer.fault(nodeid, str(fault))
+        raise
+    except (AutotestError, DualError, GeneratorError, ReportError, SkipTest):
+        raise
+    except Exception as error:
+        if error is run.drawer.raised:
+            raise
+        message = (
+            f"the harness failed in {nodeid}: {type(error).__name__}: {error}; please report this with the traceback"
+        )
+        if session.writer is not None:
+            session.writer.fault(nodeid, f"{type(error).__name__}: {error}")
+        raise HarnessFault(message) from error

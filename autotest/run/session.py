@@ -1,0 +1,201 @@
+"""The run of one pytest process: its options, its reference, its target, its records."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from contextvars import ContextVar
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.ledger.entries import Ledger, Ledgers
+from autotest.options import RunOptions
+from autotest.workers.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from autotest.oracle.attribution import Time
+    from autotest.shrink.shrinker import Budget
+    from autotest.workers.inline import InlineTarget
+    from dual_object.program.program import Program
+    from dual_object.replay.adapter import Reference, TargetInfo
+    from reports import RecordWriter
+
+current_session: ContextVar[Session] = ContextVar("current_session")
+
+
+class Session:
+    """Everything that the tests of one process share. Frameworks are imported, workers spawned and files opened at
+    first use.
+    """
+
+    def __init__(self, options: RunOptions) -> None:
+        self.options = options
+        self.supervisor = Supervisor(options.target, options.case_timeout)
+        self.nodeid: str | None = None
+        self.test_file: Path | None = None
+        #: Why the test that runs may diverge, where it is marked as one that does.
+        self.excuse: str | None = None
+        self.ledgers = None if options.root is None else Ledgers(options.target, options.root)
+        #: Of the test that runs: its verdicts, and its worst elements.
+        self.counts: Counter[str] = Counter()
+        self.worst: list[Mapping[str, object]] = []
+        #: Whether the running test itself is no `@autotest` test, but calls such; and how many it has called.
+        self.nested = False
+        #: The Program of the case that was drawn last.
+        self.drawn: Program | None = None
+        self.calls = 0
+        self.inline_tests: dict[str, str] = {}
+        self._target_recorded = False
+
+    @cached_property
+    def shrinking(self) -> Budget:
+        """The seconds that are left for making divergences minimal, and what has come of those spent."""
+        from autotest.shrink.shrinker import Budget
+
+        return Budget(self.options.shrink, self.options.shrink_total)
+
+    @cached_property
+    def judging(self) -> Time:
+        """The seconds that are left for finding out which side is wrong, and what has come of those spent."""
+        from autotest.oracle.attribution import Time
+
+        return Time(self.options.blame_total)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """PyTorch, with one thread unless OMP_NUM_THREADS says otherwise: more threads cost more than they give on
+        small tensors.
+        """
+        from autotest.workers.server import schedule_in_batches
+        from dual_object.replay.adapter import load_reference
+
+        reference = load_reference()
+        if "OMP_NUM_THREADS" not in os.environ:
+            reference.use_one_thread()
+        schedule_in_batches()
+        gc.freeze()  # PyTorch's million objects live as long as the process: no collection need look at them again
+        return reference
+
+    @cached_property
+    def writer(self) -> RecordWriter | None:
+        """The record file of this process, None where the run keeps no records (outside pytest)."""
+        from reports import RecordWriter
+
+        folder = self.options.folder
+        if folder is None:
+            return None
+        return RecordWriter(
+            folder,
+            self.options.worker,
+            seed=self.options.seed,
+            inputs=self.options.inputs,
+            target=self.options.target,
+            environment=self.environment(),
+            command=self.options.command,
+            commit=self.options.commit,
+            path=None if self.options.root is None else str(self.options.root),
+        )
+
+    @cached_property
+    def inline(self) -> InlineTarget:
+        """The target in this process, for bodies that touch raw target objects."""
+        from autotest.workers.inline import InlineTarget
+
+        return InlineTarget(self.options.target)
+
+    def target_info(self) -> TargetInfo:
+        """What the target says of itself, by whichever of its processes runs."""
+        inline: InlineTarget | None = self.__dict__.get("inline")
+        return self.supervisor.info() if inline is None else inline.info()
+
+    def ledger(self) -> Ledger:
+        """What is known about the test that is running."""
+        if self.ledgers is None or self.test_file is None:
+            return Ledger()
+        return self.ledgers.nearest(self.test_file)
+
+    @property
+    def programs(self) -> Path | None:
+        """Where the Programs of divergent cases are kept."""
+        return None if self.options.folder is None else self.options.folder / "programs"
+
+    def environment(self) -> dict[str, str]:
+        """What the reference runs on."""
+        import numpy
+
+        return {
+            "python": platform.python_version(),
+            "torch": self.reference.info().environment["torch"],
+            "numpy": numpy.__version__,
+            "platform": f"{sys.platform} {platform.machine()}",
+        }
+
+    def record_target(self) -> None:
+        """Note the target's versions once they are known; raises EnvironmentFault where it cannot start."""
+        if not self._target_recorded:
+            info = self.supervisor.info()
+            self._target_recorded = True
+            if self.writer is not None:
+                self.writer.target(info.environment, info.devices)
+
+    def record_test(self, nodeid: str, seconds: float, outcome: str, line: int | None) -> None:
+        """Note that a test has ended; `line` is its first one, from 1."""
+        if self.writer is not None:
+            self.writer.test(nodeid, seconds, outcome, line)
+
+    def record_stop(self, nodeid: str, message: str) -> None:
+        """Note what has ended the run in a test."""
+        if self.writer is not None:
+            self.writer.stopped(nodeid, message)
+
+    def close(self) -> None:
+        """Record what the target has and what has run of it, end the worker and close the records; closing twice is
+        allowed.
+        """
+        writer: RecordWriter | None = self.__dict__.pop("writer", None)
+        try:
+            if writer is not None:
+                self._record_surface(writer)
+        finally:
+            self.supervisor.close()
+            if writer is not None:
+                writer.close()
+
+    def _record_surface(self, writer: RecordWriter) -> None:
+        inline: InlineTarget | None = self.__dict__.get("inline")
+        if not self._target_recorded and inline is None:
+            return
+        from dual_object.adapters.torch.surface import op_paths
+        from reports import RecordError
+
+        paths = op_paths()
+        # A folder that cannot be written any more is told of by the run's summary, which is to be written there next.
+        with contextlib.suppress(RecordError):
+            try:
+                found = [self.supervisor.surface(paths), None if inline is None else inline.surface(paths)]
+            except HarnessFault as fault:
+                writer.fault(None, str(fault))
+                return
+            for surface in found:
+                if surface is not None:
+                    writer.surface(surface.registry, surface.touched, surface.names)
+
+
+def session_for(test: str) -> Session:
+    """The running session; outside pytest one with default options, that keeps no records."""
+    try:
+        return current_session.get()
+    except LookupError:
+        session = Session(RunOptions())
+        current_session.set(session)
+        return session
+
+
+__all__ = ["EnvironmentFault", "Session", "current_session", "session_for"]

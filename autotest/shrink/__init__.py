@@ -1,0 +1,1 @@
+"""Divergences made minimal: by their choices, then by steps on the Program."""

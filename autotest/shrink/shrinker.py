@@ -1,0 +1,359 @@
+"""Shrinking: a divergence made minimal, always with the same fingerprint.
+
+First the case's choices are shrunk, by running its test's body again and again; then the Program, starting from the
+blamed call alone. A target that dies costs a new worker each time that it does, so there only the Program is reduced.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from autotest.cases.case import Origin
+from autotest.cases.drawer import Drawer
+from autotest.compare.difference import Rules
+from autotest.compare.divergence import Divergence, blamed_line
+from autotest.errors import AutotestError, EnvironmentFault, HarnessFault
+from autotest.judge.localization import call_alone
+from autotest.judge.standalone import TrialError, trial
+from autotest.shrink.choices import UnavailableError, check_available, minimise
+from autotest.shrink.reducer import Reducer
+from autotest.workers.protocol import Target
+from dual_object.program.calls import Input
+from dual_object.program.printing import names
+from dual_object.program.program import Program
+from dual_object.replay.adapter import Reference
+from generators import PhiloxSource
+from generators.source import Source, case_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from autotest.workers.supervisor import Supervisor
+
+#: Values of inputs are told up to so many elements.
+MOST_TOLD = 64
+#: Seconds after which a shrunk candidate counts as hanging, where the case itself was given longer.
+HANG_SECONDS = 2.0
+#: Seconds after which the result of such a search counts as hanging: a busy machine may be slow for two.
+SURE_SECONDS = 10.0
+#: The share of a divergence's seconds that its choices may take; the rest is the Program's.
+CHOICES_SHARE = 0.5
+#: Where one run takes so many seconds (it may poison the worker), a search by choices, which needs hundreds, is too
+#: dear.
+COSTLY_SECONDS = 1.0
+#: Kinds that cost a worker each time that they show.
+DEADLY = ("crash", "timeout")
+
+
+class OutOfTimeError(AutotestError, TimeoutError):
+    """The seconds of a search are spent; what has stood so far is its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """The simplest Program found, or `program` None and `note` why there is none; `note` may also say why it could be
+    simpler still. `line` is that of the blamed call in the printed Program, `shown` the divergence as it shows there.
+    """
+
+    program: Program | None
+    note: str | None
+    seconds: float
+    runs: int
+    line: int | None = None
+    shown: Divergence | None = field(default=None, compare=False, repr=False)
+
+    def record(self) -> dict[str, Any]:
+        """What the records and the report keep."""
+        program = self.program
+        return {
+            "program": None if program is None else str(program),
+            "blamed_line": self.line,
+            "values": [] if program is None else values(program),
+            "calls": None if program is None else calls(program),
+            "elements": None if program is None else elements(program),
+            "seconds": round(self.seconds, 3),
+            "runs": self.runs,
+            "note": self.note,
+        }
+
+
+@dataclass(slots=True)
+class Budget:
+    """Seconds that a run may spend on shrinking: for `each` fingerprint, and `left` for all. `found` are the results
+    so far, by fingerprint: what shows in several tests is shrunk in the first.
+    """
+
+    each: float
+    total: float
+    left: float = field(init=False)
+    found: dict[str, Shrunk] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Nothing is spent yet."""
+        self.left = self.total
+
+
+class Judge:
+    """Whether a Program shows a fingerprint; raises OutOfTimeError past `deadline`. `shown` is the simplest Program
+    that has, with its divergence; `others` are the fingerprints that came instead; `shapes` are the exceptional ones
+    that a Program may have.
+    """
+
+    def __init__(
+        self, reference: Reference, target: Target, name: str, rules: Rules, wanted: Divergence, deadline: float
+    ) -> None:
+        self.deadline = deadline
+        self.runs = 0
+        self.shown: tuple[Program, Divergence] | None = None
+        self.others: dict[str, None] = {}
+        self.shapes = shapes(wanted.program) | shapes(wanted.proof)
+        self._reference = reference
+        self._target = target
+        self._name = name
+        self._rules = rules
+        self._fingerprint = wanted.fingerprint(name)
+        self._graph = wanted.difference.phase.startswith("graph")
+
+    def __call__(self, program: Program) -> bool:
+        """Run a Program on both sides."""
+        if time.monotonic() > self.deadline:
+            raise OutOfTimeError("the seconds for shrinking are spent")
+        if not shapes(program) <= self.shapes:
+            return False
+        self.runs += 1
+        try:
+            found = trial(self._reference, self._target, program, self._rules, graph=self._graph)
+        except TrialError:
+            return False
+        for divergence in found:
+            fingerprint = divergence.fingerprint(self._name)
+            if fingerprint == self._fingerprint:
+                if self.shown is None or size(program) <= size(self.shown[0]):
+                    self.shown = program, divergence
+                return True
+            self.others[fingerprint] = None
+        return False
+
+
+def shrink(
+    reference: Reference,
+    target: Supervisor,
+    drawer: Drawer,
+    rules: Rules,
+    divergence: Divergence,
+    draw: tuple[int, Origin],
+    budget: Budget,
+) -> Shrunk:
+    """Shrink what the case of `draw` (its index and origin) shows, within the budget; takes from it what that took."""
+    kind = divergence.difference.kind
+    if kind == "batch_only":
+        return Shrunk(None, "it shows only in a static graph that other cases share", 0.0, 0)
+    fingerprint = divergence.fingerprint(drawer.target)
+    known = budget.found.get(fingerprint)
+    if known is not None:
+        return known
+    seconds = min(budget.each, budget.left)
+    if seconds <= 0:
+        note = f"the {budget.total:g} s that this process has for shrinking are spent; --shrink-total gives more"
+        return Shrunk(None, note, 0.0, 0)
+    unavailable = _unavailable()
+    started = time.monotonic()
+    judge = Judge(reference, target, drawer.target, rules, divergence, started + seconds)
+    with _waiting(target, HANG_SECONDS if kind == "timeout" else None), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of hundreds of draws that nobody wrote
+        notes = unavailable + _search(reference, drawer, divergence, draw, judge, seconds, choices=not unavailable)
+        if judge.shown is None and judge.runs:  # what simpler candidates showed instead says nothing of the case
+            judge.others.clear()
+            judge.deadline = float("inf")
+            judge(divergence.program)
+    if kind == "timeout" and judge.shown is not None:
+        with _waiting(target, SURE_SECONDS):
+            notes += _sure(judge)
+    spent = time.monotonic() - started
+    budget.left -= spent
+    if judge.shown is None:
+        shrunk = Shrunk(None, "; ".join(notes + _instead(judge)), spent, judge.runs)
+    else:
+        program, shown = judge.shown
+        call = shown.call if shown.program is program else None
+        shrunk = Shrunk(program, "; ".join(notes) or None, spent, judge.runs, blamed_line(program, call), shown)
+    budget.found[fingerprint] = shrunk
+    return shrunk
+
+
+def _instead(judge: Judge) -> list[str]:
+    if judge.others:
+        return [f"run again, it became another failure: {', '.join(judge.others)}"]
+    return ["run again, it did not show"] if judge.runs else []
+
+
+def _search(
+    reference: Reference,
+    drawer: Drawer,
+    divergence: Divergence,
+    draw: tuple[int, Origin],
+    judge: Judge,
+    seconds: float,
+    *,
+    choices: bool,
+) -> list[str]:
+    """Shrink choices, then the Program; what is to be said of it."""
+    end = judge.deadline
+    notes: list[str] = []
+    try:
+        if choices and divergence.difference.kind not in DEADLY:
+            judge.deadline = end - seconds * (1 - CHOICES_SHARE)
+            _shrink_choices(drawer, draw, judge)
+            judge.deadline = end
+        starts = _starts(reference, judge, divergence)
+        judge.shapes = judge.shapes.union(*map(shapes, starts))
+        forward = not divergence.difference.phase.endswith("backward")
+        Reducer(reference, judge).run(starts, forward=forward)
+    except OutOfTimeError:
+        notes.append(f"its {seconds:g} s were spent before it was minimal; --shrink gives more")
+    return notes
+
+
+def _unavailable() -> list[str]:
+    """Why choices cannot be shrunk; its first call imports Hypothesis, which no divergence's seconds are for."""
+    try:
+        check_available()
+    except UnavailableError as error:
+        return [f"choices were not shrunk: {error}"]
+    return []
+
+
+def _shrink_choices(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> None:
+    """Shrink the choices of a case; `judge` keeps the simplest Program that shows the divergence."""
+    index, origin = draw
+    drawn = PhiloxSource(case_key(origin.seed, drawer.test, index))
+    raised = drawer.raised
+    try:
+        attempt = _attempt(drawer, draw, judge)
+        started = time.monotonic()
+        attempt(drawn)  # also for its choices
+        if drawn.choices and time.monotonic() - started < COSTLY_SECONDS:
+            minimise(drawn.choices, attempt)
+    except OutOfTimeError:
+        return  # the Program is reduced in the seconds that are left
+    finally:
+        drawer.raised = raised
+
+
+def _attempt(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> Callable[[Source], bool]:
+    index, origin = draw
+
+    def attempt(source: Source) -> bool:
+        try:
+            drawn = drawer.draw(index, origin=origin, source=source)
+        except (EnvironmentFault, HarnessFault):
+            raise
+        except (Exception, pytest.skip.Exception, pytest.fail.Exception):
+            return False  # simpler choices may be none that the body can work with
+        return judge(drawn.program)
+
+    return attempt
+
+
+def _starts(reference: Reference, judge: Judge, divergence: Divergence) -> list[Program]:
+    """Programs to reduce, the most promising first: the blamed call alone, then all."""
+    starts: list[Program] = []
+    for found in ([judge.shown[1]] if judge.shown is not None else []) + [divergence]:
+        if found.alone is not None:
+            starts.append(found.alone)
+        elif found.call is not None:
+            alone = call_alone(reference, found.program, found.call)
+            starts += [] if alone is None else [alone]
+        starts.append(found.program)
+    return starts
+
+
+def _sure(judge: Judge) -> list[str]:
+    """Run what hung for a short while once more; where it answers after all, it is no result."""
+    assert judge.shown is not None
+    program, _ = judge.shown
+    judge.shown, judge.deadline = None, float("inf")
+    if judge(program):
+        return []
+    return ["what was found answers when it is given longer"]
+
+
+@contextmanager
+def _waiting(target: Supervisor, seconds: float | None) -> Iterator[None]:
+    """Wait at most so many seconds for each answer, where the run would wait longer."""
+    timeout = target.timeout
+    if seconds is not None and (timeout is None or timeout > seconds):
+        target.timeout = seconds
+    try:
+        yield
+    finally:
+        target.timeout = timeout
+
+
+def size(program: Program) -> tuple[int, int]:
+    """Calls and elements, of which both should be few."""
+    return calls(program), elements(program)
+
+
+def shapes(program: Program) -> frozenset[str]:
+    """The exceptional shapes of inputs and of modules' states: `0-dim`, `empty`.
+
+    Many a target has faults of its own there, of the same fingerprint: a Program that has come to such a shape would
+    show another fault than the one it came from.
+    """
+    arrays = [x.data for x in program.inputs]
+    states = [array for call in program.calls for array in call.state.values()]
+    found = {"0-dim" for array in arrays if not array.ndim} | {"empty" for array in arrays + states if not array.size}
+    return frozenset(found)
+
+
+def calls(program: Program) -> int:
+    """The calls of ops and of modules' constructors."""
+    return len(list(program.op_calls()))
+
+
+def elements(program: Program) -> int:
+    """The elements of all inputs and of the modules' states."""
+    states = sum(array.size for call in program.calls for array in call.state.values())
+    return sum(x.data.size for x in program.inputs) + states
+
+
+def values(program: Program) -> list[str]:
+    """The inputs as Python, if they have few elements; else their dtypes and shapes."""
+    spelled = names(program)
+    few = sum(x.data.size for x in program.inputs) <= MOST_TOLD
+    return [
+        f"{spelled[x.id]} = {_tensor(x) if few else f'a {x.dtype} tensor of {x.data.shape}'}" for x in program.inputs
+    ]
+
+
+def _tensor(x: Input) -> str:
+    dtype = f"dtype=torch.{x.dtype}"
+    grad = ", requires_grad=True" if x.requires_grad else ""
+    if not x.data.size:
+        return f"torch.empty({x.data.shape}, {dtype}{grad})"
+    return f"torch.tensor({_literal(x.data.tolist())}, {dtype}{grad})"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_literal(part) for part in value)}]"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f'float("{value}")'
+    return repr(value)
+
+
+def worst_first(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Divergences in the order in which they are shrunk: what ends the target, what is wrong, what it refuses."""
+    return sorted(rows, key=lambda row: (row["kind"] not in DEADLY, row["level"] != "wrong"))
+
+
+__all__ = ["Budget", "Judge", "OutOfTimeError", "Shrunk", "shrink", "worst_first"]

@@ -1,0 +1,63 @@
+"""What the harness asks of a target, wherever that runs, and how it can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from dual_object.program.program import Program
+from dual_object.program.values import Array
+from dual_object.replay.adapter import GraphRefusal, TargetInfo
+from dual_object.replay.observation import Observation
+
+#: What makes a process one rank of several to OneFlow, which sets them itself where they are missing.
+RANK_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK"})
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A worker ended, or was ended, while it ran something: how, at which case and call of the request or in the case's
+    backward, and its last words.
+    """
+
+    timed_out: bool
+    how: str
+    case: int
+    call: int | None
+    last_words: str
+    backward: bool = False
+
+    def sentence(self) -> str:
+        """One sentence for people."""
+        return f"{self.how}: {self.last_words}" if self.last_words else self.how
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFailure:
+    """A graph failed as a whole, the worker lives on or was retired."""
+
+    classes: tuple[str, ...]
+    message: str
+
+
+class GraphTarget(Protocol):
+    """Whoever can run a static graph."""
+
+    def graph(
+        self,
+        programs: Sequence[Program],
+        gradients: Sequence[Sequence[str]] | None,
+        again: Sequence[Sequence[Array] | None] | None = None,
+    ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
+        """Run programs in ONE static graph; called `again` with other values of the inputs, where there are any."""
+
+
+class Target(GraphTarget, Protocol):
+    """Whoever replays Programs."""
+
+    def info(self) -> TargetInfo:
+        """What the target says of itself."""
+
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """Replay eagerly."""

@@ -1,0 +1,241 @@
+"""The target worker: `python -m dual_object.server TARGET`, spawned by the supervisor, one per pytest worker.
+
+It reads requests from its standard input and answers on what was its standard output; everything that the target
+prints goes to
+standard error, which the supervisor keeps for a crash's last words. Before each call it notes case and call in a
+small shared file, so that
+a death is blamed on its call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import gc
+import mmap
+import os
+import signal
+import struct
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dual_object.program.values import Array
+
+PROGRESS = struct.Struct("<ii")
+AFTER_CALLS = -1
+#: Seconds of work on a batch after which the supervisor is told that its deadline may move.
+SIGN_OF_LIFE = 0.25
+
+
+class Channel:
+    """Frames in, frames out; the process's own standard streams are taken away from the target."""
+
+    def __init__(self) -> None:
+        self._requests = os.dup(0)
+        self._responses = os.dup(1)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(2, 1)  # OneFlow prints at import, partly on stdout
+
+    def requests(self) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        """Requests until the supervisor closes the pipe."""
+        from autotest.workers import wire
+
+        while True:
+            try:
+                yield wire.read(self._receive)
+            except EOFError:
+                return
+
+    def _receive(self, count: int) -> bytearray:
+        buffer = bytearray(count)
+        view = memoryview(buffer)
+        while view:
+            got = os.readv(self._requests, [view])
+            if not got:
+                raise EOFError
+            view = view[got:]
+        return buffer
+
+    def send(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        """Answer with one frame."""
+        from autotest.workers import wire
+
+        view = memoryview(wire.pack(message, arrays))
+        while view:
+            view = view[os.write(self._responses, view) :]
+
+
+def die_with_parent() -> None:
+    """Ask Linux to kill this process when its parent dies: a target that hangs in C++ never sees its pipe close."""
+    if sys.platform != "linux":
+        return
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def schedule_in_batches() -> None:
+    """Use the batch scheduling policy: OneFlow's main thread busy-waits, and costs 13 times more under the default
+    one.
+    """
+    if hasattr(os, "sched_setscheduler") and os.environ.get("AUTOTEST_SCHEDULER") != "default":
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
+def main() -> None:
+    """Serve until the supervisor goes away."""
+    die_with_parent()
+    channel = Channel()
+    requests = channel.requests()
+    try:
+        setup, _ = next(requests)
+    except StopIteration:
+        return
+    sys.path[:] = setup["path"]
+    from autotest.workers.fault_injection import plant
+    from dual_object.errors import TargetError
+    from dual_object.replay import adapter as adapters
+
+    try:
+        adapter = adapters.load(setup["target"])
+        if setup["default_dtype"] is not None:
+            adapters.set_default_dtype(adapter, setup["default_dtype"])
+        plant(adapter)
+        info = adapter.info()
+    except TargetError as error:
+        channel.send({"refused": str(error)}, [])
+        return
+    schedule_in_batches()
+    gc.freeze()  # what the import made lives as long as the process: no collection need look at it again
+    channel.send(dataclasses.asdict(info), [])
+    with os.fdopen(setup["progress"], "r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
+        server = Server(adapter, channel, progress)
+        for message, arrays in requests:
+            try:
+                server.answer(message, arrays)
+            except Exception:  # no call of the target's: those are answered for one by one
+                channel.send({"fault": traceback.format_exc()}, [])
+                return
+
+
+class Server:
+    """Answers requests with one adapter."""
+
+    def __init__(self, adapter: Any, channel: Channel, progress: mmap.mmap) -> None:
+        self.adapter = adapter
+        self.channel = channel
+        self.progress = progress
+        self.graphs = 0
+        self.told: set[str] = set()
+
+    def answer(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        """Run one request: `eager` gives a frame per case, the others one for all; `done` ends each, and tells which
+        op types have run for the first time.
+        """
+        if message["do"] == "surface":
+            self.surface(message["paths"])
+        else:
+            self.run(message, arrays)
+        import psutil
+
+        touched = sorted(self.adapter.touched - self.told)
+        self.told.update(touched)
+        rss = psutil.Process().memory_info().rss
+        self.channel.send({"done": True, "graphs": self.graphs, "rss": rss, "touched": touched}, [])
+
+    def surface(self, paths: list[str]) -> None:
+        """Tell what the target has registered, and which of these ops."""
+        from dual_object.replay.adapter import surface
+
+        found = surface(self.adapter, paths)
+        self.channel.send({"registry": found.registry, "names": found.names}, [])
+
+    def run(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        """Run the Programs of a request."""
+        from dual_object.program.program import Program
+
+        programs = [Program.from_json(data, arrays) for data in message["programs"]]
+        if message["do"] == "graph":
+            again = message.get("again")
+            if again is not None:
+                again = [None if own is None else [arrays[position] for position in own] for own in again]
+            self.graph(programs, message["gradients"], again)
+        elif message["do"] == "together":
+            self.together(programs)
+        else:
+            self.eager(programs)
+
+    def eager(self, programs: list[Any]) -> None:
+        """Replay each Program and wait for each call, so that an asynchronous abort is blamed on its own."""
+        from dual_object.replay.reading import observe
+        from dual_object.replay.replay import Replay
+
+        for index, program in enumerate(programs):
+            started = Replay(self.adapter, program).start(self._noting(index, wait=True))
+            self._send(observe([started], self.adapter))
+
+    def together(self, programs: list[Any]) -> None:
+        """Replay all and read all results at once: waiting once for many is half the price of waiting for each."""
+        from dual_object.replay.reading import observe
+        from dual_object.replay.replay import Replay
+
+        started = []
+        told = time.monotonic()
+        for index, program in enumerate(programs):
+            started.append(Replay(self.adapter, program).start(self._noting(index)))
+            if time.monotonic() - told > SIGN_OF_LIFE:
+                self.channel.send({"alive": index}, [])
+                told = time.monotonic()
+        self._noting(len(programs))
+        self._send(observe(started, self.adapter))
+
+    def _send(self, seen: list[Any]) -> None:
+        from dual_object.replay import observation
+
+        arrays: list[Array] = []
+        told = [observation.to_json(one, arrays) for one in seen]
+        self.channel.send({"seen": told}, arrays)
+
+    def _noting(self, case: int, *, wait: bool = False) -> Callable[[int], None]:
+        progress, note = self.progress, PROGRESS.pack_into
+
+        def before(call: int) -> None:
+            if wait:
+                self.adapter.synchronize()
+            note(progress, 0, case, call)
+
+        note(progress, 0, case, AFTER_CALLS)
+        return before
+
+    def graph(
+        self, programs: list[Any], gradients: list[list[str]] | None, again: list[list[Array] | None] | None
+    ) -> None:
+        """Run all programs in one static graph."""
+        from dual_object.replay import observation
+        from dual_object.replay.adapter import GraphError, GraphRefusal, GraphRequest
+
+        PROGRESS.pack_into(self.progress, 0, 0, AFTER_CALLS)
+        self.graphs += 1
+        try:
+            results = self.adapter.graph(GraphRequest(programs, gradients, again))
+        except GraphError as error:
+            self.channel.send({"error": [error.classes, error.message], "poisoned": error.poisoned}, [])
+            return
+        arrays: list[Array] = []
+        told: list[dict[str, Any]] = []
+        for result in results:
+            if isinstance(result, GraphRefusal):
+                told.append({"refusal": [result.skipped, result.call, result.classes, result.message]})
+            else:
+                told.append({"seen": observation.to_json(result, arrays)})
+        self.channel.send({"results": told}, arrays)
+
+
+if __name__ == "__main__":
+    main()

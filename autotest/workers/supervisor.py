@@ -1,0 +1,212 @@
+"""The supervisor of target workers: it spawns them, keeps their deadlines, hears their last words and replaces them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.workers.protocol import Death, GraphFailure
+from autotest.workers.worker import SURFACE_TIMEOUT, Worker, _Gone
+from dual_object.program.program import Program
+from dual_object.program.values import Array
+from dual_object.replay import observation
+from dual_object.replay.adapter import GraphRefusal, Surface, TargetInfo
+from dual_object.replay.observation import Observation
+
+#: A worker is replaced after so many graph compilations (OneFlow aborts after about 1,365) ...
+MAX_GRAPHS = 600
+#: ... or when it holds so many bytes (compilations leak 0.5 to 7 MB each).
+MAX_RSS = 2 << 30
+
+
+class Supervisor:
+    """A warm worker for one target, replaced when it dies, hangs, is poisoned or has grown.
+
+    `timeout` is the seconds one case may take (None: no deadline, under a debugger). `default_dtype` is what floating
+    tensors are made in there, None: the target's own.
+    """
+
+    def __init__(self, target: str, timeout: float | None, default_dtype: str | None = None) -> None:
+        self.target = target
+        self.timeout = timeout
+        self._default_dtype = default_dtype
+        self.spawned = 0
+        self._worker: Worker | None = None
+        self._info: TargetInfo | None = None
+        self._touched: set[str] = set()
+
+    def start(self) -> None:
+        """Spawn the worker; its import goes on while the first bodies are recorded."""
+        if self._worker is None:
+            self.spawned += 1
+            self._worker = Worker(self.target, self._default_dtype)
+
+    def info(self) -> TargetInfo:
+        """What the target says of itself; waits for its import the first time."""
+        self._ready()
+        assert self._info is not None
+        return self._info
+
+    def _ready(self) -> Worker:
+        worker = self._worker
+        if worker is not None and (worker.graphs >= MAX_GRAPHS or worker.rss >= MAX_RSS):
+            self.close()
+            worker = None
+        if worker is None or self._info is None:
+            self._info = self._handshake(again=True)
+        assert self._worker is not None
+        return self._worker
+
+    def _handshake(self, *, again: bool) -> TargetInfo:
+        """Start the worker. One that a signal ends meanwhile is, where `again`, replaced once: it may have come from
+        whoever kills what takes much memory.
+        """
+        self.start()
+        assert self._worker is not None
+        try:
+            return self._worker.handshake()
+        except EnvironmentFault:
+            killed = self._worker.killed
+            self.close()
+            if not (again and killed):
+                raise
+        return self._handshake(again=False)
+
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """Replay programs one after the other; a death costs its own case only.
+
+        They are asked for together, and waited for once. When the worker dies of one of them, all run again one by
+        one, each waited for,
+        so that an asynchronous death is blamed on its own case.
+        """
+        results: dict[int, Observation | Death] = {}
+        together = len(programs) > 1
+        first: tuple[int, Death] | None = None
+        while len(results) < len(programs):
+            remaining = [index for index in range(len(programs)) if index not in results]
+            answered: list[Observation] = []
+            death: Death | None = None
+            try:
+                for seen in self._eager([programs[index] for index in remaining], together):
+                    answered += seen
+            except _Gone as gone:
+                death = self._bury(gone)
+                if together and not (death.timed_out and death.case < len(remaining)):
+                    together = False
+                    first = remaining[min(death.case, len(remaining) - 1)], death
+                    continue
+            results.update(zip(remaining, answered, strict=False))
+            if death is not None:  # one that comes when all is answered is the last case's
+                culprit = death.case if together else min(len(answered), len(remaining) - 1)
+                results[remaining[culprit]] = death
+        if first is not None and not any(isinstance(result, Death) for result in results.values()):
+            index, death = first  # nobody dies of it alone, yet the worker died
+            results[index] = death
+        return [results[index] for index in range(len(programs))]
+
+    def _eager(self, programs: Sequence[Program], together: bool) -> Iterator[list[Observation]]:
+        """Observations as they come: all at once when together, else one by one; raises _Gone."""
+        arrays: list[Array] = []
+        message = {
+            "do": "together" if together else "eager",
+            "programs": [program.to_json(arrays) for program in programs],
+        }
+        for frame, found in self._request(message, arrays):
+            if "seen" in frame:  # else a sign of life, which moves the deadline
+                yield [observation.from_json(data, found) for data in frame["seen"]]
+
+    def graph(
+        self,
+        programs: Sequence[Program],
+        gradients: Sequence[Sequence[str]] | None,
+        again: Sequence[Sequence[Array] | None] | None = None,
+    ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
+        """Run programs in ONE static graph."""
+        arrays: list[Array] = []
+        message: dict[str, Any] = {
+            "do": "graph",
+            "programs": [program.to_json(arrays) for program in programs],
+            "gradients": gradients,
+        }
+        if again is not None:
+            message["again"] = [None if own is None else _appended(own, arrays) for own in again]
+        result: list[Observation | GraphRefusal] | GraphFailure | None = None
+        poisoned = False
+        try:
+            for frame, found in self._request(message, arrays):
+                if "error" in frame:
+                    classes, text = frame["error"]
+                    result = GraphFailure(tuple(classes), text)
+                    poisoned = frame["poisoned"]
+                else:
+                    result = [_graph_result(item, found) for item in frame["results"]]
+        except _Gone as gone:
+            return self._bury(gone)
+        if poisoned:
+            self.close()
+        assert result is not None
+        return result
+
+    def surface(self, paths: Sequence[str]) -> Surface | None:
+        """What the target has, and what has run of it in all workers; None where neither is known.
+
+        `paths` are the reference's ops. A worker that waits for a request is asked; none is started for this, so
+        registry and names are empty when the last one has died.
+        """
+        registry: list[str] = []
+        names: list[str] = []
+        if self._worker is not None and self._worker.idle:
+            try:
+                for frame, _ in self._worker.request({"do": "surface", "paths": paths}, [], SURFACE_TIMEOUT):
+                    registry, names = frame["registry"], frame["names"]
+            except _Gone:  # it has died since its last answer
+                self.close()
+            except HarnessFault:
+                self.close()
+                raise
+        if not (registry or names or self._touched):
+            return None
+        return Surface(tuple(registry), tuple(sorted(self._touched)), tuple(names))
+
+    def _request(self, message: dict[str, Any], arrays: list[Array]) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        worker = self._ready()
+        try:
+            yield from worker.request(message, arrays, self.timeout)
+        except HarnessFault:
+            self.close()
+            raise
+        self._touched |= worker.touched  # here, for they outlive the worker
+
+    def _bury(self, gone: _Gone) -> Death:
+        """How the worker ended; the next request spawns another."""
+        assert self._worker is not None
+        death = self._worker.death(gone.timed_out, self.timeout)
+        self._forget()
+        return death
+
+    def _forget(self) -> None:
+        self._worker = None
+        self._info = None
+
+    def close(self) -> None:
+        """End the worker, if there is one."""
+        if self._worker is not None:
+            self._worker.close()
+        self._forget()
+
+
+def _appended(own: Sequence[Array], arrays: list[Array]) -> list[int]:
+    """Append to `arrays`; the positions there."""
+    arrays += own
+    return list(range(len(arrays) - len(own), len(arrays)))
+
+
+def _graph_result(item: dict[str, Any], arrays: list[Array]) -> Observation | GraphRefusal:
+    if "refusal" in item:
+        skipped, call, classes, message = item["refusal"]
+        return GraphRefusal(skipped, call, tuple(classes), message)
+    return observation.from_json(item["seen"], arrays)
+
+
+__all__ = ["Supervisor"]

@@ -1,0 +1,225 @@
+"""One worker process: its start, its requests, its end."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.workers import wire
+from autotest.workers.protocol import RANK_VARIABLES, Death
+from autotest.workers.server import PROGRESS
+from dual_object.program.values import Array
+from dual_object.replay.adapter import TargetInfo
+from dual_object.replay.replay import BACKWARD
+
+#: Seconds in which a target must be imported.
+START_TIMEOUT = 120.0
+
+
+#: Seconds in which an idle worker must say what its target has; it takes 10 milliseconds.
+SURFACE_TIMEOUT = 5.0
+
+
+#: glog's level, date, time and thread: they differ from run to run, and say nothing of the failure.
+_GLOG = re.compile(r"^[A-Z]\d{8} [\d:.]+\s+\d+ ")
+
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class _Gone(Exception):  # noqa: N818 - control flow inside this module
+    """The worker's pipe closed, or its deadline passed."""
+
+    def __init__(self, timed_out: bool) -> None:
+        super().__init__()
+        self.timed_out = timed_out
+
+
+class Worker:
+    """One worker process."""
+
+    def __init__(self, target: str, default_dtype: str | None = None) -> None:
+        self.target = target
+        self.graphs = 0
+        self.rss = 0
+        #: The op types that have run in it, as far as it has told.
+        self.touched: set[str] = set()
+        #: Whether it waits for a request: not before the handshake, nor once a request was left unfinished.
+        self.idle = False
+        self._stderr: deque[bytes] = deque(maxlen=200)
+        # A file without a name is left behind by no end that either process may come to.
+        shared = tempfile.TemporaryFile()  # noqa: SIM115 - closed once the child has its copy
+        shared.write(PROGRESS.pack(0, -1))
+        shared.flush()
+        self._progress = mmap.mmap(shared.fileno(), PROGRESS.size)
+        # A worker is a world of one rank, whatever the ranks of this process.
+        environment = {name: value for name, value in os.environ.items() if name not in RANK_VARIABLES}
+        environment.setdefault("OMP_NUM_THREADS", "1")
+        command = [sys.executable, "-m", "autotest.workers.server", target]
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            pass_fds=(shared.fileno(),),
+            # Ctrl-C is for us; the worker then goes with its pipe or its parent.
+            start_new_session=True,
+        )
+        assert self._process.stdin
+        assert self._process.stdout
+        assert self._process.stderr
+        self._stdin = self._process.stdin
+        self._out = self._process.stdout.fileno()
+        os.set_blocking(self._out, False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._out, selectors.EVENT_READ)
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+        setup = {"path": sys.path, "target": target, "progress": shared.fileno(), "default_dtype": default_dtype}
+        shared.close()
+        self._send(setup, [])
+
+    def _listen(self) -> None:
+        assert self._process.stderr
+        for line in iter(self._process.stderr.readline, b""):
+            self._stderr.append(line)
+
+    def _send(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        try:
+            self._stdin.write(wire.pack(message, arrays))
+            self._stdin.flush()
+        except (BrokenPipeError, OSError):
+            raise _Gone(timed_out=False) from None
+
+    def _receive(self, deadline: float | None) -> tuple[dict[str, Any], list[Array]]:
+        def exactly(count: int) -> bytearray:
+            buffer = bytearray(count)
+            view = memoryview(buffer)
+            while view:
+                try:
+                    got = os.readv(self._out, [view])
+                except BlockingIOError:
+                    left = None if deadline is None else deadline - time.monotonic()
+                    if (left is not None and left <= 0) or not self._selector.select(left):
+                        raise _Gone(timed_out=True) from None
+                    continue
+                if not got:
+                    raise _Gone(timed_out=False)
+                view = view[got:]
+            return buffer
+
+        try:
+            return wire.read(exactly)
+        except wire.WireError:  # the target wrote into our pipe: nothing it says can be trusted from here on
+            raise _Gone(timed_out=False) from None
+
+    def handshake(self) -> TargetInfo:
+        """Wait until the target is imported; raises EnvironmentFault in one sentence where that fails."""
+        try:
+            message, _ = self._receive(time.monotonic() + START_TIMEOUT)
+        except _Gone as gone:
+            how = f"did not start in {START_TIMEOUT:.0f} s" if gone.timed_out else self._how_it_ended()
+            raise EnvironmentFault(
+                f"target {self.target!r} died at import: {how}; its last words: {self.last_words() or 'none'}"
+            ) from None
+        if "refused" in message:
+            raise EnvironmentFault(message["refused"])
+        self.idle = True
+        return TargetInfo(
+            message["name"],
+            message["environment"],
+            *(tuple(message[name]) for name in ("devices", "dtypes", "capabilities")),
+        )
+
+    def request(
+        self, message: dict[str, Any], arrays: list[Array], timeout: float | None
+    ) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        """Send a request and give its frames, each within `timeout` seconds of the one before; raises _Gone."""
+        self.idle = False
+        self._send(message, arrays)
+        while True:
+            frame, found = self._receive(None if timeout is None else time.monotonic() + timeout)
+            if "fault" in frame:
+                raise HarnessFault(f"the target worker failed in code of its own:\n{frame['fault']}")
+            if "done" in frame:
+                self.graphs, self.rss = frame["graphs"], frame["rss"]
+                self.touched.update(frame["touched"])
+                self.idle = True
+                return
+            yield frame, found
+
+    def death(self, timed_out: bool, seconds: float | None) -> Death:
+        """Put an end to the process and say how it ended."""
+        case, call = PROGRESS.unpack_from(self._progress, 0)
+        if timed_out:
+            self.close()
+            how = f"did not answer within {seconds:g} s and was killed"
+        else:
+            how = self._how_it_ended()
+        last_words = self.last_words()
+        self.close()
+        return Death(timed_out, how, case, call if call >= 0 else None, last_words, call == BACKWARD)
+
+    @property
+    def killed(self) -> bool:
+        """Whether a signal has ended the process."""
+        return (self._process.poll() or 0) < 0
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return "closed its pipe"
+        self._listener.join(timeout=5)
+        if code < 0:
+            return f"killed by {signal.Signals(-code).name}"
+        return f"exited with status {code}"
+
+    def last_words(self) -> str:
+        """What the worker said last: glog's `Check failed` line if there is one, an exception, else the last line."""
+        return last_words(list(self._stderr))
+
+    def close(self) -> None:
+        """Kill the process and free what it held."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._listener.join(timeout=5)
+        self._selector.close()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                try:
+                    stream.close()
+                except BrokenPipeError:  # what was still buffered for a dead worker
+                    continue
+        self._progress.close()
+
+
+def last_words(output: Sequence[bytes]) -> str:
+    """What a process said last: glog's `Check failed` line if there is one, an exception, else the last line."""
+    lines = [_ANSI.sub("", line.decode(errors="replace")).strip() for line in output]
+    # pytest's dots may stand before the first word of a fatal error.
+    lines = [re.sub(r"^\S.*?(?=Fatal Python error: |F\d{8} \d\d:)", "", line) for line in lines if line]
+    for line in reversed(lines):
+        if "Check failed" in line:
+            return _GLOG.sub("", line)[:400]
+    # Traces, glog's warnings at import, and what a CUDA build says once on a machine without a GPU.
+    idle = re.compile(r"@|\*\*\*|Extension modules|libibverbs|[WI]\d{8} |.*CUDA driver version is insufficient")
+    spoken = [line for line in lines if not idle.match(line)]
+    fatal = [line for line in spoken if re.match(r"F\d{8} |Fatal Python error|[A-Za-z.]+(Error|Exception)\b", line)]
+    chosen = fatal or spoken
+    return chosen[-1][:400] if chosen else ""

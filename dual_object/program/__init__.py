@@ -1,0 +1,1 @@
+"""The Program: what a body did, as plain data."""

@@ -1,0 +1,1 @@
+"""A body run on the reference and recorded: dual objects, the dual namespace, the recording."""

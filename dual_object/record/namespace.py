@@ -1,0 +1,188 @@
+"""The dual `torch`: what test bodies call instead of PyTorch, and functions and objects of two sides joined."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from dual_object.errors import ArgumentError, RawTargetNeeded
+from dual_object.program.global_layouts import MOVES
+from dual_object.record.dual import DualObject
+from dual_object.record.recording import recording
+
+#: Gives what is called instead of a function of the framework, None where that is itself.
+intercepted: ContextVar[Callable[[Any], Callable[..., Any] | None]] = ContextVar("intercepted")
+
+
+class DualNamespace:
+    """The framework's root (`torch`) or a module below it, resolved when something is called."""
+
+    def __init__(self, path: str = "") -> None:
+        self._path = path
+        self._members: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        member = self._members.get(name)
+        if member is None:
+            member = self._member(name)
+            self._members[name] = member
+        return member
+
+    def _member(self, name: str) -> Any:
+        path = f"{self._path}.{name}" if self._path else name
+        found: Any = importlib.import_module("torch")
+        for part in path.split("."):
+            if found is sys.modules["torch"] and part in MOVES:  # `torch.to_global(x, ...)`
+                return DualFunction(path, MOVES[part])
+            found = getattr(found, part)  # the reference's own AttributeError: its message names what is near
+        if inspect.ismodule(found):
+            return DualNamespace(path)
+        return DualFunction(path, found) if callable(found) else found
+
+    def __repr__(self) -> str:
+        return f"<dual namespace {'.'.join(filter(None, ('torch', self._path)))}>"
+
+
+class DualFunction:
+    """A function or class of the framework, by its path."""
+
+    __slots__ = ("_dual_path", "_found", "_kind", "_members")
+
+    def __init__(self, path: str, found: Any) -> None:
+        self._dual_path = path
+        self._found = found
+        self._members: dict[str, Any] = {}
+        torch = sys.modules["torch"]
+        is_module = inspect.isclass(found) and issubclass(found, torch.nn.Module)
+        self._kind: Any = "module" if is_module else "function"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record a call of the function, or the construction of the module."""
+        instead = intercepted.get(None)
+        other = None if instead is None else instead(self)
+        if other is not None:
+            return other(*args, **kwargs)
+        record = recording(f"torch.{self._dual_path}")
+        return record.call(self._kind, self._dual_path, self._found, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self._found, name)
+        return DualFunction(f"{self._dual_path}.{name}", found) if callable(found) else found
+
+    @property
+    def __name__(self) -> str:  # what `functools.wraps` and messages ask for
+        return self._dual_path.rpartition(".")[2]
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        raise ArgumentError(
+            f"base=torch.{self._dual_path}, but should be a class of one framework: "
+            "write one class per framework and join them with dual(reference=..., target=...)"
+        )
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance._value if type(instance) is DualObject else instance, self._found)
+
+    @property
+    def name(self) -> str:
+        """The path below the framework's root."""
+        return self._dual_path
+
+    @property
+    def pytorch(self) -> Any:
+        """The reference's own function or class."""
+        return self._found
+
+    @property
+    def oneflow(self) -> Any:
+        """The target's own function or class, for an inline run; raises MissingOp."""
+        stepper = recording(f"torch.{self._dual_path}").stepper
+        if stepper is None:
+            raise RawTargetNeeded("the body uses a raw target object")
+        return stepper.adapter.resolve(self._dual_path)
+
+    def __repr__(self) -> str:
+        return f"<dual torch.{self._dual_path}>"
+
+
+class CustomDual:
+    """A dual op made of two functions, one per side."""
+
+    __slots__ = ("_name", "_pair", "_paths", "_reason")
+
+    def __init__(self, name: str, reference: Any, target: Any) -> None:
+        self._name = name
+        self._pair = (reference, target)
+        paths = [import_path(side) for side in self._pair]
+        self._paths = None if None in paths else (paths[0], paths[1])
+        self._reason = f"{name} calls a function that cannot be imported by name (a lambda or closure)"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record a call of both functions."""
+        record = recording(self._name)
+        custom: tuple[Any, Any] | None = self._paths
+        if custom is None:
+            if record.stepper is None:
+                raise RawTargetNeeded(self._reason)
+            record.program.inline = self._reason
+            custom = self._pair
+        return record.call("custom", self._name, self._pair[0], args, kwargs, custom=custom)
+
+    def __repr__(self) -> str:
+        return f"<dual {self._name}>"
+
+
+def import_path(function: Any) -> str | None:
+    """`module:qualname` under which `function` can be imported again, None where it cannot."""
+    # The qualified name of `torch.relu` is `_VariableFunctionsClass.relu`, under which nothing finds it.
+    names = [getattr(function, "__qualname__", None), getattr(function, "__name__", None)]
+    homes = [getattr(function, "__module__", None), "torch", "torch.nn.functional", "oneflow"]
+    for name in dict.fromkeys(name for name in names if name and "<" not in name):
+        for home in homes:
+            found: Any = sys.modules.get(home) if home and home != "__main__" else None
+            for part in name.split(".") if found is not None else ():
+                found = getattr(found, part, None)
+            if found is function:
+                return f"{home}:{name}"
+    return None
+
+
+def dual(*, reference: Any, target: Any, name: str = "") -> Any:
+    """A dual op of your own: `reference` takes the reference's objects, `target` the target's.
+
+    Functions and classes that can be imported by name are replayed everywhere; with a lambda or closure the test
+    runs inline and eager only.
+
+    Raises:
+        ArgumentError: one of the two is no callable.
+    """
+    for side, function in (("reference", reference), ("target", target)):
+        if not callable(function):
+            raise ArgumentError(f"{side}={function!r}, but should be a function or a class [dual({name or '...'})]")
+    return CustomDual(name or getattr(reference, "__name__", "custom"), reference, target)
+
+
+def GetDualObject(name: str, pytorch: Any, oneflow: Any) -> Any:  # noqa: N802 - the name that AutoTest files use
+    """Join a PyTorch object and its counterpart in the target into one dual object.
+
+    Modules (the frameworks themselves) give a dual root, functions and classes a dual op. A pair of tensors or other
+    objects becomes a value
+    of the running case; since the target's object lives in this process, the test then runs inline.
+    """
+    if inspect.ismodule(pytorch):
+        _, _, path = pytorch.__name__.partition(".")
+        return DualNamespace(path)
+    if inspect.isroutine(pytorch) or inspect.isclass(pytorch):
+        return dual(reference=pytorch, target=oneflow, name=name or getattr(pytorch, "__name__", "custom"))
+    record = recording(f"GetDualObject({name!r})")
+    return record.adopt(name, pytorch, oneflow)
+
+
+torch = DualNamespace()

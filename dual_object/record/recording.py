@@ -1,0 +1,490 @@
+"""Recording: a test body runs on the reference, call by call, and leaves a Program behind."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
+from dual_object.program.calls import Call, CallKind, Input
+from dual_object.program.global_layouts import KEYWORDS, MOVES, in_global_scope, scope_layout
+from dual_object.program.program import Program
+from dual_object.program.values import (
+    PLAIN,
+    Array,
+    Device,
+    Name,
+    Named,
+    Opaque,
+    Placement,
+    Ref,
+    Sbp,
+    Tree,
+    map_leaves,
+    refs,
+)
+from dual_object.record.annotations import draw
+from dual_object.record.dual import DualObject
+from dual_object.replay.adapter import Reference
+from dual_object.replay.observation import Observation, class_names
+from dual_object.replay.randomness import randomness
+from dual_object.replay.reading import Finished, Values, leaf_tensors, observe
+from dual_object.replay.replay import Replay, lay
+from dual_object.replay.second_derivatives import SecondDraw, differentiable_again, draw_second
+
+#: An argument of a call: the function that has the parameter, its position or name, and all arguments of the call.
+Place: TypeAlias = "tuple[Any, int | str, tuple[Any, ...], dict[str, Any]]"
+
+current_recording: ContextVar[Recording] = ContextVar("current_recording")
+#: Gives the recording of dual calls that are made outside of a case, where such calls are allowed at all.
+outside_cases: ContextVar[Callable[[], Recording]] = ContextVar("outside_cases")
+
+
+def is_drawable(arg: Any) -> bool:
+    """Whether an argument is a generator; `isinstance` with a Protocol would cost ten times as much per call."""
+    kind = type(arg)
+    return kind not in PLAIN and hasattr(kind, "value") and hasattr(kind, "to")
+
+
+def recording(what: str) -> Recording:
+    """The recording of the case that is running; raises OutsideCaseError."""
+    found = current_recording.get(None)
+    if found is not None:
+        return found
+    try:
+        return outside_cases.get()()
+    except LookupError:
+        raise OutsideCaseError(
+            f"{what} is used outside a case; dual calls have a meaning only while an @autotest body runs"
+        ) from None
+
+
+class Recording:
+    """One case in the making.
+
+    `draw_state(name, data)` gives the values of a new module's parameter or buffer. `omitted` is the class whose
+    instances, drawn by a
+    generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each call at once on the
+    raw target.
+    `seed` is where the reference's random numbers start. `target` names the target, for `x.oneflow`. `refusal` gives
+    what a body is shown instead of the reference's own exception. `foreign` gives the neutral form of a target's own
+    plain object, such as a placement, and None for any other.
+    """
+
+    def __init__(
+        self,
+        reference: Reference,
+        *,
+        draw_state: Callable[[str, Array], Array],
+        omitted: type,
+        target: str = "target",
+        stepper: Replay | None = None,
+        refusal: Callable[[Exception], Exception] | None = None,
+        seed: int = 0,
+        foreign: Callable[[Any], Tree] = lambda value: None,
+    ) -> None:
+
+        self.reference = reference
+        self.target = target
+        self.program = stepper.program if stepper is not None else Program()
+        self.stepper = stepper
+        self.refused: BaseException | None = None
+        self.refusal = refusal
+        self.values = Values()
+        self._draw_state = draw_state
+        self._omitted = omitted
+        self._known: dict[int, DualObject] = {}
+        self._groups: list[Any] = []
+        self._next = 0
+        self._drew = False
+        self._seed = seed
+        self._foreign = foreign
+        self._start_randomness()
+
+    def input(
+        self,
+        data: Array,
+        dtype: str,
+        *,
+        requires_grad: bool = False,
+        name: str = "",
+        fill: str | None = None,
+        seed: int | None = None,
+        strides: tuple[int, ...] | None = None,
+        offset: int = 0,
+    ) -> DualObject:
+        """Add an input tensor; both sides get their own copy of `data` (contiguous; `strides` in elements, or `offset`,
+        say how it lies in memory). Inside a `global_scope` the target's is global.
+        """
+        x = Input(self._number(), name, data, dtype, requires_grad, strides, fill, seed, scope_layout(), offset)
+        tensor, memory = lay(self.reference, x)
+        if requires_grad:
+            tensor.requires_grad = True
+        if memory is not None:
+            self.values.buffers[x.id] = memory
+        self.program.inputs.append(x)
+        if self.stepper is not None:
+            self.stepper.place(x)
+        self.values.place(x.id, tensor)
+        return self._remember(x.id, tensor)
+
+    def adopt(self, name: str, reference: Any, target: Any) -> DualObject:
+        """Take a pair of existing objects in as one value; raises RawTargetNeeded where the target lives in another
+        process.
+        """
+        reason = f"GetDualObject({name!r}) holds a raw target object"
+        if self.stepper is None:
+            raise RawTargetNeeded(reason)
+        self.program.inline = reason
+        dual = self._remember(self._number(), reference)
+        self.stepper.values.by_id[dual._ref.id] = target
+        if isinstance(reference, self.reference.module_type):
+            self.values.modules[dual._ref.id] = reference
+            self.stepper.values.modules[dual._ref.id] = target
+        return dual
+
+    def call(
+        self,
+        kind: CallKind,
+        op: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        receiver: DualObject | None = None,
+        custom: tuple[Any, Any] | None = None,
+        annotated: Any = None,
+    ) -> Any:
+        """Run one call on the reference and record it.
+
+        `function` takes the reference's own objects, without the receiver. Generators among the arguments draw their
+        values first, from
+        the parameter types of `annotated` (default: `function`). The reference's own exception propagates unchanged.
+        """
+        raw_args: list[Any] = []
+        neutral: list[Tree] = []
+        if receiver is not None:
+            neutral.append(receiver._ref)
+        for position, arg in enumerate(args):
+            kind_of = type(arg)
+            if kind_of is DualObject:
+                raw_args.append(self._own(arg, op))
+                neutral.append(arg._ref)
+            elif kind_of in PLAIN:
+                raw_args.append(arg)
+                neutral.append(arg)
+            else:
+                if is_drawable(arg):
+                    arg = draw(arg, annotated or function, op, position, args, kwargs)
+                    if isinstance(arg, self._omitted):
+                        continue
+                raw, tree = self._argument(arg, op, (annotated or function, position, args, kwargs))
+                raw_args.append(raw)
+                neutral.append(tree)
+        raw_kwargs: dict[str, Any] = {}
+        neutral_kwargs: dict[str, Tree] = {}
+        for key, arg in kwargs.items():
+            if is_drawable(arg):
+                arg = draw(arg, annotated or function, op, key, args, kwargs)
+                if isinstance(arg, self._omitted):
+                    continue
+            raw, neutral_kwargs[key] = self._argument(arg, op, (annotated or function, key, args, kwargs))
+            if key not in KEYWORDS or kind == "custom":  # the reference's tensors are all local
+                raw_kwargs[key] = raw
+        record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
+        if kind == "module":
+            self._note_randomness()
+        ahead = kind == "exit"  # the sides may share a process, and there the region that began last ends first
+        if ahead:
+            self._append(record)
+        try:
+            result = function(*raw_args, **raw_kwargs)
+        except Warning:  # an error only by the user's own warning filters: no refusal
+            raise
+        except Exception as error:
+            record.raises = class_names(error)
+            if not ahead:
+                self._append(record)
+            self.refused = error if self.refusal is None else self.refusal(error)
+            if self.refused is error:
+                raise
+            raise self.refused from error
+        if isinstance(result, Iterator) and kind != "function":
+            result = list(result)
+        returned, record.out = self._result(result, record)
+        if kind == "module":  # what a new module draws for itself is replaced
+            self._start_randomness()
+        if isinstance(returned, (tuple, list)):
+            self._groups.append(returned)
+        if not ahead:
+            self._append(record)
+        if record.state and in_global_scope() and not record.operands():
+            self._make_global(returned)
+        return returned
+
+    def _start_randomness(self) -> None:
+        self.reference.seed(self._seed)
+        self._random_state = self.reference.random_state()
+
+    def _note_randomness(self) -> None:
+        self._drew = self._drew or self.reference.random_state() != self._random_state
+
+    def _make_global(self, module: DualObject) -> None:
+        """Move a new module to where the inputs of a `global_scope` lie."""
+        placement, sbp = scope_layout() or (None, ())
+        move = partial(MOVES["to_global"], module._value)
+        self.call("method", "to_global", move, (), {"placement": placement, "sbp": list(sbp)}, receiver=module)
+
+    def _append(self, call: Call) -> None:
+        calls = self.program.calls
+        calls.append(call)
+        if self.stepper is not None:
+            self.stepper.step(len(calls) - 1, call)
+
+    def _number(self) -> int:
+        self._next += 1
+        return self._next - 1
+
+    def _remember(self, id_: int, value: Any) -> DualObject:
+        dual = DualObject(self, Ref(id_), value)
+        self.values.by_id[id_] = value
+        self._known[id(value)] = dual
+        return dual
+
+    def _own(self, dual: DualObject, op: str) -> Any:
+        if dual._recording is not self:
+            raise ArgumentError(f"{op} was given a dual object of another case; draw it inside the body, once per case")
+        return dual._value
+
+    def _argument(self, arg: Any, op: str, place: Place) -> tuple[Any, Tree]:
+        """The reference's object and the neutral form of one argument, or of a part of the one at `place`."""
+        kind = type(arg)
+        if kind in PLAIN:
+            return arg, arg
+        if kind is DualObject:
+            return self._own(arg, op), arg._ref
+        if kind is tuple or kind is list:
+            pairs = [self._argument(self._item(item, op, place), op, place) for item in arg]
+            return kind(raw for raw, _ in pairs), kind(tree for _, tree in pairs)
+        if kind is dict or kind is OrderedDict:
+            both = [(key, *self._argument(self._item(item, op, place), op, place)) for key, item in arg.items()]
+            return kind((key, raw) for key, raw, _ in both), kind((key, tree) for key, _, tree in both)
+        if kind is slice:
+            parts = [self._argument(self._item(part, op, place), op, place) for part in (arg.start, arg.stop, arg.step)]
+            return slice(*(raw for raw, _ in parts)), slice(*(tree for _, tree in parts))
+        if kind is complex or arg is Ellipsis or kind is Placement or kind is Sbp:
+            return arg, arg
+        path = getattr(arg, "_dual_path", None)
+        if path is not None:
+            return self.reference.resolve(path), Name(path)
+        if isinstance(arg, np.ndarray):
+            return arg, np.ascontiguousarray(arg).copy()
+        if isinstance(arg, np.generic):
+            return arg.item(), arg.item()
+        return self._framework_object(arg, op)
+
+    def _item(self, item: Any, op: str, place: Place) -> Any:
+        if is_drawable(item):
+            function, parameter, args, kwargs = place
+            return draw(item, function, op, parameter, args, kwargs, inside=True)
+        return item
+
+    def _framework_object(self, arg: Any, op: str) -> tuple[Any, Tree]:
+        known = self._known.get(id(arg))
+        if (
+            known is not None and known._value is arg
+        ):  # `m.training_step(m.weight.pytorch)`: a raw object that has a number
+            return arg, known._ref
+        if isinstance(arg, (self.reference.tensor_type, self.reference.module_type)):
+            raise ArgumentError(
+                f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
+                'draw it with random_tensor, or wrap it in GetDualObject("x", pytorch, oneflow)'
+            )
+        tree = self.reference.encode(arg)
+        if tree is not arg or isinstance(tree, (Name, Device)):
+            if type(tree) is tuple:
+                return arg, tree
+            if isinstance(tree, (Name, Device)):
+                return arg, tree
+        tree = self._foreign(arg)
+        if tree is not None:
+            return tree, tree
+        if type(arg).__module__.partition(".")[0] == self.target:
+            raise ArgumentError(
+                f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
+                'wrap it in GetDualObject("x", pytorch, oneflow)'
+            )
+        if self.stepper is None:
+            raise RawTargetNeeded(f"{op} was given a {type(arg).__name__}, which only an inline run can pass on")
+        self.program.inline = f"{op} was given a {type(arg).__name__}, which cannot be stored"
+        return arg, Opaque(arg)
+
+    def _result(self, result: Any, call: Call) -> tuple[Any, Tree]:
+        """What the body gets for a call's result, and its neutral form."""
+        kind = type(result)
+        if kind in PLAIN:
+            return result, result
+        if isinstance(result, self.reference.tensor_type):
+            known = self._known.get(id(result))
+            if known is None:
+                known = self._remember(self._number(), result)
+            return known, known._ref
+        if kind is tuple or kind is list:
+            pairs = [self._result(item, call) for item in result]
+            return kind(returned for returned, _ in pairs), kind(tree for _, tree in pairs)
+        if kind is dict or kind is OrderedDict:
+            both = [(key, *self._result(item, call)) for key, item in result.items()]
+            return kind((key, made) for key, made, _ in both), kind((key, tree) for key, _, tree in both)
+        if isinstance(result, tuple):
+            fields = self.reference.fields(result)
+            if fields:
+                pairs = [self._result(item, call) for item in result]
+                made = [returned for returned, _ in pairs]
+                return _rebuild(result, made), Named(fields, tuple(tree for _, tree in pairs))
+        if isinstance(result, (np.ndarray, np.generic)):
+            return result, np.array(result) if isinstance(result, np.ndarray) else result.item()
+        tree = self.reference.encode(result)
+        if isinstance(tree, (Name, Device, tuple)) or kind is complex:
+            return result, tree
+        known = self._known.get(id(result))
+        if known is None or known._value is not result:
+            known = self._remember(self._number(), result)
+            if isinstance(result, self.reference.module_type) and call.kind in ("module", "custom"):
+                self._start_state(known, result, call)
+        return known, known._ref
+
+    def _start_state(self, dual: DualObject, module: Any, call: Call) -> None:
+        """Give a new module parameters and buffers of the case's own, so that they are the same on every torch
+        version.
+        """
+        named = {**self.reference.parameters(module), **self.reference.buffers(module)}
+        # A tensor that the body passed in has its values already.
+        tensors = {name: tensor for name, tensor in named.items() if id(tensor) not in self._known}
+        call.state = {
+            name: self._draw_state(name, self.reference.read([tensor])[0]) for name, tensor in tensors.items()
+        }
+        if call.state:
+            self.reference.load_state(module, call.state)
+        self.values.modules[dual._ref.id] = module
+
+    def returned(self, value: Any) -> Tree:
+        """The neutral form of what the body returned; raises ArgumentError for anything but dual objects, containers
+        and plain values.
+        """
+
+        def leaf(item: Any) -> Any:
+            if type(item) is DualObject:
+                self._own(item, "return")
+                return item._ref
+            if isinstance(item, (bool, int, float, complex, str, type(None), np.ndarray)):
+                return item
+            if isinstance(item, tuple):
+                return tuple(map_leaves(part, leaf) for part in item)
+            tree = self.reference.encode(item)
+            if isinstance(tree, (Name, Device, tuple)):
+                return tree
+            raise ArgumentError(
+                f"the body returned a {type(item).__module__}.{type(item).__name__}, but should return dual objects: "
+                "return what dual calls gave you, or pass auto_backward=False and return None"
+            )
+
+        return map_leaves(value, leaf)
+
+    def duals(self, kind: type) -> list[DualObject]:
+        """The dual objects so far whose reference object is of this type."""
+        return [dual for dual in self._known.values() if isinstance(dual._value, kind)]
+
+    def directly(self, returned: Any) -> list[int]:
+        """Numbers of the tensors that the body returned by themselves or in a list of its own, each once: those in a
+        group that one call gave belong to the group.
+        """
+        if any(returned is group for group in self._groups):
+            return []
+        items = returned if isinstance(returned, (tuple, list)) else [returned]
+        found = [item for item in items if type(item) is DualObject]
+        tensors = [dual for dual in found if isinstance(dual._value, self.reference.tensor_type)]
+        return list(dict.fromkeys(dual._ref.id for dual in tensors))
+
+    def differentiable(self) -> list[int]:
+        """Numbers of the returned tensors that a backward can start from, each once."""
+        values = self.values.by_id
+        return [
+            id_
+            for id_ in dict.fromkeys(refs(self.program.outputs))
+            if isinstance(values[id_], self.reference.tensor_type) and values[id_].requires_grad
+        ]
+
+    def intermediates(self) -> list[int]:
+        """Numbers of the tensors that calls made and the body did not return. `program.outputs` must be set.
+
+        What an attribute gives is left out: it may be made anew each time, and a parameter is its module's.
+        """
+        made = (id_ for call in self.program.calls if call.kind != "get" for id_ in call.results())
+        met = {x.id for x in self.program.inputs} | set(refs(self.program.outputs))
+        met.update(id_ for call in self.program.calls if call.kind == "get" for id_ in call.results())
+        values, tensor = self.values.by_id, self.reference.tensor_type
+        return [id_ for id_ in dict.fromkeys(made) if id_ not in met and isinstance(values.get(id_), tensor)]
+
+    def finish(self, second: SecondDraw | None = None) -> Observation:
+        """Run the reference's backward and tell what the reference shows. `program.outputs` and `.cotangents` must
+        be set. `second` draws the cotangents of second derivatives, where those are wanted.
+        """
+        inputs = {x.id for x in self.program.inputs}
+        # Those are observed as their module's parameters; a static graph does not know them otherwise.
+        parameters = {
+            id(parameter)
+            for module in self.values.modules.values()
+            for parameter in self.reference.parameters(module).values()
+        }
+        self.program.leaves = [
+            id_
+            for id_, value in self.values.by_id.items()
+            if isinstance(value, self.reference.tensor_type)
+            and id_ not in inputs
+            and id(value) not in parameters
+            and (value.is_leaf or value.retains_grad)
+            and value.requires_grad
+        ]
+        self._note_randomness()
+        if self._drew:
+            found = self.program.random = randomness(self.reference, self.program)
+            for id_ in found.sizes if found is not None else ():  # no array is the cotangent of both sides
+                self.program.cotangents.pop(id_, None)
+        if second is not None and self.program.cotangents and self.program.random is None:
+            leaves = leaf_tensors(self.reference, self.program, self.values)
+            self.program.second_cotangents = draw_second(self.reference, leaves, second)
+        [seen] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)
+        self.program.second_cotangents = differentiable_again(self.program.second_cotangents, seen.gradients)
+        return seen
+
+    def op_dtypes(self) -> list[str]:
+        """For each of the Program's `ops()` the dtype of the first tensor that it was given; empty where it was given
+        none. Only before `release`.
+        """
+        by_id, tensor_type = self.values.by_id, self.reference.tensor_type
+        found = []
+        for call in self.program.op_calls():
+            tensors = (value for id_ in call.operands() if isinstance(value := by_id.get(id_), tensor_type))
+            first = next(tensors, None)
+            found.append("" if first is None else self.reference.describe(first)[0])
+        return found
+
+    def release(self) -> None:
+        """Let go of the case's values. Recording and dual objects refer to one another: without this, each case
+        waits for the garbage
+        collector, which then costs a quarter of the case.
+        """
+        self._known.clear()
+        self._groups.clear()
+        self.values = Values()
+
+
+def _rebuild(named: Any, items: list[Any]) -> Any:
+    """A named tuple of the same type holding dual objects."""
+    make = getattr(type(named), "_make", type(named))
+    return make(items)

@@ -1,0 +1,273 @@
+"""The small Protocol between a Program and a framework; one adapter module per framework implements it.
+
+A new target is one module `dual_object/adapters/<name>.py` with a class `Adapter`, or any installed class named as
+`package.module:Class` where a target is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence, Set
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+
+from dual_object.errors import MissingOp, TargetError
+from dual_object.program.values import Array, Placement, Sbp, Tree
+
+if TYPE_CHECKING:
+    from dual_object.program.program import Program
+    from dual_object.replay.observation import Observation
+
+BUILT_IN = MappingProxyType(
+    {"oneflow": "dual_object.adapters.oneflow.graph:Adapter", "torch": "dual_object.adapters.torch.adapter:Adapter"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetInfo:
+    """What a target says of itself once it is imported.
+
+    `capabilities` are what only some targets have: a case that needs one that is not among them is counted as skipped.
+    The one there is: `global_tensors`, for tensors that lie on several ranks.
+    """
+
+    name: str
+    environment: dict[str, str]
+    devices: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    capabilities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRequest:
+    """Programs to run in one static graph. `gradients` lists, per program, the leaf keys whose gradients to return;
+    None runs forward only. `again` lists, per program, the values of its inputs at a second call of the same compiled
+    graph, which follows the first and shows as its observation's `again`; None where there is none.
+    """
+
+    programs: Sequence[Program]
+    gradients: Sequence[Sequence[str]] | None
+    again: Sequence[Sequence[Array] | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRefusal:
+    """One program of a batch that the static graph refused: at which call (None: as a whole), why, and whether it
+    was never tried.
+    """
+
+    skipped: bool
+    call: int | None
+    classes: tuple[str, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What a target has and how much of it Programs have used; each sorted, and empty where the target cannot tell.
+
+    `registry`: the op types registered in the target. `touched`: those that ran. `names`: the ops that reference and
+    target both have, named as in a Program.
+    """
+
+    registry: tuple[str, ...]
+    touched: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+class Adapter(Protocol):
+    """One framework. Arrays are NumPy; dtypes are neutral names such as `float32`; devices are spelled `cpu`,
+    `cuda`, `cuda:1`.
+    """
+
+    name: str
+
+    @property
+    def tensor_type(self) -> type[Any]:
+        """The class of tensors."""
+
+    @property
+    def module_type(self) -> type[Any]:
+        """The class of neural network modules."""
+
+    @property
+    def touched(self) -> Set[str]:
+        """The op types, named as in `registry()`, that Programs have run in this process; empty where the target
+        cannot tell.
+        """
+
+    def info(self) -> TargetInfo:
+        """Name, versions, devices and dtypes."""
+
+    def registry(self) -> Sequence[str]:
+        """The names of all op types that the target has registered; empty where it has no such registry."""
+
+    def resolve(self, path: str) -> Any:
+        """The public object at `path` below the framework's root; raises MissingOp."""
+
+    def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
+        """A tensor of these values and strides that requires no gradient, and whether it shares memory with `data`."""
+
+    def device(self, spec: str) -> Any:
+        """What the framework's functions take as this device."""
+
+    def encode(self, value: Any) -> Tree:
+        """The neutral form of a framework's plain object (dtype, device, size ...); the value itself where it has
+        none.
+        """
+
+    def describe(self, tensor: Any) -> tuple[str, tuple[int, ...], str, bool]:
+        """dtype, shape, device and requires_grad of a tensor."""
+
+    def place(self, tensor: Any) -> tuple[tuple[int, ...] | None, int, bool]:
+        """Strides in elements (None: contiguous; 0 where a size is 1), storage offset in elements, whether it is a
+        leaf.
+        """
+
+    def storage(self, tensor: Any) -> int | None:
+        """Where the memory starts that a tensor lies in, the same for all its views; None where that cannot be told,
+        or nothing is in it.
+        """
+
+    def read(self, tensors: Sequence[Any]) -> list[Array]:
+        """The values of `tensors`, detached, on the host."""
+
+    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array], *, create_graph: bool = False) -> None:
+        """Accumulate gradients from `outputs` into their leaves; with `create_graph`, such as can be differentiated
+        again.
+        """
+
+    def load_state(self, module: Any, state: dict[str, Array]) -> None:
+        """Set a module's parameters and buffers; raises KeyError where the names differ."""
+
+    def parameters(self, module: Any) -> dict[str, Any]:
+        """Parameters by name, those of submodules included."""
+
+    def buffers(self, module: Any) -> dict[str, Any]:
+        """Buffers by name, those of submodules included."""
+
+    def saved(self, module: Any) -> list[str]:
+        """The keys of a module's `state_dict()`."""
+
+    def synchronize(self) -> None:
+        """Wait until everything asked for has run, so that an asynchronous failure is blamed on its own case."""
+
+    def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
+        """Run all programs in ONE static graph. Raises GraphError when the graph as a whole cannot be compiled or
+        run.
+        """
+
+
+@runtime_checkable
+class Distributed(Protocol):
+    """What an adapter has besides where its framework has global tensors: ranks, placements and sbp."""
+
+    @property
+    def rank(self) -> int:
+        """This process's place among the ranks, from 0."""
+
+    @property
+    def world_size(self) -> int:
+        """How many ranks there are."""
+
+    def own(self, leaf: Placement | Sbp) -> Any:
+        """The framework's object for a placement or sbp."""
+
+    def spread(self, tensor: Any, placement: Placement, sbp: Sequence[Sbp]) -> Any:
+        """A global leaf tensor from a local one that is the same on all ranks."""
+
+    def gather(self, data: bytes) -> list[bytes]:
+        """What every rank passes, in their order; all of them must call it."""
+
+
+def distributed(adapter: Adapter) -> Distributed | None:
+    """The adapter as one of a framework with global tensors, None where it has none."""
+    return adapter if isinstance(adapter, Distributed) else None
+
+
+class GraphError(Exception):
+    """A static graph failed as a whole; after `poisoned` the process must not build another one."""
+
+    def __init__(self, classes: tuple[str, ...], message: str, *, poisoned: bool) -> None:
+        super().__init__(message)
+        self.classes = classes
+        self.message = message
+        self.poisoned = poisoned
+
+
+class Reference(Adapter, Protocol):
+    """What the reference can do beyond a target: its randomness is seen and set, and it computes otherwise if asked."""
+
+    @property
+    def uninitialised(self) -> Set[str]:
+        """Ops whose results hold whatever the memory held before."""
+
+    def fields(self, value: Any) -> tuple[str, ...]:
+        """The field names of a named tuple; empty for any other."""
+
+    def seed(self, seed: int) -> None:
+        """Start the random numbers anew."""
+
+    def random_state(self) -> bytes:
+        """Where the random numbers stand: other bytes once any have been drawn."""
+
+    def memory(self, tensor: Any) -> int:
+        """What tensors have in common that share memory; 0 where one has none."""
+
+    def overwrite(self, tensor: Any, change: Callable[[Array], Array]) -> None:
+        """Change a tensor's values in place, behind autograd's back."""
+
+    def use_one_thread(self) -> None:
+        """Compute on one thread from now on: more cost more than they give on small tensors."""
+
+    def default_dtype(self, name: str) -> AbstractContextManager[None]:
+        """While it lasts, floating tensors and modules are made in this dtype unless told otherwise."""
+
+    def seen_by_mode(self) -> AbstractContextManager[None]:
+        """While it lasts, autograd takes those of its formulas that read no values and write nothing in place."""
+
+
+def surface(adapter: Adapter, paths: Sequence[str]) -> Surface:
+    """What `adapter` has; `paths` are the reference's ops, whose last parts are their names."""
+    names = {path.rpartition(".")[2] for path in paths if _has(adapter, path)}
+    return Surface(tuple(sorted(adapter.registry())), tuple(sorted(adapter.touched)), tuple(sorted(names)))
+
+
+def _has(adapter: Adapter, path: str) -> bool:
+    try:
+        return callable(adapter.resolve(path))
+    except MissingOp:
+        return False
+
+
+def set_default_dtype(adapter: Adapter, name: str) -> None:
+    """Make floating tensors and layers in this dtype, from now on, unless they are told otherwise; raises TargetError
+    where the target cannot.
+    """
+    try:
+        adapter.resolve("set_default_dtype")(adapter.resolve(name))
+    except (MissingOp, TypeError, NotImplementedError) as error:
+        raise TargetError(f"target {adapter.name!r} cannot make {name} its default dtype: {error}") from error
+
+
+def load(name: str) -> Adapter:
+    """Import the framework behind `name` and give its adapter; raises TargetError in one sentence when that fails."""
+    module, _, attribute = BUILT_IN.get(name, name).partition(":")
+    if not attribute:
+        known = ", ".join(BUILT_IN)
+        raise TargetError(f"target={name!r}, but should be one of {known}, or package.module:Class [--target]")
+    try:
+        adapter: Adapter = getattr(importlib.import_module(module), attribute)()
+    except TargetError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300]
+        raise TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}") from error
+    return adapter
+
+
+def load_reference() -> Reference:
+    """PyTorch, imported at the first call, which takes seconds. Raises TargetError."""
+    return cast(Reference, load("torch"))

@@ -1,0 +1,235 @@
+"""Reading a replay: what its values, gradients, buffers and inputs have become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dual_object.program.program import Program
+from dual_object.program.strides import laid
+from dual_object.program.values import Array, Ref, refs
+from dual_object.replay.adapter import Adapter
+from dual_object.replay.observation import Observation, Seen, State, failure_of, second_failure
+from dual_object.replay.second_derivatives import differentiate
+
+
+class Values:
+    """The values of one run by number, its input tensors, the buffers those live in, and its modules.
+
+    A call that returns another tensor where the reference gives an input itself takes the input's number; what becomes
+    of the input is still seen on `inputs`.
+    """
+
+    __slots__ = ("buffers", "by_id", "inputs", "modules")
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, Any] = {}
+        self.inputs: dict[int, Any] = {}
+        self.buffers: dict[int, Array] = {}
+        self.modules: dict[int, Any] = {}
+
+    def place(self, id_: int, tensor: Any) -> None:
+        """Take in an input."""
+        self.by_id[id_] = self.inputs[id_] = tensor
+
+
+def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str, Any]:
+    """Every tensor that may receive a gradient, by leaf key: the inputs, the leaves made by the body, the modules'
+    parameters.
+    """
+    found: dict[str, Any] = {}
+    for x in program.inputs:
+        tensor = values.inputs[x.id]
+        if tensor.is_leaf:
+            found[str(x.id)] = tensor
+    for id_ in program.leaves:
+        found[str(id_)] = values.by_id[id_]
+    for id_, module in values.modules.items():
+        for name, parameter in adapter.parameters(module).items():
+            found[f"{id_}.{name}"] = parameter
+    return found
+
+
+def module_buffers(adapter: Adapter, program: Program, values: Values) -> dict[str, Any]:
+    """The buffers that modules made for themselves, by key; one that the body passed in is an input, however it is
+    kept.
+    """
+    states = {call.out.id: call.state for call in program.calls if call.state and type(call.out) is Ref}
+    return {
+        f"{id_}.{name}": buffer
+        for id_, module in values.modules.items()
+        for name, buffer in adapter.buffers(module).items()
+        if name in states.get(id_, {})
+    }
+
+
+def module_parameters(adapter: Adapter, program: Program, values: Values) -> dict[str, tuple[Any, Array]]:
+    """The parameters of modules, by key, each with the values that it started with."""
+    states = {call.out.id: call.state for call in program.calls if call.state and type(call.out) is Ref}
+    return {
+        f"{id_}.{name}": (parameter, states[id_][name])
+        for id_, module in values.modules.items()
+        for name, parameter in adapter.parameters(module).items()
+        if name in states.get(id_, {})
+    }
+
+
+def module_states(adapter: Adapter, values: Values) -> dict[int, State]:
+    """What the modules hold, by number."""
+    found: dict[int, State] = {}
+    for id_, module in values.modules.items():
+        held = {**adapter.parameters(module), **adapter.buffers(module)}
+        described = {key: adapter.describe(tensor) for key, tensor in held.items()}
+        if described:
+            found[id_] = {key: (dtype, shape, grad) for key, (dtype, shape, _, grad) in described.items()}
+    return found
+
+
+def memory(
+    adapter: Adapter, program: Program, values: Values, shown: Mapping[int, Any]
+) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
+    """Which inputs and outputs (`shown`, by number) lie in one memory, and of which that cannot be told."""
+    places: dict[int, list[int]] = {}
+    unplaced: list[int] = []
+    inputs = {x.id: values.inputs[x.id] for x in program.inputs if x.id not in shown}
+    moved = any(call.kind == "set" for call in program.calls)  # `x.data = y` gives an input another memory
+    for id_, tensor in {**inputs, **shown}.items():
+        buffer = None if moved else values.buffers.get(id_)
+        place = adapter.storage(tensor) if buffer is None else buffer.__array_interface__["data"][0]
+        if place is None:
+            unplaced.append(id_)
+        else:
+            places.setdefault(place, []).append(id_)
+    return sorted(tuple(sorted(ids)) for ids in places.values() if len(ids) > 1), tuple(unplaced)
+
+
+class Finished:
+    """A run whose last call has been asked for: what is left is to read what it shows.
+
+    Reading waits for the target, so that the tensors of many runs are best read together: `tensors` are what is to
+    be read, `fill` takes
+    what was seen of them.
+    """
+
+    __slots__ = (
+        "_adapter",
+        "_buffers",
+        "_gradients",
+        "_ids",
+        "_parameters",
+        "_program",
+        "_second",
+        "_seen",
+        "_values",
+        "tensors",
+    )
+
+    def __init__(self, adapter: Adapter, program: Program, values: Values, seen: Observation) -> None:
+        self._adapter, self._program, self._values, self._seen = adapter, program, values, seen
+        self.tensors: list[Any] = []
+        self._ids: list[int] = []
+        self._gradients: dict[str, Any] = {}
+        self._buffers: dict[str, Any] = {}
+        self._parameters: dict[str, tuple[Any, Array]] = {}
+        self._second: dict[str, Any] = {}
+        if seen.ended:
+            return
+        by_id = values.by_id
+        if program.cotangents:
+            self._backward()
+        shown = dict.fromkeys([*refs(program.outputs), *program.watched])
+        self._ids = [id_ for id_ in shown if isinstance(by_id.get(id_), adapter.tensor_type)]
+        leaves = leaf_tensors(adapter, program, values)
+        self._gradients = {key: leaf.grad for key, leaf in leaves.items()}
+        if program.second_cotangents and seen.backward_failure is None:
+            self._differentiate_again(leaves)
+        self._buffers = module_buffers(adapter, program, values)
+        self.tensors += [by_id[id_] for id_ in self._ids]
+        self.tensors += [gradient for gradient in self._gradients.values() if gradient is not None]
+        self.tensors += [gradient for gradient in self._second.values() if gradient is not None]
+        self.tensors += self._buffers.values()
+        if values.modules and not program.brief:
+            self._parameters = module_parameters(adapter, program, values)
+            self.tensors += [parameter for parameter, _ in self._parameters.values()]
+
+    def _backward(self) -> None:
+        by_id, cotangents = self._values.by_id, self._program.cotangents
+        # Where the reference has a tensor, the target may have given anything: a module, for one.
+        tensors = {id_: by_id[id_] for id_ in cotangents if isinstance(by_id.get(id_), self._adapter.tensor_type)}
+        starts = [id_ for id_, tensor in tensors.items() if tensor.requires_grad]
+        if not starts:
+            return
+        outputs, arrays = [by_id[id_] for id_ in starts], [cotangents[id_] for id_ in starts]
+        if self._program.cotangent_strides:
+            strides = self._program.cotangent_strides
+            arrays = [laid(array, strides.get(id_)) for id_, array in zip(starts, arrays, strict=True)]
+        try:
+            if self._program.second_cotangents:
+                self._adapter.backward(outputs, arrays, create_graph=True)
+            else:
+                self._adapter.backward(outputs, arrays)
+        except Exception as error:
+            self._seen.backward_failure = failure_of(error, None)
+            if self._program.second_cotangents:  # without a graph of its own it may still be had
+                self._seen.second_failure = second_failure(error)
+
+    def _differentiate_again(self, leaves: dict[str, Any]) -> None:
+        try:
+            self._second = differentiate(self._adapter, leaves, self._gradients, self._program.second_cotangents)
+        except Exception as error:
+            self._seen.second_failure = second_failure(error)
+
+    def fill(self, shown: Iterator[Seen]) -> Observation:
+        """The observation, from what was seen of `tensors` in order; the target must have been waited for."""
+        seen = self._seen
+        if seen.ended:
+            return seen
+        adapter, program, values = self._adapter, self._program, self._values
+        seen.outputs = {id_: next(shown) for id_ in self._ids}
+        for id_, output in seen.outputs.items():
+            output.strides, output.offset, output.leaf = adapter.place(values.by_id[id_])
+        for key, gradient in self._gradients.items():
+            shown_gradient = seen.gradients[key] = None if gradient is None else next(shown)
+            if shown_gradient is not None:
+                shown_gradient.strides = adapter.place(gradient)[0]
+        seen.second = {key: None if gradient is None else next(shown) for key, gradient in self._second.items()}
+        seen.buffers = {key: next(shown) for key in self._buffers}
+        for key, (_, start) in self._parameters.items():
+            parameter = next(shown)
+            if parameter.data.dtype != start.dtype or parameter.data.tobytes() != start.tobytes():
+                seen.parameters[key] = parameter
+        seen.inputs = mutated(adapter, program, values)
+        if program.brief:
+            return seen
+        if values.modules:
+            seen.states = module_states(adapter, values)
+            keys = {id_: tuple(sorted(adapter.saved(module))) for id_, module in values.modules.items()}
+            seen.saved = {id_: saved for id_, saved in keys.items() if saved}
+        returned = refs(program.outputs)
+        outputs = {id_: values.by_id[id_] for id_ in self._ids if id_ in returned}
+        seen.shared, seen.unplaced = memory(adapter, program, values, outputs)
+        return seen
+
+
+def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]:
+    """Read everything that the runs show, at once, and wait until whatever they asked for has run."""
+    shown = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
+    adapter.synchronize()  # after reading, which waits too: waiting twice costs twice where waiting is busy
+    return [run.fill(shown) for run in finished]
+
+
+def see(adapter: Adapter, tensors: list[Any]) -> list[Seen]:
+    """Describe and read `tensors`."""
+    return [Seen(*adapter.describe(tensor), data) for tensor, data in zip(tensors, adapter.read(tensors), strict=True)]
+
+
+def mutated(adapter: Adapter, program: Program, values: Values) -> dict[int, Array]:
+    """The inputs whose values are no longer those they were drawn with."""
+    changed: dict[int, Array] = {}
+    for x in program.inputs:
+        now = values.buffers.get(x.id)
+        if now is None:
+            [now] = adapter.read([values.inputs[x.id]])
+        if now.tobytes() != x.data.tobytes():
+            changed[x.id] = now
+    return changed

@@ -1,0 +1,148 @@
+"""The second call of a static graph: the same compiled graph, other values.
+
+What a graph has taken from its first call (a value that became a constant, a result that it gives again, a state that
+it no longer carries on) shows at its second.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dual_object.program.calls import Input
+from dual_object.program.program import Program
+from dual_object.program.values import Array
+from dual_object.replay.adapter import Adapter
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import Replay
+
+#: Floats are scaled by this: it keeps sign, order, zeros and the domains of all ops but acosh, and is no sum of few
+#: powers of two, so that no half-way value comes of it.
+SCALE = 0.7071
+
+
+@dataclass(frozen=True, slots=True)
+class SecondCall:
+    """A Program as the second call of its graph meets it: with `program`'s values, from the state that the first call
+    left its modules in; and what the reference shows for that.
+    """
+
+    program: Program
+    reference: Observation
+
+    @property
+    def arrays(self) -> list[Array]:
+        """The values of the inputs, in order."""
+        return [x.data for x in self.program.inputs]
+
+
+def second_call(reference: Adapter, program: Program, first: Observation) -> SecondCall | str:
+    """The second call of `program`, for which the reference has shown `first`; or why there is none."""
+    if program.inline is not None:
+        return program.inline
+    inputs = other_inputs(program.inputs)
+    if all(x.data.tobytes() == old.data.tobytes() for x, old in zip(inputs, program.inputs, strict=True)):
+        return "its inputs have no other values"
+    calls = list(program.calls)
+    for index, call in enumerate(calls):
+        if call.state:
+            [made] = call.results()
+            left = {name: first.buffers.get(f"{made}.{name}") for name in call.state}
+            state = {name: array if (seen := left[name]) is None else seen.data for name, array in call.state.items()}
+            calls[index] = dataclasses.replace(call, state=state)
+    again = dataclasses.replace(program, inputs=inputs, calls=calls)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # told when the body ran
+        replay = Replay(reference, again, side="reference")
+        shown = replay.run()
+    if shown.ended or shown.backward_failure is not None:
+        return "PyTorch refuses its second values"
+    if shown.hosts.keys() - (program.random.hosts if program.random else ()):
+        return "the body reads values that the second values change"
+    if _changes_a_parameter(reference, replay):
+        return "the body changes a parameter"
+    return SecondCall(again, shown)
+
+
+def _changes_a_parameter(reference: Adapter, replay: Replay) -> bool:
+    for call in replay.program.modules():
+        if not call.state:  # it has no parameters, or the reference refuses to make it
+            continue
+        [made] = call.results()
+        module = replay.values.modules.get(made)
+        if module is None:
+            continue
+        parameters = reference.parameters(module)
+        kept = [name for name in call.state if name in parameters]
+        now = reference.read([parameters[name] for name in kept])
+        if any(array.tobytes() != call.state[name].tobytes() for name, array in zip(kept, now, strict=True)):
+            return True
+    return False
+
+
+def other_inputs(inputs: Sequence[Input]) -> list[Input]:
+    """Inputs like these with values of the same domains: each tensor's own, moved along its last dimension, floats
+    scaled as well.
+
+    What has an order that an op may rely on (sorted, triangular, symmetric) keeps it: floats are then scaled alone,
+    integers the same. So are the floats that are whole numbers, labels and counts for instance, moved alone. Integers
+    may belong to other tensors of their shape element by element, as places do to what was there: those move together
+    or not at all.
+    """
+    ordered = [_ordered(x.data) for x in inputs]
+    shapes = {x.data.shape for x in inputs if x.data.dtype.kind in "iu"}
+    still = {x.data.shape for x, keeps in zip(inputs, ordered, strict=True) if keeps} & shapes
+    return [
+        dataclasses.replace(x, data=_other_values(x, move=not keeps and x.data.shape not in still))
+        for x, keeps in zip(inputs, ordered, strict=True)
+    ]
+
+
+def _other_values(x: Input, *, move: bool) -> Array:
+    data = x.data
+    if not data.size:
+        return data
+    if data.dtype.kind in "fc":
+        with np.errstate(invalid="ignore"):
+            whole = bool((data == np.round(data)).all())
+        other = data if whole else (data * SCALE).astype(data.dtype)
+        if x.dtype == "bfloat16":
+            other = (other.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+    else:
+        other = data
+    return np.ascontiguousarray(np.roll(other, 1, _moved(data))) if move else other
+
+
+def _moved(data: Array) -> int:
+    """The last dimension along which there is something to move."""
+    return max((dim for dim, size in enumerate(data.shape) if size > 1), default=-1)
+
+
+def _ordered(data: Array) -> bool:
+    if data.ndim == 0 or data.size == 1:
+        return True
+    if data.dtype.kind in "fiu":
+        along = np.moveaxis(data, _moved(data), -1)
+        if (along[..., 1:] >= along[..., :-1]).all() or (along[..., 1:] <= along[..., :-1]).all():
+            return True
+    if data.ndim < 2 or data.shape[-1] != data.shape[-2]:
+        return False
+    turned = np.swapaxes(data, -1, -2)
+    with np.errstate(invalid="ignore", over="ignore"):
+        symmetric = bool(np.allclose(data, turned.conj()))
+    return symmetric or not np.triu(data, 1).any() or not np.tril(data, -1).any()
+
+
+def place_again(adapter: Adapter, program: Program, arrays: Sequence[Array]) -> Replay:
+    """The inputs of `program` with other values, placed; the replay must live as long as its tensors."""
+    replay = Replay(adapter, Program())
+    for x, array in zip(program.inputs, arrays, strict=True):
+        replay.place(dataclasses.replace(x, data=array, requires_grad=False))
+    return replay
+
+
+__all__ = ["SecondCall", "other_inputs", "place_again", "second_call"]

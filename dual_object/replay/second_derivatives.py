@@ -1,0 +1,53 @@
+"""Second derivatives: the first gradients differentiated again, each from a cotangent of its own.
+
+Both backwards accumulate into the leaves, for OneFlow 0.9.0's `autograd.grad` has no `allow_unused` and refuses a
+leaf that plays no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dual_object.program.values import Array
+from dual_object.replay.adapter import Adapter
+
+#: Gives the cotangent of a leaf's first gradient, by the leaf's dtype and shape.
+SecondDraw = Callable[[str, "tuple[int, ...]"], Array]
+
+
+def draw_second(adapter: Adapter, leaves: Mapping[str, Any], draw: SecondDraw) -> dict[str, Array]:
+    """A cotangent for whatever first gradient the leaves may get, by leaf key."""
+    found: dict[str, Array] = {}
+    for key, leaf in leaves.items():
+        dtype, shape, _, requires_grad = adapter.describe(leaf)
+        if requires_grad and leaf.is_leaf:
+            found[key] = draw(dtype, shape)
+    return found
+
+
+def differentiable_again(cotangents: Mapping[str, Array], gradients: Mapping[str, Any]) -> dict[str, Array]:
+    """The cotangents of those first gradients that are there and require a gradient themselves."""
+    found: dict[str, Array] = {}
+    for key, cotangent in cotangents.items():
+        gradient = gradients.get(key)
+        if gradient is not None and gradient.requires_grad:
+            found[key] = cotangent
+    return found
+
+
+def differentiate(
+    adapter: Adapter, leaves: Mapping[str, Any], gradients: Mapping[str, Any], cotangents: Mapping[str, Array]
+) -> dict[str, Any]:
+    """The second derivatives of the leaves that have a gradient, None where one has no second.
+
+    `gradients` are those of a backward that made a graph; the leaves hold the second derivatives afterwards. Raises
+    whatever the framework raises.
+    """
+    starts = differentiable_again(cotangents, gradients)
+    held = {key: leaf for key, leaf in leaves.items() if gradients.get(key) is not None}
+    for leaf in held.values():
+        leaf.grad = None
+    if starts:
+        adapter.backward([gradients[key] for key in starts], list(starts.values()))
+    return {key: leaf.grad for key, leaf in held.items() if leaf.is_leaf}
