@@ -142,9 +142,10 @@ class _State:
     def session(self) -> Session:
         """The session of this process, made when the first @autotest test runs."""
         if self._session is None:
+            from autotest.ranks.target import inline_target
             from autotest.run.session import Session, current_session
 
-            self._session = Session(self.options)
+            self._session = Session(self.options, inline_target)
             current_session.set(self._session)
         return self._session
 

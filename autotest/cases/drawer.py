@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 from zlib import crc32
@@ -12,10 +12,7 @@ import numpy as np
 
 from autotest.cases.case import Case, Origin, Rejection
 from autotest.cases.deadline import deadline
-from autotest.dropin.cases import close_case
-from autotest.dropin.errors import PyTorchDoesNotSupportError, refused
-from autotest.dropin.options import DropInOptions
-from autotest.dropin.randomness import seed_globals
+from autotest.cases.dialect import Dialect
 from autotest.errors import AutotestError, UsageError
 from autotest.options import Inputs, TestOptions
 from dual_object.adapters.oneflow.global_tensors import neutral
@@ -55,6 +52,7 @@ class Drawer:
     target: str
     options: TestOptions
     body: Callable[[], Any]
+    dialect: Dialect = field(default_factory=Dialect)
     raised: Exception | None = None
     inputs: Inputs = "standard"
     timeout: float | None = None
@@ -65,7 +63,7 @@ class Drawer:
         run does; plain where OneFlow's harness was meant, and on several ranks: a dimension smaller than their number
         ends them all.
         """
-        if self.options.drop_in or world_size() > 1:
+        if self.dialect.plain or world_size() > 1:
             return Origin(self.seed, "plain")
         return Origin(self.seed, self.options.inputs or self.inputs)
 
@@ -99,18 +97,16 @@ class Drawer:
         drawn_by = case_key(origin.seed, self.test, index)
         source = PhiloxSource(drawn_by) if source is None else source
         key, mix = self.key(index, origin), MIXES[origin.inputs]
-        if self.options.drop_in:
-            seed_globals(drawn_by)
+        self.dialect.begin(drawn_by)
         with drawing(source, mix):
             recording = Recording(
                 self.reference,
                 draw_state=_StateDraw(source),
                 omitted=Nothing,
-                # OneFlow's own test files name the target so, whichever it is.
-                target="oneflow" if self.options.drop_in else self.target,
+                target=self.dialect.target_name(self.target),
                 stepper=stepper,
                 foreign=neutral,
-                refusal=refused if self.options.drop_in else None,
+                refusal=self.dialect.refusal,
                 # Of its origin, not of its key: as a remembered case it is called otherwise, and draws the same.
                 seed=crc32(f"{self.test}#{index}".encode()) ^ origin.seed & 0xFFFFFFFF,
             )
@@ -121,27 +117,20 @@ class Drawer:
                     returned = self.body()
             except Exception as error:
                 if recording.refused is error:
-                    own = error.exc if isinstance(error, PyTorchDoesNotSupportError) else error
+                    own = self.dialect.cause(error)
                     return Rejection(index, key, recording.program, f"{type(own).__name__}: {_first_line(own)}")
                 self.raised = error
                 raise
             finally:
                 current_recording.reset(token)
             program = recording.program
-            if returned is None and self.options.auto_backward and not self.options.drop_in:
-                raise UsageError(
-                    f"{self.test} returned None, but should return the result to compare: "
-                    "return it, or pass auto_backward=False to @autotest"
-                )
             try:
                 program.outputs = recording.returned(returned)
             except ArgumentError as error:
                 raise UsageError(f"{self.test}: {error}") from None
-            starts, backward = recording.differentiable(), True
             if index == WATCHED:
                 program.watched = recording.intermediates()
-            if isinstance(self.options, DropInOptions):
-                starts, backward = self._close(recording, returned, self.options)
+            starts, backward = self._close(recording, returned)
             if self.options.auto_backward:
                 program.cotangents = self._cotangents(recording, source, starts, strided=mix is not PLAIN)
         # Asking OneFlow where a tensor lies takes as long as running an op on it, and depends on no value.
@@ -155,9 +144,9 @@ class Drawer:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
         return Case(index, key, program, seen, op_dtypes, backward)
 
-    def _close(self, recording: Recording, returned: Any, options: DropInOptions) -> tuple[list[int], bool]:
+    def _close(self, recording: Recording, returned: Any) -> tuple[Sequence[int], bool]:
         try:
-            return close_case(recording, returned, options, self.test)
+            return self.dialect.close(recording, returned, self.test, auto_backward=self.options.auto_backward)
         except AutotestError:
             raise
         except Exception as error:  # of a checker that the test file registered
@@ -168,7 +157,7 @@ class Drawer:
         self, recording: Recording, source: Source, starts: Sequence[int], *, strided: bool
     ) -> dict[int, Array]:
         found: dict[int, Array] = {}
-        low = 0 if self.options.drop_in else -1
+        low = self.dialect.least_cotangent
         for id_ in starts:
             dtype, shape, _, _ = recording.reference.describe(recording.values.by_id[id_])
             seed = source.integer(0, 1 << 32)

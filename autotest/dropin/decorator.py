@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from autotest.dropin.dialect import AutoTestDialect
 from autotest.dropin.options import ATOL, RTOL, DropInOptions, current_options
 
 #: Arguments of OneFlow versions after 0.9.0 which ask for what is always done here.
@@ -53,7 +54,7 @@ def autotest(
 
             token = current_options.set(options)
             try:
-                run_test(function, options, functools.partial(function, *args, **kwargs))
+                run_test(function, options, functools.partial(function, *args, **kwargs), AutoTestDialect(options))
             finally:
                 current_options.reset(token)
 

@@ -26,9 +26,9 @@ class DropInOptions(TestOptions):
     starts_where_it_can: bool = False
 
     @property
-    def drop_in(self) -> bool:
-        """Yes."""
-        return True
+    def own_tolerance(self) -> None:
+        """None: its tolerances are the harness's defaults."""
+        return
 
     @property
     def rules(self) -> Rules:

@@ -10,14 +10,14 @@ from functools import partial
 from typing import Any, Literal
 
 from autotest.cases.case import Case
+from autotest.cases.dialect import Dialect
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
-from autotest.dropin.alone import refused_alone
-from autotest.dropin.levels import unseen
 from autotest.judge import second_call
 from autotest.judge.conditions import Facts, properties
+from autotest.judge.consensus import Consensus
 from autotest.judge.distributions import random_calls, sample_differences, way
 from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import Judgement, second_reached
@@ -26,7 +26,6 @@ from autotest.judge.second_call import drawing
 from autotest.judge.survey import Survey
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import decidable
-from autotest.ranks.peers import Peers
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -40,7 +39,7 @@ MOST_WAYS = 4
 
 
 class Judge:
-    """Judges the cases of one test and one origin on one target; of several ranks, together with its `peers`.
+    """Judges the cases of one test and one origin on one target; of several ranks, in `consensus` with the others.
 
     What it has seen of some cases spares it looking at others: remembered cases therefore have judges of their own, and
     a run's own cases come to the same whatever is remembered.
@@ -52,15 +51,17 @@ class Judge:
         target: Target,
         options: TestOptions,
         survey: Survey | None = None,
-        peers: Peers | None = None,
+        consensus: Consensus | None = None,
+        dialect: Dialect | None = None,
     ) -> None:
         self.reference = reference
         self.target = target
         self.options = options
         self.survey = survey
-        self.peers = peers
+        self._consensus = consensus or Consensus()
+        self._dialect = dialect or Dialect()
         # Several ranks would have to agree on what a second call shows, too.
-        self._phase = GraphPhase(target, drawing(reference) if peers is None else None)
+        self._phase = GraphPhase(target, drawing(reference) if self._consensus.alone else None)
         self._facts = Facts(reference, target, options.rules)
         self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         #: The ways in which each random op was sampled.
@@ -214,7 +215,7 @@ class Judge:
         else:
             [refused] = self._told([of_refusal(program, result)], graph=True)
             self._found(judgement, [refused.difference], [refused])
-            if self.options.drop_in and not refused_alone(self.reference, self.target, program):
+            if self._dialect.passes_graph(self.reference, self.target, program):
                 judgement.unseen.append(refused)
 
     def _judge_samples(self, judgement: Judgement) -> None:
@@ -222,7 +223,7 @@ class Judge:
         be compared.
         """
         program, eager = judgement.case.program, judgement.sides.eager
-        if judgement.divergences or eager is None or eager.ended or self.peers is not None:
+        if judgement.divergences or eager is None or eager.ended or not self._consensus.alone:
             return
         for index, op, alone in random_calls(self.reference, program):
             sampled, called = self._sampled.setdefault(op, set()), way(alone)
@@ -236,11 +237,10 @@ class Judge:
     def _found(
         self, judgement: Judgement, differences: Sequence[Difference], divergences: Sequence[Divergence]
     ) -> None:
-        """Keep what `differences` were blamed on, and which of it OneFlow's own harness would not have seen."""
+        """Keep what `differences` were blamed on, and which of it the dialect's own harness would have passed."""
         judgement.divergences += divergences
-        if self.options.drop_in:
-            case = judgement.case
-            judgement.unseen += unseen(differences, divergences, case.program, self.options, backward=case.backward)
+        case = judgement.case
+        judgement.unseen += self._dialect.unseen(differences, divergences, case.program, backward=case.backward)
 
     def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
         judgement.death = death
@@ -267,7 +267,7 @@ class Judge:
             wanted = (first.difference.phase, first.difference.kind)
             difference = next((d for d in differences if (d.phase, d.kind) == wanted), differences[0])
             return [Divergence(difference, case.program, first.call, first.alone, sides, facts=first.facts)]
-        if count >= BLAMED and self.peers is not None:  # what was found alone may differ from rank to rank
+        if count >= BLAMED and not self._consensus.alone:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         found = blame(reference, target, case.program, differences, self.options.rules, sides, graph=graph)
         found = self._told(self._decidable(judgement, found), graph=graph)
@@ -290,10 +290,10 @@ class Judge:
 
     def _told(self, divergences: Sequence[Divergence], *, graph: bool = False) -> list[Divergence]:
         """The divergences with what their inputs need for them to show; ranks would have to agree on experiments."""
-        if self.peers is not None:
+        if not self._consensus.alone:
             return list(divergences)
         return self._facts.told(divergences, graph=graph)
 
     def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
         """The differences of all ranks: whatever one of them has to look at again, all run again."""
-        return differences if self.peers is None else self.peers.agree(place, differences)
+        return self._consensus.agree(place, differences)

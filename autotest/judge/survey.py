@@ -86,7 +86,7 @@ class Survey:
     def rows(self) -> Iterator[Mapping[str, object]]:
         """What was found, as the records keep it."""
         options = self._options
-        own = None if options.rtol is None or options.drop_in else [options.rtol, options.atol]
+        own = None if options.own_tolerance is None else [*options.own_tolerance]
         for (op, dtype, device, phase), error in sorted(self._found.items()):
             table = tolerance(dtype, device, None, None)
             yield {

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Row
 from autotest.errors import EnvironmentFault
+from autotest.judge.consensus import Consensus
 from autotest.workers.protocol import GraphFailure
 from dual_object.program.calls import Call, op_name
 from dual_object.program.program import Program
@@ -77,14 +78,19 @@ def read_note(path: Path) -> Note:
     return Note(**json.loads(data)) if data.strip() else Note()
 
 
-class Peers:
-    """All ranks of the run. What they share they share in the same order, at the same places."""
+class Peers(Consensus):
+    """The consensus of all ranks of the run. What they share they share in the same order, at the same places."""
 
     def __init__(self, adapter: Distributed, notes: Notes | None = None) -> None:
         self._adapter = adapter
         self.notes = notes
         self.rank = adapter.rank
         self.size = adapter.world_size
+
+    @property
+    def alone(self) -> bool:
+        """No."""
+        return False
 
     def share(self, place: str, told: Any) -> list[Any]:
         """What every rank tells at `place`, in their order; JSON data.

@@ -11,7 +11,9 @@ import pytest
 
 from autotest.errors import EnvironmentFault
 from autotest.exits import USAGE
-from autotest.ranks.peers import Notes
+from autotest.ranks.peers import Notes, Peers
+from autotest.ranks.target import RankTarget
+from autotest.workers.inline import load_inline
 from autotest.workers.server import die_with_parent
 
 if TYPE_CHECKING:
@@ -27,25 +29,27 @@ class RankPlugin:
         self._notes = Notes(Path(told["notes"]))
         self._notes.write(test="the start of the target")
         self._pytest: pytest.Session | None = None
+        self._peers: Peers | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Import the target, which waits for the other ranks."""
         self._pytest = session
         try:
-            self._session().inline.join(self._notes)
+            ranked = RankTarget(load_inline(self._session().options.target), self._notes)
         except EnvironmentFault as fault:
             self._notes.write(stage="refused", said=str(fault))
             pytest.exit(str(fault), returncode=USAGE)
+        self._peers = ranked.peers
+        self._session().run_inline_on(ranked, ranked.peers)
         self._notes.write(test="the collection of the tests")
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """See that all ranks have the same tests in the same order."""
-        peers = self._session().inline.peers
-        assert peers is not None, "joined at the start"
+        assert self._peers is not None, "joined at the start"
         names = "\n".join(item.nodeid for item in session.items)
-        digests = peers.share("the end of the collection", hashlib.sha256(names.encode()).hexdigest())
+        digests = self._peers.share("the end of the collection", hashlib.sha256(names.encode()).hexdigest())
         if len(set(digests)) > 1:
             sentence = "the ranks collected different tests, but should collect the same ones in the same order"
             self._notes.write(stage="refused", said=sentence)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from autotest.cases.digest import inputs_digest
 from autotest.cases.store import KEPT_CASES, SHRUNK
 from autotest.compare.divergence import Divergence, Row
+from autotest.judge.consensus import Consensus
 from autotest.judge.judgement import Verdict
 from autotest.ledger.entries import Ledger
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import Doubt
-from autotest.ranks.peers import Peers
 from autotest.run.session import Session
 from reports import RED_LEVELS
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 class Verdicts:
     """What one test's cases have come to. `rows` are its red divergences, `excused` those that a mark of the test
-    expects, `seen` the fingerprints of all, `ended` the verdicts by case key; `peers` the other ranks, where there are
-    any.
+    expects, `seen` the fingerprints of all, `ended` the verdicts by case key; `consensus` with whom they are agreed on.
     """
 
     def __init__(self, session: Session, nodeid: str, options: TestOptions, ledger: Ledger) -> None:
@@ -36,7 +35,7 @@ class Verdicts:
         self.excused: list[Row] = []
         self.seen: set[str] = set()
         self.ended: dict[str, Verdict] = {}
-        self.peers: Peers | None = None
+        self.consensus = Consensus()
         self._session = session
         self._nodeid = nodeid
         self._options = options
@@ -71,14 +70,13 @@ class Verdicts:
             row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
             row = {**row, "inputs": inputs_digest(divergence.program)}
             rows.append(self._told(divergence, row))
-        if self.peers is not None:
-            ranks = [divergence.difference.ranks for divergence in divergences]
-            rows = self.peers.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
-            self.peers.ends()
+        ranks = [divergence.difference.ranks for divergence in divergences]
+        rows = self.consensus.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
+        self.consensus.ends()
         self.rows += [row for row in rows if row["level"] in RED_LEVELS]
         excuse = self._session.excuse
         self.excused += [row for row in rows if row["level"] == "known" and row["reason"] == excuse]
-        if self.peers is None:
+        if self.consensus.alone:
             for divergence, row in zip(divergences, rows, strict=True):
                 if row["level"] in RED_LEVELS:
                     self._first.setdefault(row["id"], (divergence, row))

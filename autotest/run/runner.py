@@ -12,9 +12,9 @@ from unittest import SkipTest
 import pytest
 
 from autotest.cases.case import Origin, Rejection, case_test_name
+from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
 from autotest.compare.divergence import Divergence
-from autotest.dropin.levels import aligns_exceptions
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import Judgement
@@ -42,19 +42,36 @@ class TestRun:
 
     __test__ = False  # pytest: no test class
 
-    def __init__(self, session: Session, nodeid: str, key: str, options: TestOptions, body: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        nodeid: str,
+        key: str,
+        options: TestOptions,
+        body: Callable[[], Any],
+        dialect: Dialect,
+    ) -> None:
+        self._dialect = dialect
         self.session = session
         self.nodeid = nodeid
         self.options = options
         self.n = session.options.cases or options.n
         run = session.options
         self.drawer = Drawer(
-            session.reference, key, run.seed, run.target, options, body, inputs=run.inputs, timeout=run.case_timeout
+            session.reference,
+            key,
+            run.seed,
+            run.target,
+            options,
+            body,
+            dialect,
+            inputs=run.inputs,
+            timeout=run.case_timeout,
         )
         self.ledger = session.ledger()
         self.verdicts = Verdicts(session, nodeid, options, self.ledger)
         self._survey: Survey | None = None
-        if session.options.survey or (options.rtol is not None and not options.drop_in):
+        if session.options.survey or options.own_tolerance is not None:
             self._survey = Survey(session.reference, options, exact=session.options.survey)
         self._judge = self._new_judge()
         self._accepted = 0
@@ -66,7 +83,8 @@ class TestRun:
         self._recollection = Recollection(memory, f"{nodeid} {key}", self.drawer)
 
     def _new_judge(self) -> Judge:
-        return Judge(self.session.reference, self.session.supervisor, self.options, self._survey)
+        session = self.session
+        return Judge(session.reference, session.supervisor, self.options, self._survey, dialect=self._dialect)
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
@@ -96,7 +114,7 @@ class TestRun:
         stale: list[str] = []
         # Another call of the same test may show the rest; and what several ranks showed, one worker cannot.
         whole = self.session.options.case is None and not self.session.nested and refused is None
-        if self.ledger.entries and whole and self.verdicts.peers is None:
+        if self.ledger.entries and whole and self.verdicts.consensus.alone:
             target = self.session.supervisor
             about = self.ledger.about(self.drawer.test)
             stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.seen)
@@ -199,7 +217,7 @@ class TestRun:
         shown = remembered or len(self._rejections) <= REFUSED_SAMPLE
         if shown and program.calls and program.calls[-1].raises:
             divergences = self._judge.refused(program)
-        unshown = divergences if self.options.drop_in and not aligns_exceptions() else []
+        unshown = divergences if self._dialect.passes_refused_draws() else []
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
     def _replay(self, chunk: list[Judgement]) -> None:
@@ -229,8 +247,8 @@ class TestRun:
         ended = self.verdicts.ended
         self._accepted = len(ended) - len(self._rejections) - self._recollection.drawn(ended)
         inline = self.session.inline
-        self.verdicts.peers = inline.peers
-        self._judge = Judge(self.session.reference, inline, self.options, self._survey, inline.peers)
+        consensus = self.verdicts.consensus = self.session.consensus
+        self._judge = Judge(self.session.reference, inline, self.options, self._survey, consensus, self._dialect)
         if self.session.writer is not None:
             info = inline.info()
             self.session.writer.target(info.environment, info.devices)
@@ -241,8 +259,7 @@ class TestRun:
             started = time.perf_counter()
             if self.session.writer is not None:
                 self.session.writer.start(self.nodeid, key, index)
-            if self.verdicts.peers is not None:
-                self.verdicts.peers.starts(self.nodeid, key)
+            consensus.starts(self.nodeid, key)
             stepper = inline.stepper()
             drawn = self.drawer.draw(index, stepper)
             self.session.drawn = drawn.program
@@ -271,7 +288,9 @@ class TestRun:
         )
 
 
-def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[[], Any]) -> None:
+def run_test(
+    function: Callable[..., Any], options: TestOptions, body: Callable[[], Any], dialect: Dialect | None = None
+) -> None:
     """Run an `@autotest` body as a test: in the running session, or outside pytest in one of its own.
 
     Raises DivergenceError, RejectionError, UsageError, EnvironmentFault, and whatever the body raises by itself.
@@ -286,7 +305,7 @@ def run_test(function: Callable[..., Any], options: TestOptions, body: Callable[
     only = session.options.case
     if only is not None and only.rpartition("#")[0] != key:
         return
-    run = TestRun(session, nodeid, key, options, body)
+    run = TestRun(session, nodeid, key, options, body, dialect or Dialect())
     try:
         run.run()
     except HarnessFault as fault:

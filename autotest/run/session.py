@@ -8,13 +8,14 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.workers.supervisor import Supervisor
@@ -30,12 +31,22 @@ if TYPE_CHECKING:
 current_session: ContextVar[Session] = ContextVar("current_session")
 
 
+def _open_alone(target: str) -> tuple[InlineTarget, Consensus]:
+    from autotest.workers.inline import InlineTarget, load_inline
+
+    return InlineTarget(load_inline(target)), Consensus()
+
+
 class Session:
     """Everything that the tests of one process share. Frameworks are imported, workers spawned and files opened at
-    first use.
+    first use. `open_inline` opens the target in this process, by its name.
     """
 
-    def __init__(self, options: RunOptions) -> None:
+    def __init__(
+        self,
+        options: RunOptions,
+        open_inline: Callable[[str], tuple[InlineTarget, Consensus]] = _open_alone,
+    ) -> None:
         self.options = options
         self.supervisor = Supervisor(options.target, options.case_timeout)
         self.nodeid: str | None = None
@@ -52,6 +63,8 @@ class Session:
         self.drawn: Program | None = None
         self.calls = 0
         self.inline_tests: dict[str, str] = {}
+        self._open_inline = open_inline
+        self._inline: tuple[InlineTarget, Consensus] | None = None
         self._target_recorded = False
 
     @cached_property
@@ -103,16 +116,28 @@ class Session:
             path=None if self.options.root is None else str(self.options.root),
         )
 
-    @cached_property
+    def run_inline_on(self, target: InlineTarget, consensus: Consensus) -> None:
+        """Take this target for all that runs inline, and agree with these others about it."""
+        self._inline = target, consensus
+
+    @property
     def inline(self) -> InlineTarget:
         """The target in this process, for bodies that touch raw target objects."""
-        from autotest.workers.inline import InlineTarget
+        return self._opened()[0]
 
-        return InlineTarget(self.options.target)
+    @property
+    def consensus(self) -> Consensus:
+        """With whom inline runs have to agree."""
+        return self._opened()[1]
+
+    def _opened(self) -> tuple[InlineTarget, Consensus]:
+        if self._inline is None:
+            self._inline = self._open_inline(self.options.target)
+        return self._inline
 
     def target_info(self) -> TargetInfo:
         """What the target says of itself, by whichever of its processes runs."""
-        inline: InlineTarget | None = self.__dict__.get("inline")
+        inline = None if self._inline is None else self._inline[0]
         return self.supervisor.info() if inline is None else inline.info()
 
     def ledger(self) -> Ledger:
@@ -169,7 +194,7 @@ class Session:
                 writer.close()
 
     def _record_surface(self, writer: RecordWriter) -> None:
-        inline: InlineTarget | None = self.__dict__.get("inline")
+        inline = None if self._inline is None else self._inline[0]
         if not self._target_recorded and inline is None:
             return
         from dual_object.adapters.torch.surface import op_paths

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dual_object import DualNamespace, DualObject, Observation, Program, Recording, Replay, current_recording
-from dual_object import dual
+from dual_object import DualNamespace, DualObject, Observation, Program, Recording, Replay, current_recording, dual
 from dual_object.record.recording import recording
 from generators import DTYPES, Nothing, PhiloxSource, drawing, dtype_name, fill_values
 

@@ -12,10 +12,9 @@ import pytest
 import torch as real
 from dual_bodies import assert_same, double, integers, scaled, tensor, torch
 
-from dual_object import DualNamespace, DualObject, GetDualObject, Program, Replay
+from dual_object import DualNamespace, DualObject, GetDualObject, Program, Replay, dual
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
-from dual_object import dual
 from dual_object.record.namespace import import_path
 
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")

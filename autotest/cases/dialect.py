@@ -1,0 +1,73 @@
+"""Dialects: for which harness a test file was written. The core is handed one and asks it where those differ.
+
+This one is the project's own. Another is `autotest.dropin.dialect`, for files of OneFlow's harness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autotest.compare.difference import Difference
+from autotest.compare.divergence import Divergence
+from autotest.errors import UsageError
+from autotest.workers.protocol import Target
+from dual_object.program.program import Program
+from dual_object.record.recording import Recording
+from dual_object.replay.adapter import Adapter
+
+
+class Dialect:
+    """What the core does for a test written with `from autotest import autotest`."""
+
+    #: Whether its tests draw plain tensors, whatever the run asks for.
+    plain = False
+    #: Where random cotangents start; they end at 1.
+    least_cotangent = -1.0
+
+    def begin(self, key: str) -> None:
+        """Make ready for the body of the case that is drawn by `key`."""
+
+    def target_name(self, target: str) -> str:
+        """The attribute of dual objects that gives the raw object of the run's `target`."""
+        return target
+
+    def refusal(self, error: Exception) -> Exception:
+        """What a body is shown instead of the reference's own exception."""
+        return error
+
+    def cause(self, error: Exception) -> BaseException:
+        """The reference's own exception behind one that `refusal` gave."""
+        return error
+
+    def close(
+        self, recording: Recording, returned: Any, test: str, *, auto_backward: bool
+    ) -> tuple[Sequence[int], bool]:
+        """When the body has run: the numbers of the tensors that a backward starts from, and whether the test asks for
+        one. Raises UsageError for what cannot be compared.
+        """
+        if returned is None and auto_backward:
+            raise UsageError(
+                f"{test} returned None, but should return the result to compare: "
+                "return it, or pass auto_backward=False to @autotest"
+            )
+        return recording.differentiable(), True
+
+    def unseen(
+        self, differences: Sequence[Difference], divergences: Sequence[Divergence], program: Program, *, backward: bool
+    ) -> list[Divergence]:
+        """Those of `divergences`, which were blamed for `differences` of `program`, that the harness of this dialect
+        would have passed. `backward`: whether it would have run one.
+        """
+        return []
+
+    def passes_graph(self, reference: Adapter, target: Target, program: Program) -> bool:
+        """Whether the harness of this dialect would have passed a Program whose graph is refused."""
+        return False
+
+    def passes_refused_draws(self) -> bool:
+        """Whether the harness of this dialect passes a target that takes what the reference refuses."""
+        return False
+
+
+__all__ = ["Dialect"]
