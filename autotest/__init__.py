@@ -75,8 +75,8 @@ _HOMES = {
         "sbp",
     ),
     "autotest.api.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
-    "dual_object.record.namespace": ("torch",),
-    "dual_object.record.dual": ("DualObject", "GetDualObject", "dual"),
+    "dual_object.record.namespace": ("GetDualObject", "dual", "torch"),
+    "dual_object.record.dual": ("DualObject",),
     "generators": (
         "Nothing",
         "constant",

@@ -15,7 +15,7 @@ from autotest import autotest, random_tensor, torch
 from autotest.options import RunOptions
 from autotest.run.session import Session, current_session
 from autotest.workers import supervisor as workers
-from autotest.workers.inline import InlineTarget
+from autotest.workers.inline import InlineTarget, load_inline
 from autotest.workers.supervisor import Supervisor
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
@@ -125,7 +125,7 @@ def test_unused_target_has_no_surface() -> None:
 
 def test_inline_target_tells_its_surface() -> None:
     """A target in this process tells the same; PyTorch has no registry."""
-    assert InlineTarget("torch").surface(PATHS) == Surface((), (), NAMES)
+    assert InlineTarget(load_inline("torch")).surface(PATHS) == Surface((), (), NAMES)
 
 
 @pytest.fixture
