@@ -43,6 +43,7 @@ lint: $(STAMP)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	.venv/bin/lint-imports
 
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks $(ARGS)
