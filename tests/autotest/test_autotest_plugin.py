@@ -260,6 +260,15 @@ def test_shadowing_file_is_named_before_options_are_read(tmp_path: Path) -> None
     assert outcome.out.startswith(f"ERROR: the import 'reports' resolved to {tmp_path}/reports.py, but should resolve")
 
 
+def test_data_folders_of_our_names_are_in_nobodys_way(tmp_path: Path) -> None:
+    """Folders without an `__init__.py` that are called as our packages are: ours are found, wherever pytest starts."""
+    for name in ("autotest", "generators", "dual_object", "reports"):
+        (tmp_path / name).mkdir()
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, env={"PYTHONPATH": "."})
+    assert outcome.status == 0, outcome.out
+    assert outcome.outcomes() == {"test_first": "passed", "test_second": "passed"}
+
+
 LATE = """
 import pytest
 from autotest import autotest, random_tensor, torch
