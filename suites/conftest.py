@@ -1,8 +1,16 @@
-"""Makes `rows` and `forms` importable from the folders below: pytest puts a conftest's folder on the path."""
+"""What the suites share: their modules, and what is no fault of a target."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
+
+HERE = Path(__file__).parent
+# The files of a suite import what lies beside them (`rows`, `entries`), and a replay finds a custom op by the name of
+# its module (`ddp_gradients:on_all_ranks`): pytest puts folders on the path only in some of its import modes.
+sys.path[:0] = [str(folder) for folder in (HERE, HERE / "global", HERE / "opinfo")]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from dual_bodies import Body, Recorded, record
 
 from dual_object import load
 from dual_object.adapters.torch.adapter import Adapter
+from support.dual_bodies import Body, Recorded, record
 
 
 @pytest.fixture(scope="session")

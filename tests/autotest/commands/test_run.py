@@ -1,0 +1,69 @@
+"""What a finished run hands to other programs: JUnit properties, annotations, a step summary, the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from support.runs import Outcome, run_pytest
+
+BODY = """
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=2)
+def test_lgamma():
+    return torch.lgamma(random_tensor(ndim=1, low=0.5, high=4))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """One run with a divergence, as GitHub Actions starts it."""
+    folder = tmp_path_factory.mktemp("told")
+    env = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(folder / "step.md")}
+    return run_pytest(folder, {"test_a.py": BODY}, "-q", "--junit-xml=junit.xml", target="oneflow", env=env)
+
+
+def test_junit_property(told: Outcome) -> None:
+    """JUnit through pytest has the test's counts and worst errors as one property."""
+    [held] = ElementTree.parse(told.folder / "junit.xml").getroot().iter("property")  # noqa: S314 - pytest wrote it
+    assert held.get("name") == "autotest"
+    found = json.loads(held.get("value") or "")
+    assert sorted(found) == ["divergent", "worst_absolute_error", "worst_relative_error", "worst_ulp"]
+    assert (found["divergent"], found["worst_relative_error"]) == (2, 1.0)
+
+
+def test_annotation(told: Outcome) -> None:
+    """Each fingerprint is annotated once, at the first line of its test."""
+    lines = [line for line in told.out.splitlines() if line.startswith("::")]
+    assert len(lines) == 1
+    lead = (
+        "::error file=test_a.py,line=4,title=oneflow/eager_backward/value/lgamma/float32::lgamma: gradient of x differs"
+    )
+    assert lines[0].startswith(lead)
+
+
+def test_step_summary(told: Outcome) -> None:
+    """The step's summary starts with the verdict."""
+    first = (told.folder / "step.md").read_text().splitlines()[0]
+    assert first.startswith("### DIVERGENT: 1 divergence in 1 of 1 test, `oneflow 0.9.0 against torch")
+
+
+def test_page(told: Outcome) -> None:
+    """The terminal names the page of the run, which is there."""
+    [line] = [line for line in told.out.splitlines() if line.startswith("report: ")]
+    page = told.folder / line.removeprefix("report: ")
+    assert page == told.folder / "autotest-report" / "index.html"
+    assert page.is_file()
+
+
+def test_step_summary_that_cannot_be_written(tmp_path: Path) -> None:
+    """A summary that GitHub asks for and that cannot be written is told in one sentence, and the run is a fault."""
+    body = BODY.replace("lgamma(random_tensor(ndim=1, low=0.5, high=4))", "relu(random_tensor())")
+    outcome = run_pytest(tmp_path, {"test_a.py": body}, "-q", env={"GITHUB_STEP_SUMMARY": "/dev/null/step.md"})
+    assert outcome.status == 3
+    sentence = "/dev/null/step.md cannot be written: Not a directory; unset GITHUB_STEP_SUMMARY or mend its path"
+    assert sentence in outcome.out.splitlines()

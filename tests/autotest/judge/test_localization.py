@@ -1,0 +1,146 @@
+"""The call that a target's death is blamed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch as pytorch
+
+from autotest import torch
+from autotest.compare.difference import Rules
+from autotest.compare.evidence import Sides
+from autotest.compare.layouts import eager_differences
+from autotest.judge.localization import blame, blame_death, of_death
+from autotest.workers.protocol import Death
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.program import Program
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import Replay
+from support.programs import given, recorded
+
+
+class Mortal:
+    """A target that some ops end, in the forward or in the backward, or in graphs alone."""
+
+    def __init__(self, deadly: Sequence[str], death: Death, *, graphs: bool = False) -> None:
+        self._deadly = set(deadly)
+        self._death = death
+        self._graphs = graphs
+
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """Die where that is due, else show nothing."""
+        return [Observation() if self._graphs else self._run(program) for program in programs]
+
+    def graph(self, programs: Sequence[Program], gradients: Any, again: Any = None) -> Any:
+        """The same for one Program."""
+        [answer] = map(self._run, programs)
+        return answer if isinstance(answer, Death) else [answer]
+
+    def _run(self, program: Program) -> Observation | Death:
+        return self._death if self._deadly.intersection(program.ops()) else Observation()
+
+
+def death(call: int | None, *, backward: bool = False, timed_out: bool = False) -> Death:
+    """A death at a call."""
+    return Death(timed_out, "died", 0, call, "", backward)
+
+
+@pytest.mark.parametrize(
+    ("deadly", "noted", "phase", "blamed"),
+    [
+        (["exp"], death(2), "eager_forward", "exp"),  # it came later than the call that it is of
+        (["exp", "sum"], death(1), "eager_forward", "sum"),
+        (["sum"], death(None, backward=True), "eager_backward", "sum"),
+        ([], death(2), "eager_forward", "neg"),  # no call is deadly alone
+        ([], death(None, backward=True), "eager_backward", "program"),
+        (["exp"], death(2, timed_out=True), "eager_forward", "neg"),  # it is not waited for again
+    ],
+)
+def test_call(deadly: list[str], noted: Death, phase: str, blamed: str) -> None:
+    """The call is blamed that ends the target alone; the one that it was at is asked first."""
+    reference = Adapter()
+    program, _ = recorded(reference, lambda: torch.neg(torch.sum(torch.exp(given(1.0)))))
+    told = blame_death(reference, Mortal(deadly, noted), of_death(program, noted, "eager_forward"))
+    assert (told.difference.phase, told.op) == (phase, blamed)
+    assert (told.alone is None) is (noted.timed_out or not deadly)
+    assert told.alone is None or told.alone.ops() == [blamed]
+    assert told.difference.call == told.call
+
+
+class Wrong:
+    """A target that computes exp wrong, and tells other sizes."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """What each Program shows with the faults."""
+        with self._patch.context() as patch:
+            exp, numel = pytorch.exp, pytorch.Tensor.numel
+            patch.setattr(pytorch, "exp", lambda x: exp(x) * 1.01)
+            patch.setattr(pytorch.Tensor, "numel", lambda x: numel(x) + 1)
+            return [Replay(Adapter(), program).run() for program in programs]
+
+    def graph(self, programs: Sequence[Program], gradients: Any, again: Any = None) -> Any:
+        """No graph is asked for."""
+        raise AssertionError(programs)
+
+
+@pytest.mark.parametrize(
+    ("body", "blamed"),
+    [
+        (lambda: torch.exp(given(1.0)).item(), "exp"),
+        (lambda: torch.sum(torch.exp(given(1.0, 2.0))).item(), "exp"),
+        (lambda: given(1.0) * float(torch.exp(given(1.0)).numpy()[0]), "exp"),
+        (lambda: given(1.0) * given(1.0, 2.0).numel(), "numel"),
+        (lambda: torch.neg(torch.neg(given(1.0))) * given(1.0, 2.0).numel(), "numel"),
+    ],
+)
+def test_what_a_body_reads(monkeypatch: pytest.MonkeyPatch, body: Callable[[], Any], blamed: str) -> None:
+    """A number that the body reads is wrong by the call that it comes of, or by the call that reads it."""
+    reference = Adapter()
+    program, seen = recorded(reference, body)
+    target = Wrong(monkeypatch)
+    [shown] = target.eager([program])
+    assert isinstance(shown, Observation)
+    found = eager_differences(reference, program, seen, shown, Rules())
+    told = blame(reference, target, program, found, Rules(), Sides(seen, shown), graph=False)
+    assert [divergence.op for divergence in told] == [blamed]
+
+
+def test_another_phase() -> None:
+    """What ends the target alone, but in the backward, is not blamed for an end in the forward."""
+    reference = Adapter()
+    program, _ = recorded(reference, lambda: torch.neg(torch.sum(torch.exp(given(1.0)))))
+    told = blame_death(
+        reference, Mortal(["exp"], death(None, backward=True)), of_death(program, death(1), "eager_forward")
+    )
+    assert (told.op, told.alone) == ("sum", None)
+
+
+def test_graph() -> None:
+    """A static graph that ends the target is blamed on the call whose own graph does."""
+    reference = Adapter()
+    program, _ = recorded(reference, lambda: torch.neg(torch.sum(torch.exp(given(1.0)))))
+    divergence = of_death(program, death(None), "graph_forward")
+    told = blame_death(reference, Mortal(["sum"], death(None), graphs=True), divergence)
+    assert (told.difference.phase, told.op) == ("graph_forward", "sum")
+    assert blame_death(reference, Mortal([], death(None), graphs=True), divergence) is divergence
+
+
+def test_refused_call() -> None:
+    """A call that the reference refuses is run alone on what it was given."""
+    reference = Adapter()
+
+    def body() -> Any:
+        x = torch.exp(given(1.0))
+        with pytest.raises(RuntimeError, match="self must be a matrix"):
+            torch.mm(x, given(2.0))
+        return x
+
+    program, _ = recorded(reference, body)
+    told = blame_death(reference, Mortal(["mm"], death(1)), of_death(program, death(1), "eager_forward"))
+    assert told.alone is not None
+    assert [x.data.tolist() for x in told.alone.inputs] == [[pytest.approx(2.718281828459045)], [2.0]]

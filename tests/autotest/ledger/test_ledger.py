@@ -1,0 +1,391 @@
+"""The ledger: what is read, what is refused, what is proved, what `autotest accept` writes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autotest.ledger.accept import AcceptError, accept
+from autotest.ledger.check import orphans
+from autotest.ledger.document import document
+from autotest.ledger.entries import Entry, LedgerError, Ledgers, read, store
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.adapter import TargetInfo
+from support.runs import environment, run_pytest
+
+FINGERPRINT = "torch/eager_forward/value/relu/float32"
+RULES = {"rtol": None, "atol": None, "check_allclose": True, "check_dtype": True}
+BODY = """
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=2, check_graph=False)
+def test_relu():
+    return torch.relu(random_tensor(ndim=1, dim0=3))
+
+@autotest(n=2, check_graph=False)
+def test_tanh():
+    return torch.tanh(random_tensor(ndim=1, dim0=3))
+"""
+FAULT = """
+import torch
+
+def relu(adapter):
+    plain = torch.relu
+    torch.relu = lambda x: plain(x) + 1
+"""
+
+
+def relu_program(values=(1.0, -2.0)) -> Program:
+    """One call of relu."""
+    x = Input(0, "x", np.array(values, dtype=np.float32), "float32", True)
+    call = Call("function", "relu", (Ref(0),), {}, Ref(1))
+    return Program([x], [call], Ref(1), {1: np.ones(len(values), np.float32)})
+
+
+def entry(**changed: str) -> str:
+    """One entry as text."""
+    program = relu_program()
+    keys = {
+        "fingerprint": FINGERPRINT,
+        "reason": "planted",
+        "versions": ">=2",
+        "tests": ["test_a.py::test_relu"],
+        "message": "relu: t0 differs",
+        "program": str(program),
+        "stored": store(program, RULES),
+        **changed,
+    }
+    return "[[torch]]\n" + "".join(
+        f"{key} = {value if isinstance(value, list) else chr(39) * 3 + str(value) + chr(39) * 3}\n"
+        for key, value in keys.items()
+        if value is not None
+    )
+
+
+def problems(tmp_path: Path, text: str) -> list[str]:
+    """What is wrong with a ledger, without its path."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(text)
+    return [problem.replace(str(path), "LEDGER") for problem in read(path, "torch").problems]
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        ("def program(torch, x):\n    t0 = torch.relu(x)\n    t1 = t0 + 1\n    return t1\n", "t0 = torch.relu(x)"),
+        ("def program(torch, x):\n    t0 = x + 1\n    t1 = t0 * 2\n    return t1\n", "t1 = t0 * 2"),
+        ("no program is stored: the test runs inline\n", "no program is stored: the test runs inline"),
+    ],
+)
+def test_line_of_an_entry(tmp_path, program, line):
+    """The line that calls the op stands for a Program, wherever it is in it."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(program=program))
+    assert read(path, "torch").entries[FINGERPRINT].line == line
+
+
+def test_entry_is_read(tmp_path):
+    """An entry gives its kind, its diverging line and its Program with the very values."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry())
+    found = read(path, "torch").entries[FINGERPRINT]
+    program, rules = found.proof
+    assert (found.kind, found.graph, found.line, found.strict) == ("value", False, "t0 = torch.relu(x)", "proof")
+    assert str(program) == str(relu_program())
+    assert program.inputs[0].data.tobytes() == relu_program().inputs[0].data.tobytes()
+    assert rules.check_dtype
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool", "complex64"])
+def test_stored_values_are_exact(dtype, tmp_path):
+    """Every dtype's values come back bit for bit, NaN, infinities and the negative zero included."""
+    values = [0.1, -0.0, float("nan"), float("inf")] if dtype.startswith(("float", "complex")) else [1, 0, 1]
+    program = Program([Input(0, "x", np.array(values, dtype=dtype), dtype)], [], Ref(0))
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(stored=store(program, RULES)))
+    found, _ = read(path, "torch").entries[FINGERPRINT].proof
+    assert found.inputs[0].data.tobytes() == program.inputs[0].data.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        (
+            {"reson": "x"},
+            "LEDGER: entry 1 of torch has the unknown key 'reson', but should have only fingerprint, reason, versions, "
+            "tests, message, program, stored, strict, device",
+        ),
+        ({"reason": None}, "LEDGER: entry 1 of torch lacks the key 'reason'"),
+        ({"reason": " "}, "LEDGER: entry 1 of torch has reason=' ', but should have a text that is not empty"),
+        (
+            {"fingerprint": "relu"},
+            "LEDGER: entry 1 of torch has fingerprint='relu', "
+            "but should have torch/phase/kind/op/facts as a report shows it",
+        ),
+        (
+            {"fingerprint": "torch/*/value/relu/float32"},
+            "LEDGER: entry 1 of torch has fingerprint='torch/*/value/relu/float32', "
+            "but should have * in its op and its facts alone",
+        ),
+        (
+            {"strict": "never"},
+            "LEDGER: entry 1 of torch has strict='never', but should have one of proof, seen",
+        ),
+        (
+            {"versions": "newest"},
+            "LEDGER: entry 1 of torch has versions='newest', but should have a version specifier such as '==0.9.0'",
+        ),
+    ],
+)
+def test_bad_entry(changed, sentence, tmp_path):
+    """What is wrong with an entry is one sentence; the other entries stand."""
+    other = entry(fingerprint="torch/eager_forward/value/tanh/float32")
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(**changed) + other)
+    found = read(path, "torch")
+    assert [problem.replace(str(path), "LEDGER") for problem in found.problems] == [sentence]
+    assert list(found.entries) == ["torch/eager_forward/value/tanh/float32"]
+
+
+def test_duplicate_entry(tmp_path):
+    """The second entry of a fingerprint is refused, the first stands."""
+    assert problems(tmp_path, entry() + entry()) == [
+        f"LEDGER: entry 2 of torch has fingerprint={FINGERPRINT!r} a second time: remove one of both"
+    ]
+
+
+def test_no_toml(tmp_path):
+    """A file that is no TOML makes nothing known, and says so."""
+    [problem] = problems(tmp_path, "[[torch]\n")
+    assert problem.startswith("LEDGER cannot be read as a ledger: ")
+    assert problem.endswith("; no divergence counts as known")
+
+
+def test_damaged_program(tmp_path):
+    """A stored Program that cannot be read names its entry and the repair."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(stored="{}"))
+    with pytest.raises(LedgerError) as caught:
+        _ = read(path, "torch").entries[FINGERPRINT].proof
+    assert str(caught.value) == (
+        f"{path}: the stored Program of {FINGERPRINT} cannot be read (KeyError: 'arrays'); "
+        "remove the entry and accept it again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("versions", "device", "applies"),
+    [("==0.9.0", "cpu", True), ("==0.9.1", "cpu", False), ("<1", "cuda", False)],
+)
+def test_entry_applies(versions, device, applies):
+    """An entry is about certain versions and a device of the target."""
+    found = Entry(Path(), "oneflow/a/b/c/d", "r", versions, (), "m", "p", "s", device=device)
+    assert found.applies(TargetInfo("oneflow", {"oneflow": "0.9.0+cu112"}, ("cpu",), ())) is applies
+
+
+def test_nearest_ledger(tmp_path):
+    """The nearest file above a test counts, up to the root."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "known_divergences.toml").write_text(entry())
+    (tmp_path / "a" / "known_divergences.toml").write_text("")
+    ledgers = Ledgers("torch", tmp_path)
+    assert ledgers.nearest(tmp_path / "a" / "b" / "test_x.py").path == tmp_path / "a" / "known_divergences.toml"
+    assert list(ledgers.nearest(tmp_path / "test_x.py").entries) == [FINGERPRINT]
+    assert Ledgers("torch", tmp_path / "a" / "b").nearest(tmp_path / "a" / "b" / "test_x.py").path is None
+
+
+def test_document(tmp_path):
+    """The page names every entry once, with its line, and shows text as it is."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(message="relu: [0] is <1>"))
+    assert document(path, "torch") == (
+        "# torch >=2: known divergences from PyTorch\n\n"
+        f"Written by `autotest ledger document {path}`; 1 divergences of 1 ops.\n\n"
+        "| kind | divergences |\n|---|---|\n| value | 1 |\n\n## relu\n\n"
+        "- **value**, eager, float32: `t0 = torch.relu(x)` relu: \\[0\\] is \\<1\\>\n"
+    )
+
+
+def accept_all(folder, files, env, target="torch"):
+    """Run BODY beside the files, and accept the one divergence that it shows."""
+    env = {**env, "PYTHONPATH": str(folder)}
+    assert run_pytest(folder, {"test_a.py": BODY, **files}, target=target, env=env).status == 1
+    command = [sys.executable, "-m", "autotest", "accept", "--where", "kind=value op=re*", "--reason", "planted"]
+    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stdout) == (0, f"1 accepted into {folder / 'known_divergences.toml'}\n")
+    return folder, env
+
+
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory):
+    """A folder whose only divergence, a planted fault, has been accepted."""
+    return accept_all(tmp_path_factory.mktemp("ledger"), {"planted.py": FAULT}, {"AUTOTEST_FAULT": "planted:relu"})
+
+
+def test_known_divergence_is_green(accepted):
+    """A known divergence is counted as known and fails nothing; it needs no proof when its test shows it."""
+    folder, env = accepted
+    green = run_pytest(folder, {}, env=env)
+    assert green.status == 0
+    assert (green.summary["divergent"], green.summary["divergences"]) == (2, [])
+    assert [row["fingerprint"] for row in green.summary["known"]] == [FINGERPRINT]
+
+
+def test_gone_divergence_is_red(accepted):
+    """A known divergence that is gone fails its own test, and the sentence names the entry to remove."""
+    folder, _ = accepted
+    red = run_pytest(folder, {})
+    assert red.status == 1
+    assert red.outcomes() == {"test_relu": "failed", "test_tanh": "passed"}
+    assert (
+        f"{FINGERPRINT} is known to diverge, but no longer does: "
+        f"remove its entry from {folder / 'known_divergences.toml'}"
+    ) in red.out
+
+
+def test_ledger_check(accepted):
+    """`autotest ledger check` replays every entry: 0 while all diverge, 1 when one is gone."""
+    folder, env = accepted
+    command = [sys.executable, "-m", "autotest", "ledger", "check", "--target", "torch", "known_divergences.toml"]
+    answers = [
+        subprocess.run(command, cwd=folder, env=environment(extra), capture_output=True, text=True, check=False)  # noqa: S603
+        for extra in (env, {})
+    ]
+    assert [answer.returncode for answer in answers] == [0, 1]
+    assert answers[0].stdout == "1 entry replayed, 0 no longer diverge\n"
+    assert answers[1].stdout == (
+        f"{FINGERPRINT} is known to diverge, but no longer does: remove its entry from known_divergences.toml\n"
+        "1 entry replayed, 1 no longer diverges\n"
+    )
+
+
+def test_orphan(tmp_path):
+    """An entry whose test lies in no file beside the ledger is named; one that has its file is not."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry())
+    entries = list(read(path, "torch").entries.values())
+    assert orphans(path, entries) == [
+        f"{path}: {FINGERPRINT} matches nothing, for no file here holds its test test_a.py::test_relu: remove the entry"
+    ]
+    (tmp_path / "deeper").mkdir()
+    (tmp_path / "deeper" / "test_a.py").touch()
+    assert orphans(path, entries) == []
+
+
+TARGET = """
+import torch
+from dual_object.adapters.torch import adapter as base
+
+class Adapter(base.Adapter):
+    name = "mine"
+
+    def resolve(self, path):
+        if path == "relu" and {wrong}:
+            return lambda x: torch.relu(x) + 1
+        return super().resolve(path)
+"""
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory):
+    """A folder with a target of its own, whose only divergence has been accepted."""
+    files = {"mine.py": TARGET.format(wrong=True)}
+    return accept_all(tmp_path_factory.mktemp("mine"), files, {}, target="mine:Adapter")
+
+
+def test_entries_of_a_target_outside_the_tree(mine):
+    """What is known of such a target is green while it stands, red when it is gone, and checked."""
+    folder, env = mine
+    command = [
+        sys.executable,
+        "-m",
+        "autotest",
+        "ledger",
+        "check",
+        "--target",
+        "mine:Adapter",
+        "known_divergences.toml",
+    ]
+    found = []
+    for wrong in (True, False):
+        run = run_pytest(folder, {"mine.py": TARGET.format(wrong=wrong)}, target="mine:Adapter", env=env)
+        done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+        found.append((run.status, done.returncode, done.stdout.splitlines()[-1]))
+    assert found == [
+        (0, 0, "1 entry replayed, 0 no longer diverge"),
+        (1, 1, "1 entry replayed, 1 no longer diverges"),
+    ]
+
+
+def test_ledger_check_of_another_target(mine):
+    """Nothing is checked of a ledger that is about other targets alone, and that is told."""
+    folder, env = mine
+    command = [sys.executable, "-m", "autotest", "ledger", "check", "--target", "torch", "known_divergences.toml"]
+    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "known_divergences.toml has no entry of torch, but 1 of mine:Adapter: name one of these [--target]\n"
+    )
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_damaged_ledger(workers, tmp_path):
+    """A ledger with a bad entry: the run goes on, the sentence is shown, and the exit status is 2."""
+    files = {"test_a.py": BODY, "known_divergences.toml": entry(strict="never")}
+    done = run_pytest(tmp_path, files, "-n", workers)
+    assert done.status == 2
+    assert done.counts()["aligned"] == 4
+    path = tmp_path / "known_divergences.toml"
+    sentence = f"{path}: entry 1 of torch has strict='never', but should have one of proof, seen"
+    assert done.out.count(sentence) == 1
+
+
+@pytest.mark.parametrize(
+    ("ids", "where", "reason", "sentence"),
+    [
+        ((), "op=relu", " ", "reason='', but should say why this is accepted [--reason]"),
+        (
+            (),
+            "colour=red",
+            "r",
+            "where='colour=red', but should be field=pattern with a field of "
+            "id, fingerprint, target, test, op, phase, kind, level",
+        ),
+        ((), "op=nosuch", "r", "where='op=nosuch' matches no new divergence of RUN"),
+        (("12345678",), None, "r", "ID='12345678' names no new divergence of RUN"),
+    ],
+)
+def test_accept_refuses(ids, where, reason, sentence, accepted):
+    """What cannot be accepted is one sentence, and nothing is written."""
+    folder, _ = accepted
+    before = (folder / "known_divergences.toml").read_text()
+    with pytest.raises(AcceptError) as caught:
+        accept(ids, where, reason, folder / "autotest-report", None)
+    run = max((folder / "autotest-report" / "runs").iterdir(), key=lambda path: path.name)
+    assert str(caught.value).replace(str(run), "RUN") == sentence
+    assert (folder / "known_divergences.toml").read_text() == before
+
+
+def test_general_entry(tmp_path):
+    """A star stands for any op or facts, of the same phase and kind; an entry of the divergence's own goes before."""
+    general, own = "torch/eager_forward/layout/*/*,strided", "torch/eager_forward/layout/relu/float32,strided"
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(fingerprint=general, reason="everywhere") + entry(fingerprint=own, reason="here"))
+    ledger = read(path, "torch")
+    assert ledger.problems == ()
+
+    def reason(fingerprint):
+        found = ledger.find(fingerprint)
+        return None if found is None else found.reason
+
+    assert reason(own) == "here"
+    assert reason("torch/eager_forward/layout/exp/float64,strided") == "everywhere"
+    for other in ("layout/exp/float64", "value/exp/float64,strided", "layout/exp/a/float64,strided"):
+        assert reason(f"torch/eager_forward/{other}") is None
+    assert reason("torch/eager_backward/layout/exp/float64,strided") is None

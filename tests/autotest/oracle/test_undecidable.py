@@ -1,0 +1,486 @@
+"""Each rule of what the reference does not define: a lawful answer is excused, its wrong neighbour is not."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch as real
+
+from autotest import dual_tensor, torch
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.divergence import Divergence
+from autotest.compare.observations import compare
+from autotest.judge.localization import only_call
+from autotest.oracle.undecidable import undecided
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.replay.observation import Observation, Seen
+from support.programs import given, recorded
+
+INF, NAN = float("inf"), float("nan")
+Change = Callable[[Observation], None]
+
+
+@pytest.fixture(scope="module")
+def reference() -> Adapter:
+    """PyTorch's adapter."""
+    return Adapter()
+
+
+def expanded(*values: Any, times: int, grad: bool = False) -> Any:
+    """An input of rank 2 in which each value comes so many times, from one place in memory."""
+    return dual_tensor(real.tensor(values)[:, None].expand(-1, times).requires_grad_(grad))
+
+
+def asked(
+    reference: Adapter,
+    body: Callable[[], Any],
+    change: Change,
+    rules: Rules | None = None,
+    *,
+    twice: bool = False,
+) -> tuple[list[str], list[str]]:
+    """The messages that stand and the reasons of what does not, where a target shows what `change` makes of it."""
+    program, seen = recorded(reference, body, twice=twice)
+    shown = copy.deepcopy(seen)
+    change(shown)
+    rules = rules or Rules()
+    standing: list[str] = []
+    reasons: list[str] = []
+    differences = compare(program, seen, shown, rules)
+    assert differences, "the change must show"
+    for difference in differences:
+        left, doubts = undecided(reference, Divergence(difference, program, only_call(program)), rules)
+        reasons += [doubt.reason for doubt in doubts]
+        standing += [] if left is None else [left.difference.message]
+    return standing, reasons
+
+
+def outputs(*values: Sequence[Any]) -> Change:
+    """The target gives these outputs, those that are None as the reference."""
+
+    def change(seen: Observation) -> None:
+        for shown, data in zip(seen.outputs.values(), values, strict=False):
+            if data is not None:
+                shown.data = np.array(data, shown.data.dtype).reshape(shown.data.shape)
+
+    return change
+
+
+def gradient(*values: Any) -> Change:
+    """The target gives this gradient of the first leaf."""
+
+    def change(seen: Observation) -> None:
+        shown = next(iter(seen.gradients.values()))
+        assert shown is not None
+        shown.data = np.array(values, shown.data.dtype).reshape(shown.data.shape)
+
+    return change
+
+
+def second(*values: Any) -> Change:
+    """The target gives this second derivative of the first leaf."""
+
+    def change(seen: Observation) -> None:
+        shown = next(iter(seen.second.values()))
+        assert shown is not None
+        shown.data = np.array(values, shown.data.dtype).reshape(shown.data.shape)
+
+    return change
+
+
+def both(first: Change, second: Change) -> Change:
+    """The target gives what one and then the other makes of it."""
+
+    def change(seen: Observation) -> None:
+        first(seen)
+        second(seen)
+
+    return change
+
+
+def scaled(factor: float) -> Change:
+    """The target's outputs are off by a factor."""
+
+    def change(seen: Observation) -> None:
+        for shown in seen.outputs.values():
+            shown.data = shown.data * np.asarray(factor, shown.data.dtype)
+
+    return change
+
+
+TIED = (1.0, 3.0, 3.0, 2.0)
+
+LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
+    "the other tie": (lambda: torch.topk(given(*TIED), 1)[1], outputs([2]), ["tie"]),
+    "the other tie of integers": (lambda: torch.topk(given(1, 3, 3, dtype="int64"), 1)[1], outputs([2]), ["tie"]),
+    "the other tie of an expanded input": (
+        lambda: torch.topk(expanded(1.0, 2.0, times=3), 1, 1)[1],
+        outputs([2, 1]),
+        ["tie"],
+    ),
+    "the gradient of the other tie of an expanded input": (
+        lambda: torch.quantile(expanded(1.0, 2.0, times=3, grad=True), 0.5, 1),
+        gradient(1, 0, 0, 0, 0, 1),
+        ["not differentiable there"],
+    ),
+    "the last of many ties": (lambda: torch.topk(given(*[1.0] * 8), 1)[1], outputs([7]), ["tie"]),
+    "the gradient of each of many ties": (
+        lambda: torch.quantile(expanded(1.0, times=6, grad=True), 0.0, 1),
+        gradient(0, 0, 0, 0, 0, 1),
+        ["not differentiable there"],
+    ),
+    "infinite ties": (lambda: torch.topk(given(INF, 1.0, INF), 1)[1], outputs([2]), ["tie"]),
+    "the gradient of an infinite tie": (
+        lambda: torch.topk(given(INF, 1.0, INF, grad=True), 1),
+        both(outputs(None, [2]), gradient(0, 0, 1)),
+        ["tie", "tie"],
+    ),
+    "ties beside a subnormal and a zero": (
+        lambda: torch.topk(given(3.0, 0.0, 1e-45, 3.0), 3),
+        outputs(None, [0, 3, 2]),
+        ["tie"],
+    ),
+    "ties in another order": (
+        lambda: torch.sort(given(*TIED), descending=True),
+        outputs(None, [2, 1, 3, 0]),
+        ["tie"],
+    ),
+    "the gradient of the other tie": (
+        lambda: torch.topk(given(*TIED, grad=True), 1),
+        both(outputs(None, [2]), gradient(0, 0, 1, 0)),
+        ["tie", "tie"],
+    ),
+    "the gradient of equal elements of two tensors": (
+        lambda: torch.max(given(1.0, 2.0, grad=True), given(1.0, 0.0)),
+        gradient(1, 1),
+        ["not differentiable there"],
+    ),
+    "a kink": (lambda: torch.relu(given(-1.0, 0.0, 2.0, grad=True)), gradient(0, 1, 1), ["not differentiable there"]),
+    "a kink's middle": (lambda: torch.abs(given(0.0, 2.0, grad=True)), gradient(-1, 1), ["not differentiable there"]),
+    "ill-conditioned": (lambda: torch.pow(given(1.0001), given(1e5)), scaled(1.01), ["rounding"]),
+    "cancellation": (lambda: torch.sum(given(1e6, 1.5, -1e6)), outputs([1.4]), ["rounding"]),
+    "overflow in the reference": (
+        lambda: torch.sum(given(3e38, 3e38, -3e38)),
+        outputs([3e38]),
+        ["overflow in the reference"],
+    ),
+    "overflow": (lambda: torch.sum(given(3e38, -3e38, 3e38)), outputs([INF]), ["overflow"]),
+    "overflow to the other infinity": (lambda: torch.sum(given(INF, -3e38, -3e38)), outputs([NAN]), ["overflow"]),
+    "overflow of a mean": (lambda: torch.mean(given(-INF, 3e38, 3e38)), outputs([NAN]), ["overflow"]),
+    "infinity and a product that overflows": (
+        lambda: torch.addcmul(given(INF), given(1.5), given(-3e38)),
+        outputs([NAN]),
+        ["overflow"],
+    ),
+    "infinite where the exact sum is": (
+        lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
+        outputs([INF]),
+        ["the reference gives another in float64"],
+    ),
+    "the slope of NaN at another place": (
+        lambda: torch.nn.functional.elu(given(NAN, 1.0, grad=True)),
+        gradient(NAN, 1),
+        ["the reference gives another by the element's place"],
+    ),
+    "the gradient by the formula for a tracer": (
+        lambda: torch.prod(given(INF, 2.0, 3.0, grad=True)),
+        gradient(6, INF, INF),
+        ["the reference gives another by another of its formulas"],
+    ),
+    "a conversion out of range": (
+        lambda: given(1.5, 1e20, NAN).to(torch.int32),
+        outputs([1, 7, 8]),
+        ["out of the integer's range"],
+    ),
+    "a threshold": (
+        lambda: torch.floor(given(0.1, 2.5) * 10.0 * 10.0),
+        outputs([9.0, 250.0]),
+        ["threshold"],
+    ),
+    "a choice at a threshold": (lambda: torch.sin(given(0.5, 0.1)) > 0.09983342, outputs([1, 1]), ["threshold"]),
+}
+
+WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
+    "no tie": (
+        lambda: torch.argmax(given(1.0, 4.0, 3.0)),
+        outputs([2]),
+        ["t0 differs in 1 of 1 element: it is 2, but should be 1"],
+    ),
+    "an index past the tie": (
+        lambda: torch.argmax(given(*TIED)),
+        outputs([3]),
+        ["t0 differs in 1 of 1 element: it is 3, but should be 1"],
+    ),
+    "an integer's index past the tie": (
+        lambda: torch.argmax(given(1, 3, 3, dtype="int64")),
+        outputs([0]),
+        ["t0 differs in 1 of 1 element: it is 0, but should be 1"],
+    ),
+    "a stable sort": (
+        lambda: torch.sort(given(*TIED), stable=True, descending=True),
+        outputs(None, [2, 1, 3, 0]),
+        ["t1 differs in 2 of 4 elements: [0] is 2, but should be 1"],
+    ),
+    "one index twice": (
+        lambda: torch.sort(given(*TIED), descending=True),
+        outputs(None, [2, 2, 3, 0]),
+        ["t1 differs in 1 of 4 elements: [0] is 2, but should be 1"],
+    ),
+    "an expanded input's gradient twice": (
+        lambda: torch.quantile(expanded(1.0, times=3, grad=True), 0.5, 1),
+        gradient(2, 1, 0),
+        ["gradient of x differs in 1 of 3 elements: [0, 0] is 2.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "not the first of equal ones": (
+        lambda: torch.argmax(given(*TIED)),
+        outputs([2]),
+        ["t0 differs in 1 of 1 element: it is 2, but should be 1"],
+    ),
+    "a gradient shared among equal ones": (
+        lambda: torch.max(given(*TIED, grad=True), 0),
+        gradient(0, 0.5, 0.5, 0),
+        ["gradient of x differs in 2 of 4 elements: [2] is 0.5, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a gradient not shared among equal ones": (
+        lambda: torch.amax(given(*TIED, grad=True), 0),
+        gradient(0, 1, 0, 0),
+        ["gradient of x differs in 2 of 4 elements: [1] is 1.0, but should be 0.5 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "past an infinite tie": (
+        lambda: torch.argmin(given(-INF, 1.0, -INF)),
+        outputs([1]),
+        ["t0 differs in 1 of 1 element: it is 1, but should be 0"],
+    ),
+    "both ties' gradients": (
+        lambda: torch.max(given(*TIED, grad=True), 0),
+        gradient(0, 1, 1, 0),
+        ["gradient of x differs in 1 of 4 elements: [2] is 1.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "twice the slope at a kink": (
+        lambda: torch.relu(given(-1.0, 0.0, 2.0, grad=True)),
+        gradient(0, 2, 1),
+        ["gradient of x differs in 1 of 3 elements: [1] is 2.0, but should be 0.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a slope beside the kink": (
+        lambda: torch.relu(given(-1.0, 1e-30, grad=True)),
+        gradient(0, 0),
+        ["gradient of x differs in 1 of 2 elements: [1] is 0.0, but should be 1.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a slope where the reference has a pole": (
+        lambda: torch.sqrt(given(0.0, 4.0, grad=True)),
+        gradient(5, 0.25),
+        ["gradient of x differs in 1 of 2 elements: [0] is 5.0, but should be inf"],
+    ),
+    "well-conditioned": (
+        lambda: torch.pow(given(1.5), given(2.0)),
+        scaled(1.01),
+        ["t0 differs in 1 of 1 element: [0] is 2.2725, but should be 2.25 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a wrong sum": (
+        lambda: torch.sum(given(1.0, 2.0, 3.0)),
+        outputs([6.01]),
+        ["t0 differs in 1 of 1 element: it is 6.01, but should be 6.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a jump of one call": (
+        lambda: torch.floor(given(2.0)),
+        outputs([1.0]),
+        ["t0 differs in 1 of 1 element: [0] is 1.0, but should be 2.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a comparison of one call": (
+        lambda: given(0.0, 1.0) > 0,
+        outputs([1, 1]),
+        ["t0 differs in 1 of 2 elements: [0] is True, but should be False"],
+    ),
+    "infinite for no reason": (
+        lambda: torch.sum(given(1e38, 1e38)),
+        outputs([INF]),
+        ["t0 differs in 1 of 1 element: it is inf, but should be 2e+38"],
+    ),
+    "finite where the sum is infinite": (
+        lambda: torch.sum(given(3e38, 3e38)),
+        outputs([0.0]),
+        ["t0 differs in 1 of 1 element: it is 0.0, but should be inf"],
+    ),
+    "NaN for an infinity that nothing meets": (
+        lambda: torch.sum(given(INF, -1e38, -1e38)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: it is nan, but should be inf"],
+    ),
+    "the infinity that overflows": (
+        lambda: torch.sum(given(INF, -3e38, -3e38)),
+        outputs([-INF]),
+        ["t0 differs in 1 of 1 element: it is -inf, but should be inf"],
+    ),
+    "NaN for a mean that stays within the range": (
+        lambda: torch.mean(given(-INF, 1e38, 1e38)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: it is nan, but should be -inf"],
+    ),
+    "NaN for an infinity and a product within the range": (
+        lambda: torch.addcmul(given(INF), given(1.5), given(-1e38)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: [0] is nan, but should be inf"],
+    ),
+    "NaN for the infinity of no sum": (
+        lambda: torch.mul(given(INF), given(3e38)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: [0] is nan, but should be inf"],
+    ),
+    "the other infinity": (
+        lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
+        outputs([-INF]),
+        ["t0 differs in 1 of 1 element: it is -inf, but should be nan"],
+    ),
+    "the gradient by no formula": (
+        lambda: torch.prod(given(INF, 2.0, 3.0, grad=True)),
+        gradient(7, INF, INF),
+        ["gradient of x differs in 1 of 3 elements: [0] is 7.0, but should be nan"],
+    ),
+    "no slope of NaN anywhere": (
+        lambda: torch.nn.functional.elu(given(NAN, 1.0, grad=True)),
+        gradient(5, 1),
+        ["gradient of x differs in 1 of 2 elements: [0] is 5.0, but should be 1.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "what copies of the elements would give": (
+        lambda: torch.softmax(given([1.0], [1.0]), 0),
+        outputs([1 / 37, 1 / 37]),
+        ["t0 differs in 2 of 2 elements: [0, 0] is 0.027027028, but should be 0.5 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a conversion within range": (
+        lambda: given(1.5, 1e20).to(torch.int32),
+        outputs([2, -(2**31)]),
+        ["t0 differs in 1 of 2 elements: [0] is 2, but should be 1"],
+    ),
+    "far from any threshold": (
+        lambda: torch.floor(given(0.1, 2.55) * 10.0),
+        outputs([1.0, 24.0]),
+        ["t1 differs in 1 of 2 elements: [1] is 24.0, but should be 25.0 (rtol=0.0001, atol=1e-05)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAWFUL)
+def test_lawful_difference_is_excused(reference: Adapter, name: str) -> None:
+    """Nothing of it stands, and the reason is told."""
+    body, change, reasons = LAWFUL[name]
+    assert asked(reference, body, change) == ([], reasons)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_answer_stands(reference: Adapter, name: str) -> None:
+    """It is told as it was, and no doubt is cast on it."""
+    body, change, messages = WRONG[name]
+    assert asked(reference, body, change) == (messages, [])
+
+
+def test_second_derivatives_have_kinks_too(reference: Adapter) -> None:
+    """At a kink of the first derivative the second is what it is on either side; elsewhere it is defined."""
+
+    def body() -> Any:
+        return torch.nn.functional.relu(given(0.0, 1.0, grad=True)) ** 2
+
+    assert asked(reference, body, second(2.0, 2.0), twice=True) == ([], ["not differentiable there"])
+    assert asked(reference, body, second(0.0, 3.0), twice=True) == (
+        ["second gradient of x differs in 1 of 2 elements: [1] is 3.0, but should be 2.0 (rtol=0.0001, atol=1e-05)"],
+        [],
+    )
+
+
+def test_what_stands_is_counted_alone(reference: Adapter) -> None:
+    """Beside an excused element only the wrong one is counted, and the excuse is named."""
+    standing, reasons = asked(reference, lambda: torch.relu(given(-1.0, 0.0, 2.0, grad=True)), gradient(0, 1, 3))
+    assert standing == [
+        "gradient of x differs in 1 of 3 elements: [2] is 3.0, but should be 1.0 (rtol=0.0001, atol=1e-05); "
+        "others are undecidable (not differentiable there)"
+    ]
+    assert reasons == ["not differentiable there"]
+
+
+def test_uninitialised_elements(reference: Adapter) -> None:
+    """What nobody wrote is excused, what was written is not."""
+
+    def body() -> Any:
+        x = torch.empty(4)
+        x[:2] = given(1.0, 2.0)
+        return x
+
+    def change(seen: Observation) -> None:
+        [shown] = seen.outputs.values()
+        shown.data = shown.data + 1
+
+    standing, reasons = asked(reference, body, change)
+    assert reasons == ["not initialised"]
+    [message] = standing
+    assert "differs in 2 of 4 elements: " in message
+    assert message.endswith("(rtol=0.0001, atol=1e-05); others are undecidable (not initialised)")
+
+
+def test_subnormal(reference: Adapter) -> None:
+    """A result too small for all its digits may be zero, even where nothing else is allowed; a normal one may not."""
+    exact = Rules(rtol=0.0, atol=0.0)
+    assert asked(reference, lambda: given(1e-40, 1.0) * 1.0, outputs([0.0, 1.0]), exact) == ([], ["subnormal"])
+    standing, reasons = asked(reference, lambda: given(1e-30, 1.0) * 1.0, outputs([0.0, 1.0]), exact)
+    assert (len(standing), reasons) == (1, [])
+
+
+def test_what_does_not_repeat_stands(reference: Adapter) -> None:
+    """Where the reference itself gives something else each time, and nobody noticed, no digits excuse anything."""
+    program, seen = recorded(reference, lambda: torch.rand(1000))
+    program.random = None
+    shown = copy.deepcopy(seen)
+    outputs(np.full(1000, 0.5))(shown)
+    [difference] = compare(program, seen, shown, Rules())
+    divergence = Divergence(difference, program, only_call(program))
+    assert undecided(reference, divergence, Rules()) == (divergence, ())
+
+
+def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
+    """float64 is held against float64: its own last digits are no doubt."""
+    body = lambda: torch.sin(given(1.0, 2.0, dtype="float64"))  # noqa: E731 - a body as the others
+    standing, reasons = asked(reference, body, outputs([0.84148, 0.909297426825]))
+    assert (len(standing), reasons) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("body", "stands", "reasons"),
+    [
+        (lambda: torch.sum(given(0.5, 0.25, -0.75)), False, []),
+        (lambda: torch.matmul(given(0.0), given(-1.0)), False, []),
+        (lambda: torch.amax(given(0.0, -0.0), 0), False, []),
+        (lambda: torch.linalg.inv(given([INF])), False, []),
+        (lambda: torch.nn.UpsamplingBilinear2d(scale_factor=2)(given([[[0.0, 0.0]]])), False, []),
+        (lambda: torch.nn.functional.softshrink(given(-0.3, -0.2)), False, []),
+        (lambda: given(1e-30) * -1e-30, False, ["sign of zero"]),
+        (lambda: torch.mul(given(0.0), given(-1.0)), True, []),
+        (lambda: torch.neg(given(0.0)), True, []),
+        (lambda: torch.relu(given(-1.0)), True, []),
+    ],
+    ids=[
+        "left of a sum",
+        "a sum of one product",
+        "a choice",
+        "an inverse",
+        "an upsampling",
+        "another at another place",
+        "an underflow",
+        "a product",
+        "a negated zero",
+        "a clipped zero",
+    ],
+)
+def test_sign_of_zero(reference: Adapter, body: Callable[[], Any], stands: bool, reasons: list[str]) -> None:
+    """A zero that rounding has made may have either sign, and no sum promises one; what the reference defines has its
+    own.
+    """
+    program, seen = recorded(reference, body)
+    [(id_, expected)] = seen.outputs.items()
+    assert not expected.data.any()
+    actual = Seen(expected.dtype, expected.shape, "cpu", False, -expected.data)
+    difference = Difference("eager_forward", "sign", "t0", "t0 is -0.0", key=str(id_), expected=expected, actual=actual)
+    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)), Rules())
+    assert [doubt.reason for doubt in doubts] == reasons
+    assert (left is not None) is stands

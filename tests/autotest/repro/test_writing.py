@@ -1,0 +1,170 @@
+"""The repros of a run: written for each red fingerprint, verified within a budget, and written again by a command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autotest.cli import main
+from autotest.repro.verifying import Budget, settle, verify, words
+from autotest.repro.writing import Written
+from reports.repros import Told
+from support.runs import Outcome, run_pytest
+
+BODY = """
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=2, check_graph=False)
+def test_lgamma():
+    x = random_tensor(ndim=1, dim0=3, low=0.5, high=4)
+    return torch.lgamma(x * 2) + 1
+
+@autotest(n=1, check_graph=False)
+def test_long():
+    return torch.argsort(random_tensor(ndim=2, dim0=30, dim1=20))
+"""
+LGAMMA, ARGSORT = "4701a54b", "9d378079"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """One run with two known divergences of OneFlow."""
+    return run_pytest(tmp_path_factory.mktemp("repros"), {"test_a.py": BODY}, "-q", target="oneflow")
+
+
+def folder(outcome: Outcome) -> Path:
+    """The run's repros."""
+    [found] = (outcome.folder / "autotest-report" / "runs").glob("*/repros")
+    return found
+
+
+def test_each_red_fingerprint_has_a_script_and_an_issue(told: Outcome) -> None:
+    """The least stored program is taken: the one call that diverges; long inputs lie beside the script."""
+    repros = folder(told)
+    assert sorted(path.name for path in repros.iterdir()) == [LGAMMA, ARGSORT, "repros.json"]
+    assert json.loads((repros / "repros.json").read_text()) == {
+        id_: {"written": True, "words": "not verified: --repro-total is 0"} for id_ in (LGAMMA, ARGSORT)
+    }
+    assert sorted(path.name for path in (repros / LGAMMA).iterdir()) == ["issue.md", "repro.py"]
+    assert sorted(path.name for path in (repros / ARGSORT).iterdir()) == ["inputs.safetensors", "issue.md", "repro.py"]
+    text = (repros / LGAMMA / "repro.py").read_text()
+    assert "def program(torch, t0):\n    t1 = torch.lgamma(t0)\n    return t1\n" in text
+    assert 'return {"gradient of t0": t0.grad}' in text
+
+
+def test_issue(told: Outcome) -> None:
+    """It says to whoever knows nothing of the harness what differs, how widely, and how it was compared."""
+    lines = (folder(told) / LGAMMA / "issue.md").read_text().splitlines()
+    assert lines[0] == "# `lgamma`: wrong values (backward, eager)"
+    assert "| shows in | backward, eager |" in lines
+    assert (
+        "| compared | shape, dtype, device, values (rtol=0.0001, atol=1e-05 for float32, by dtype; integers exactly) |"
+        in lines
+    )
+    assert "| seen in | 2 cases of 1 test |" in lines
+    assert f"| fingerprint | `oneflow/eager_backward/value/lgamma/float32` |" in lines  # noqa: F541
+    assert "- 3 of 3 elements differ beyond the tolerance" in lines
+    assert "| index | PyTorch | oneflow | absolute | relative | ULP |" in lines
+    script = (folder(told) / LGAMMA / "repro.py").read_text()
+    assert "\n".join(lines).endswith(f"```python\n{script.rstrip()}\n```")
+
+
+def test_failure_and_summary_name_the_script(told: Outcome) -> None:
+    """Where the test is red, and in the summary with what became of it; from where the run was started."""
+    script = (folder(told) / LGAMMA / "repro.py").relative_to(told.folder)
+    assert f"  repro: {script}" in told.out.splitlines()
+    assert f"  repro: {script} (not verified: --repro-total is 0)" in told.out.splitlines()
+
+
+def test_script_is_written_again(told: Outcome, tmp_path: Path) -> None:
+    """`autotest repro ID` gives the same script, elsewhere too, and touches nothing else there."""
+    report = str(told.folder / "autotest-report")
+    (tmp_path / "mine.txt").write_text("kept")
+    result = CliRunner().invoke(main, ["repro", LGAMMA, "--report", report, "--output", str(tmp_path)])
+    assert (result.exit_code, result.output) == (0, f"{tmp_path / 'repro.py'}\n")
+    assert (tmp_path / "repro.py").read_text() == (folder(told) / LGAMMA / "repro.py").read_text()
+    assert (tmp_path / "mine.txt").read_text() == "kept"
+    result = CliRunner().invoke(main, ["repro", ARGSORT, "--report", report])
+    assert (result.exit_code, result.output) == (0, f"{folder(told) / ARGSORT / 'repro.py'}\n")
+
+
+def test_script_that_cannot_be_written_again(told: Outcome, tmp_path: Path) -> None:
+    """An ID that names nothing, and a folder that cannot be written."""
+    report = str(told.folder / "autotest-report")
+    result = CliRunner().invoke(main, ["repro", "00000000", "--report", report])
+    assert result.exit_code == 2
+    assert result.output == (
+        f"no repro: ID='00000000' names no stored Program under {report}/; run its test again, or name the folder that "
+        "has it with --report (a test that runs inline stores none)\n"
+    )
+    (tmp_path / "file").write_text("")
+    result = CliRunner().invoke(main, ["repro", LGAMMA, "--report", report, "--output", str(tmp_path / "file" / "x")])
+    assert result.exit_code == 2
+    assert result.output == (
+        f"no repro: {tmp_path / 'file' / 'x'} cannot be written: Not a directory; choose another folder with --output\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "out", "said"),
+    [
+        (1, "torch: t0\nSTANDS: t0 differs\n", "verified: exits 1"),
+        (1, "Traceback\nNameError: x\n", "failed (exit 1): NameError: x"),
+        (0, "gone: both sides agree\n", "did not reproduce (exit 0)"),
+        (
+            125,
+            "cannot run here: no such device here: cuda\nbye\n",
+            "could not run (exit 125): no such device here: cuda",
+        ),
+        (-6, "", "failed (exit -6): it said nothing"),
+    ],
+)
+def test_what_a_script_amounts_to(status: int, out: str, said: str) -> None:
+    """A script that breaks by itself is not taken for one that shows its divergence."""
+    assert words(status, out) == said
+
+
+def test_script_is_run_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """Its exit status counts, it may import what its test did, and one that hangs is ended with its children."""
+    script = tmp_path / "repro.py"
+    script.write_text("import ops\nimport sys\n\nprint('STANDS: ', ops.WORD)\nsys.exit(1)\n")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "ops.py").write_text("WORD = 1\n")
+    assert verify(script, [str(tmp_path / "lib")]) == "verified: exits 1"
+    assert verify(script) == "failed (exit 1): ModuleNotFoundError: No module named 'ops'"
+    script.write_text(
+        "import subprocess\nimport sys\n\nsubprocess.run([sys.executable, '-c', 'import time; time.sleep(99)'])\n"
+    )
+    assert verify(script, seconds=0.5) == "not verified: it did not end within 0.5 s"
+
+
+def candidate(folder: Path, status: int) -> Written:
+    """A repro that ends so."""
+    folder.mkdir()
+    (folder / "repro.py").write_text(f"import sys\n\nprint('STANDS: x')\nsys.exit({status})\n")
+    return Written(folder.name, folder, ())
+
+
+def test_candidates(tmp_path: Path) -> None:
+    """Where the least program shows nothing in a script, the whole one is tried; what has no script says why."""
+
+    def two() -> Iterator[Written]:
+        yield candidate(tmp_path / "least", 0)
+        yield candidate(tmp_path / "whole", 1)
+
+    assert settle(two(), Budget(60)) == Told(True, "verified: exits 1")
+    assert settle(iter([candidate(tmp_path / "a", 0)]), Budget(60)) == Told(True, "did not reproduce (exit 0)")
+    assert settle(iter(["no script: a lambda"]), Budget(60)) == Told(False, "no script: a lambda")
+
+
+def test_budget(tmp_path: Path) -> None:
+    """What does not fit is written, and told as not verified."""
+    spent = Budget(5)
+    spent.end = 0.0
+    script = candidate(tmp_path / "a", 1)
+    assert settle(iter([script]), spent) == Told(True, "not verified: budget (5 s, --repro-total)")
+    assert settle(iter([script]), Budget(0)) == Told(True, "not verified: --repro-total is 0")

@@ -1,0 +1,204 @@
+"""SIGKILL in mid-run, and a disk that is full: no process is left, no finished case lost, one sentence said."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from reports import latest_run, read_run, summarize
+from support.runs import Outcome, command, environment, lay, run_pytest
+
+#: No worker is done with its tests before the other has begun.
+SLOW = """
+import os
+import time
+from pathlib import Path
+import pytest
+from autotest import autotest, random_tensor, torch
+
+Path("up-" + os.environ.get("PYTEST_XDIST_WORKER", "main")).touch()
+
+@pytest.mark.parametrize("i", range(4))
+@autotest(n=40, check_graph=False)
+def test_slow(i):
+    while len(list(Path().glob("up-*"))) < int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)):
+        time.sleep(0.02)
+    time.sleep(0.03)
+    return torch.square(random_tensor(ndim=1))
+"""
+CASES = 160
+
+
+class Running:
+    """An inner pytest in mid-run."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.folder = folder
+        self.workers = int(arguments[-1]) if "-n" in arguments else 0
+        lay(folder, {"test_slow.py": SLOW})
+        self._log = (folder / "log").open("wb")
+        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter
+            command("-q", *arguments),
+            cwd=folder,
+            env=environment({}),
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self.met: dict[int, psutil.Process] = {}
+
+    def family(self) -> list[psutil.Process]:
+        """The process and all that it has started."""
+        parent = psutil.Process(self.process.pid)
+        for found in [parent, *parent.children(recursive=True)]:
+            self.met.setdefault(found.pid, found)
+        return list(self.met.values())
+
+    def ended(self) -> list[int]:
+        """How many cases have ended, by the records on disk of each process."""
+        paths = self.folder.glob("autotest-report/runs/*/records-*.jsonl")
+        return [path.read_text().count('"type":"end"') + path.read_text().count('"type": "end"') for path in paths]
+
+    def under_way(self) -> bool:
+        """Whether each process has ended its first chunk."""
+        return sum(ended >= 20 for ended in self.ended()) >= max(self.workers, 1)
+
+    def until(self, condition: Callable[[], Any], seconds: float = 180.0) -> Any:
+        """Wait until `condition()` is true, and give it."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            found = condition()
+            if found:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"nothing came of it within {seconds} s: {(self.folder / 'log').read_text()}")
+
+    def targets(self) -> list[psutil.Process]:
+        """The target workers."""
+        return [p for p in self.family() if p.is_running() and "autotest.workers.server" in _line(p)]
+
+    def outcome(self) -> Outcome:
+        """Wait for the end."""
+        status = self.process.wait(timeout=180)
+        return Outcome(status, (self.folder / "log").read_text(), self.folder)
+
+    def gone(self) -> bool:
+        """Whether no process of the run is left."""
+        return not [p for p in self.met.values() if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+    def end(self) -> None:
+        """End what a failed test has left."""
+        for process in self.met.values():
+            if process.is_running():
+                process.kill()
+        self.process.wait(timeout=30)
+        self._log.close()
+
+
+def _line(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return ""
+
+
+@pytest.fixture
+def running(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Running]:
+    """A run of 160 slow cases of which the first chunks have ended."""
+    made = Running(tmp_path, *getattr(request, "param", ()))
+    try:
+        made.until(made.under_way)
+        made.family()
+        yield made
+    finally:
+        made.end()
+
+
+def test_interrupted_run(running: Running) -> None:
+    """Ctrl-C leaves a run that says how far it came, and what it was at; no test has failed."""
+    running.process.send_signal(signal.SIGINT)
+    outcome = running.outcome()
+    running.until(running.gone, 30.0)
+    assert outcome.status == pytest.ExitCode.INTERRUPTED
+    assert re.search(r"\nUNFINISHED: \d+ cases? (was|were) still running; so far ", outcome.out)
+    assert not outcome.summary["complete"]
+    assert outcome.summary["outcomes"].get("failed", 0) == 0
+
+
+BOTH = pytest.mark.parametrize("running", [(), ("-n", "2")], indirect=True, ids=["one process", "two workers"])
+
+
+@BOTH
+def test_killed_controller(running: Running) -> None:
+    """Killing pytest itself leaves no process; every case that had ended is in the records, the rest is named."""
+    before = sum(running.ended())
+    running.process.kill()
+    running.until(running.gone, 30.0)
+    run = latest_run(running.folder / "autotest-report")
+    summary = summarize(read_run(run))
+    assert before <= summary.aligned < CASES
+    assert not (run / "summary.json").exists()
+    assert all(name.startswith("test_slow.py::test_slow[") for name in summary.running)
+    if not running.workers:  # xdist's workers may finish the test that they are at
+        assert summary.running
+        assert not summary.complete
+
+
+@BOTH
+def test_killed_target_worker(running: Running) -> None:
+    """Killing a target worker costs at most the case that it ran; all other cases are aligned."""
+    victim = running.until(running.targets)[0]
+    victim.kill()
+    outcome = running.outcome()
+    running.until(running.gone, 30.0)
+    counts = outcome.counts()
+    assert counts["cases"] == CASES
+    assert counts["crashed"] == 1
+    assert counts["aligned"] == CASES - 1
+    assert outcome.status == 1
+    [row] = outcome.summary["divergences"]
+    assert row["message"].startswith("square: the target killed by SIGKILL")
+
+
+@pytest.mark.parametrize("running", [("-n", "2")], indirect=True)
+def test_killed_pytest_worker(running: Running) -> None:
+    """Killing a pytest worker leaves no target worker; the run goes on in another and loses no finished case."""
+    before = sum(running.ended())
+    [victim, *_] = [psutil.Process(p.ppid()) for p in running.until(running.targets)]
+    os.kill(victim.pid, signal.SIGKILL)
+    outcome = running.outcome()
+    running.until(running.gone, 30.0)
+    assert outcome.status == 1
+    assert "crashed while running 'test_slow.py::test_slow[" in outcome.out
+    assert outcome.summary["aligned"] >= max(before, CASES - 40)
+    assert len(outcome.records("run")) == 3
+
+
+def _little_disk() -> None:
+    """No file may grow past 12 kB: what a full disk is to whoever writes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000))
+
+
+def test_full_disk(tmp_path: Path) -> None:
+    """A disk that fills up ends the run with 2 and one sentence; what was written before can be read."""
+    outcome = run_pytest(tmp_path, {"test_slow.py": SLOW.replace("0.02", "0")}, "-q", preexec_fn=_little_disk)
+    assert outcome.status == 2, outcome.out
+    said = [line for line in outcome.out.splitlines() if line.endswith("with --autotest-report")]
+    [path] = tmp_path.glob("autotest-report/runs/*/records-main.jsonl")
+    assert said[0] == (
+        f"{path} cannot be written: File too large; free the disk or choose another folder with --autotest-report"
+    )
+    assert "1 failed" in outcome.out
+    assert "Traceback" not in outcome.out
+    summary = summarize(read_run(path.parent))
+    assert summary.aligned > 0

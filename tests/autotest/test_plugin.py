@@ -1,0 +1,349 @@
+"""The pytest plugin: asleep without an @autotest test, the same counts under every scheduler, one sentence per
+fault.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import autotest
+from autotest.run.settings import run_options
+from support.runs import Outcome, command, environment, run_pytest
+
+SharedRun = Callable[..., Outcome]
+SEVERAL = {"test_several.py": "several.py"}
+COUNTS = {"tests": 8, "cases": 35, "aligned": 35, "divergent": 0, "crashed": 0, "timed_out": 0}
+TWO = """
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=2)
+def test_first():
+    return torch.sin(random_tensor(ndim=1))
+
+@autotest(n=2)
+def test_second():
+    return torch.square(random_tensor(ndim=1))
+"""
+
+
+@pytest.fixture
+def several(shared_run: SharedRun) -> Outcome:
+    """Tests of every shape, in one process."""
+    return shared_run("several", SEVERAL, "-q", "-rs")
+
+
+def test_tests_of_every_shape(several: Outcome) -> None:
+    """Functions, parameters, fixtures, classes and `unittest.TestCase` run their n cases; setUp runs once per test."""
+    assert several.status == 0, several.out
+    assert several.outcomes() == {
+        "test_function": "passed",
+        "test_parametrized[sin]": "passed",
+        "test_parametrized[cos]": "passed",
+        "test_method": "passed",
+        "test_unittest": "passed",
+        "test_without_parentheses": "passed",
+        "test_skipping": "skipped",
+        "test_rejecting": "passed",
+    }
+    assert {name: several.verdicts(name)["aligned"] for name in several.outcomes()} == {
+        "test_function": 3,
+        "test_parametrized[sin]": 2,
+        "test_parametrized[cos]": 2,
+        "test_method": 2,
+        "test_unittest": 4,
+        "test_without_parentheses": 20,
+        "test_skipping": 0,
+        "test_rejecting": 2,
+    }
+    assert several.verdicts("test_rejecting")["rejected"] > 0
+    assert {key: value for key, value in several.counts().items() if key in COUNTS} == COUNTS
+    assert "not today" in several.out
+
+
+def test_ordinary_tests_leave_no_record(several: Outcome) -> None:
+    """A test without @autotest runs beside the others and is none of ours."""
+    assert "8 passed, 1 skipped" in several.out
+    assert "test_ordinary" not in several.outcomes()
+
+
+def test_summary_has_the_documented_keys(several: Outcome) -> None:
+    """summary.json holds the counts, the graph's share, the environment and how it went."""
+    summary = several.summary
+    assert summary["seed"] == 0
+    assert set(summary["graph"]) == {"verified", "backward_verified", "skipped"}
+    assert summary["graph"]["verified"] == 33
+    assert {"python", "torch", "numpy", "platform"} <= set(summary["environment"])
+    assert (summary["complete"], summary["running"], summary["faults"]) == (True, [], [])
+
+
+@pytest.mark.parametrize("dist", ["load", "loadscope"])
+def test_schedulers_give_the_same_counts(tmp_path: Path, several: Outcome, dist: str) -> None:
+    """Two workers, given a test or a class at a time, run the same cases with the same verdicts as one process."""
+    outcome = run_pytest(tmp_path, SEVERAL, "-q", "-n", "2", "--dist", dist)
+    assert outcome.status == 0, outcome.out
+    assert outcome.counts() == several.counts()
+    assert outcome.outcomes() == several.outcomes()
+    assert sorted(end["key"] for end in outcome.records()) == sorted(end["key"] for end in several.records())
+    assert len({record["worker"] for record in outcome.records("run")} - {"main"}) <= 2
+
+
+RESIDUE = {"__pycache__", ".pytest_cache"}
+ASLEEP = """
+import sys
+
+def test_plugin_sleeps():
+    heavy = {"torch", "numpy", "oneflow", "rich", "hypothesis.strategies"} & set(sys.modules)
+    assert heavy == set()
+    assert "autotest.plugin" in sys.modules
+"""
+
+
+def test_plugin_sleeps(tmp_path: Path) -> None:
+    """A session without an @autotest test imports no framework, prints and writes nothing of ours."""
+    outcome = run_pytest(tmp_path, {"test_asleep.py": ASLEEP}, "-q", "-p", "no:hypothesispytest", target=None)
+    assert outcome.status == 0, outcome.out
+    assert "autotest" not in outcome.out
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name not in RESIDUE) == ["test_asleep.py"]
+
+
+def test_nothing_collected(tmp_path: Path) -> None:
+    """A session that collects nothing exits with 5."""
+    assert run_pytest(tmp_path, {"test_empty.py": "\n"}, "-q").status == 5
+
+
+def test_selection_and_first_failure(tmp_path: Path) -> None:
+    """`-x` stops at the first red test, and `--lf` runs only that again."""
+    env = {"AUTOTEST_FAULT": "faults:wrong"}
+    first = run_pytest(tmp_path, {"test_two.py": TWO}, "-q", "-x", env=env)
+    assert (first.status, set(first.outcomes())) == (1, {"test_first"})
+    again = run_pytest(tmp_path, {}, "-q", "--lf", env=env)
+    assert again.status == 1
+    assert "1 failed" in again.out
+
+
+def test_options_reach_the_run(tmp_path: Path) -> None:
+    """`-k` selects; `--autotest-cases`, `--autotest-seed` and `--autotest-report` are obeyed and written down."""
+    options = ["--autotest-cases", "3", "--autotest-seed", "7", "--autotest-report", "elsewhere"]
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, "-q", "-k", "second", *options)
+    assert outcome.status == 0, outcome.out
+    assert "1 passed, 1 deselected" in outcome.out
+    summary: dict[str, Any] = json.loads((tmp_path / "elsewhere" / "summary.json").read_text())
+    assert (summary["cases"], summary["seed"]) == (3, 7)
+    assert not (tmp_path / "autotest-report").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        (
+            "target",
+            "tensorflow",
+            "target='tensorflow', but should be one of oneflow, torch, or package.module:Class [--autotest-target]",
+        ),
+        ("seed", "x", "seed='x', but should be a whole number of at least 0, or 'random' [--autotest-seed]"),
+        ("seed", "-1", "seed='-1', but should be a whole number of at least 0, or 'random' [--autotest-seed]"),
+        ("cases", "0", "cases='0', but should be a whole number of at least 1 [--autotest-cases]"),
+        (
+            "case-timeout",
+            "soon",
+            "case_timeout='soon', but should be a number of seconds of at least 0 [--autotest-case-timeout]",
+        ),
+        (
+            "case-timeout",
+            "inf",
+            "case_timeout='inf', but should be a number of seconds of at least 0 [--autotest-case-timeout]",
+        ),
+        ("shrink", "-1", "shrink='-1', but should be a number of seconds of at least 0 [--autotest-shrink]"),
+        (
+            "shrink-total",
+            "long",
+            "shrink_total='long', but should be a number of seconds of at least 0 [--autotest-shrink-total]",
+        ),
+        ("isolate", "maybe", "isolate='maybe', but should be one of auto, always, never [--autotest-isolate]"),
+        ("inputs", "wild", "inputs='wild', but should be one of plain, standard, edge [--autotest-inputs]"),
+        (
+            "repro-total",
+            "nan",
+            "repro_total='nan', but should be a number of seconds of at least 0 [--autotest-repro-total]",
+        ),
+    ],
+)
+def test_bad_option(pytestconfig: pytest.Config, option: str, value: str, message: str) -> None:
+    """An option that means nothing is refused in one sentence."""
+
+    class Given:
+        """The options of this very run, but for one."""
+
+        def getoption(self, name: str, default: object = None) -> object:
+            return value if name == f"--autotest-{option}" else pytestconfig.getoption(name, default)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(pytestconfig, name)
+
+    with pytest.raises(autotest.UsageError) as refused:
+        run_options(cast(pytest.Config, Given()), None).validate()
+    assert str(refused.value) == message
+
+
+def test_bad_option_ends_the_run(tmp_path: Path) -> None:
+    """It ends pytest with its usage status and that sentence before any test."""
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, "--autotest-cases=0")
+    assert outcome.status == pytest.ExitCode.USAGE_ERROR
+    assert outcome.out == "ERROR: cases='0', but should be a whole number of at least 1 [--autotest-cases]\n\n"
+
+
+def red_lines(outcome: Outcome) -> list[str]:
+    """What a red test or a red collection says, between its headline and the next section."""
+    shown = re.search(r"^_{3,} .* _{3,}\n(.*?)\n=", outcome.out, re.MULTILINE | re.DOTALL)
+    assert shown, outcome.out
+    return shown[1].splitlines()
+
+
+def test_unwritable_report(tmp_path: Path) -> None:
+    """A report folder that cannot be written ends the run with 2 and one sentence."""
+    (tmp_path / "file").touch()
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, "--autotest-report", "file/report")
+    assert outcome.status == 2, outcome.out
+    [said] = red_lines(outcome)
+    assert re.fullmatch(
+        rf"{re.escape(str(tmp_path))}/file/report/runs/[-\d]+/records-main.jsonl cannot be written: Not a directory; "
+        "free the disk or choose another folder with --autotest-report",
+        said,
+    )
+    assert "1 failed" in outcome.out
+
+
+def test_target_that_is_not_installed(tmp_path: Path) -> None:
+    """A target that is not installed ends the run with 2 and one sentence, without trying every test."""
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, target="nowhere:Adapter")
+    assert outcome.status == 2
+    sentence = "target 'nowhere:Adapter' cannot be imported: ModuleNotFoundError: No module named 'nowhere'"
+    assert red_lines(outcome) == [sentence]
+    assert "1 failed" in outcome.out
+    headline = f"= UNFINISHED: {sentence}; so far 1 of 1 test failed without a divergence tests 1 in "
+    assert headline in " ".join(outcome.out.split())
+    assert (outcome.summary["stops"], outcome.summary["running"]) == ([sentence], [])
+
+
+def test_target_that_dies_at_import(tmp_path: Path) -> None:
+    """A target that dies at import ends the run with 2, its status and its last words."""
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, env={"AUTOTEST_FAULT": "faults:dead_at_import"})
+    assert outcome.status == 2
+    assert red_lines(outcome) == [
+        "target 'torch' died at import: exited with status 7; its last words: undefined symbol: planted"
+    ]
+
+
+@pytest.mark.parametrize("name", ["generators", "dual_object"])
+def test_shadowing_file(tmp_path: Path, name: str) -> None:
+    """A file of one of our packages' names beside the tests is named, and nothing runs."""
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO, f"{name}.py": "X = 1\n"}, target=None)
+    home = Path(autotest.__file__).resolve().parent.parent
+    assert outcome.status == 2, outcome.out
+    assert red_lines(outcome)[0] == (
+        f"the import {name!r} resolved to {tmp_path}/{name}.py, "
+        f"but should resolve to op-autotest's own package in {home}: rename that file, or run from another folder"
+    )
+    assert "Traceback" not in outcome.out
+
+
+def test_shadowing_file_is_named_before_options_are_read(tmp_path: Path) -> None:
+    """With an option given, the shadowing file is a usage error of one sentence."""
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO, "reports.py": "X = 1\n"})
+    assert outcome.status == pytest.ExitCode.USAGE_ERROR
+    assert outcome.out.startswith(f"ERROR: the import 'reports' resolved to {tmp_path}/reports.py, but should resolve")
+
+
+def test_data_folders_of_our_names_are_in_nobodys_way(tmp_path: Path) -> None:
+    """Folders without an `__init__.py` that are called as our packages are: ours are found, wherever pytest starts."""
+    for name in ("autotest", "generators", "dual_object", "reports"):
+        (tmp_path / name).mkdir()
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, env={"PYTHONPATH": "."})
+    assert outcome.status == 0, outcome.out
+    assert outcome.outcomes() == {"test_first": "passed", "test_second": "passed"}
+
+
+LATE = """
+import pytest
+from autotest import autotest, random_tensor, torch
+
+drawn = []
+
+@pytest.mark.parametrize("op", ["relu", "tanh"])
+@autotest(n=4, check_graph=False)
+def test_late(op):
+    drawn.append(op)
+    if drawn.count(op) == 4:
+        pytest.skip("no more")
+    return getattr(torch, op)(random_tensor(ndim=1, dim0=3))
+"""
+PLANTED = """
+import torch
+
+def relu(adapter):
+    plain = torch.relu
+    torch.relu = lambda x: plain(x) + 1
+"""
+
+
+def test_skip_after_a_divergence(tmp_path: Path) -> None:
+    """A body that skips after cases that have diverged is red all the same."""
+    env = {"AUTOTEST_FAULT": "planted:relu", "PYTHONPATH": str(tmp_path)}
+    outcome = run_pytest(tmp_path, {"test_late.py": LATE, "planted.py": PLANTED}, "-q", env=env)
+    assert outcome.status == 1
+    assert outcome.outcomes() == {"test_late[relu]": "failed", "test_late[tanh]": "skipped"}
+    assert "1 failed, 1 skipped" in outcome.out
+
+
+FAULTY = """
+import pytest
+import autotest.judge.judge as judge
+from autotest import autotest, random_tensor, torch
+
+@pytest.fixture(autouse=True)
+def broken(monkeypatch):
+    def compare(*args, **kwargs):
+        raise ZeroDivisionError("planted in the harness")
+    monkeypatch.setattr(judge, "compare", compare)
+
+@autotest(n=1)
+def test_it():
+    return torch.square(random_tensor(ndim=1))
+"""
+
+
+def test_fault_of_the_harness(tmp_path: Path) -> None:
+    """An error of our own is told as ours, with its traceback, and the run exits with 3."""
+    outcome = run_pytest(tmp_path, {"test_faulty.py": FAULTY}, "-q")
+    assert outcome.status == 3, outcome.out
+    sentence = (
+        "the harness failed in test_faulty.py::test_it: ZeroDivisionError: planted in the harness; "
+        "please report this with the traceback"
+    )
+    assert sentence in outcome.out
+    assert outcome.summary["faults"] == ["test_faulty.py::test_it: ZeroDivisionError: planted in the harness"]
+
+
+def test_random_seed_explores(tmp_path: Path) -> None:
+    """`--autotest-seed random` draws a seed, shows it, and every worker uses the same."""
+    outcome = run_pytest(
+        tmp_path, {"test_two.py": TWO, "test_too.py": TWO}, "-q", "-n", "2", "--autotest-seed", "random"
+    )
+    assert outcome.status == 0, outcome.out
+    seeds = {record["seed"] for record in outcome.records("run")}
+    assert len(seeds) == 1
+    assert outcome.summary["seed"] in seeds
+    assert f"seed {outcome.summary['seed']}" in outcome.out
+
+
+def test_command_of_inner_runs_names_the_target() -> None:
+    """The inner runs of these tests really ask for the target that they mean."""
+    assert command("-q")[-3:] == ["--autotest-target", "torch", "-q"]
+    assert not any("autotest" in argument for argument in command("-q", target=None)[1:])
+    assert "AUTOTEST_FAULT" not in environment({})

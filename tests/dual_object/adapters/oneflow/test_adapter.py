@@ -1,0 +1,63 @@
+"""The real OneFlow in a spawned worker conforms: eager, static graph forward and backward, many cases in one graph."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from autotest.workers.supervisor import Supervisor
+from support.adapter_conformance import AdapterConformance
+from support.dual_bodies import assert_same, tensor, torch
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
+
+
+class TestOneflow(AdapterConformance):
+    """OneFlow 0.9.0."""
+
+    target = "oneflow"
+    rtol = 1e-5
+    atol = 1e-5
+    ungraphed = {"empty": "OneFlow's nn.Graph aborts on an input of size 0"}
+
+    def test_registry_is_whole(self, worker):
+        """All 661 user ops of this build are read, and no name twice."""
+        surface = worker.surface([])
+        assert len({*surface.registry}) == len(surface.registry) == 661
+        assert {"relu", "relu_grad", "matmul", "argwhere", "COCOReader"} <= {*surface.registry}
+
+    def test_touched_is_what_programs_run(self, recorded):
+        """A graph adds the op types of its Programs, backward included, and none of what the harness builds around
+        them; without a graph the backward's names tell.
+        """
+        case = recorded(lambda: torch.relu(tensor(2, 3)))
+        supervisor = Supervisor("oneflow", 60)
+        try:
+            assert isinstance(supervisor.graph([case.program, case.program], None), list)
+            assert supervisor.surface([]).touched == ("relu",)
+            assert isinstance(supervisor.graph([case.program, case.program], [case.gradient_keys()] * 2), list)
+            assert supervisor.surface([]).touched == ("relu", "relu_grad")
+            self.eager(supervisor, recorded(lambda: torch.erf(tensor(2))).program)
+            assert supervisor.surface([]).touched == ("erf", "relu", "relu_grad")
+        finally:
+            supervisor.close()
+
+    def test_views_are_read_from_where_they_start(self, worker, recorded):
+        """Three views of one tensor are read each from its own place: `detach()` in OneFlow forgets the offset."""
+        case = recorded(lambda: torch.split(tensor(6, 2), 2))
+        [seen] = self.eager(worker, case.program)
+        assert_same(case.seen, seen)
+        assert len({output.data.tobytes() for output in seen.outputs.values()}) == 3
+
+    def test_detached_view_is_read_from_where_it_starts(self, worker, recorded):
+        """What the body detached is read as it is, though a view of it would begin elsewhere in OneFlow."""
+        case = recorded(lambda: [part.detach() for part in torch.split(tensor(6, 2), 2)])
+        [seen] = self.eager(worker, case.program)
+        assert_same(case.seen, seen)
+
+    def test_batch_of_twenty_eagerly(self, worker, recorded):
+        """Twenty Programs of one request come back in their order."""
+        cases = [recorded(lambda size=size: tensor(size) * 2) for size in range(1, 21)]
+        for case, seen in zip(cases, self.eager(worker, *(case.program for case in cases)), strict=True):
+            assert_same(case.seen, seen)

@@ -1,0 +1,144 @@
+"""Modes that a body switches: its own calls meet them, nothing else in the process does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch as real
+
+from dual_object import Program, Replay
+from dual_object.program.calls import Call
+from dual_object.program.values import Ref
+from dual_object.replay.isolation import isolate
+from dual_object.replay.modes import Modes
+from support.dual_bodies import tensor, torch
+
+
+@pytest.fixture(autouse=True)
+def ordinary():
+    """Whatever a test leaves, the next one begins as a process does."""
+    yield
+    real.set_grad_enabled(True)
+    real.set_default_dtype(real.float32)
+    real.use_deterministic_algorithms(False)
+
+
+def modes():
+    """The modes of this process."""
+    return real.is_grad_enabled(), real.get_default_dtype(), real.are_deterministic_algorithms_enabled()
+
+
+ORDINARY = (True, real.float32, False)
+
+
+def switched():
+    """A body that switches everything for good."""
+    torch.set_grad_enabled(False)
+    torch.set_default_dtype(torch.float64)
+    torch.use_deterministic_algorithms(True)
+    return torch.exp(tensor(2)), torch.ones(2)
+
+
+def test_what_is_switched_for_good_ends_with_the_run(recorded, reference):
+    """Later calls of the same run meet it, the process does not, and each further run begins anew."""
+    with Modes(reference).applied():
+        case = recorded(switched)
+        assert modes() == (False, real.float64, True)
+    assert modes() == ORDINARY
+    for _ in range(2):
+        seen = Replay(reference, case.program).run()
+        assert [(one.requires_grad, one.dtype) for one in seen.outputs.values()] == [
+            (False, "float32"),
+            (False, "float64"),
+        ]
+        assert modes() == ORDINARY
+
+
+def test_modes_of_the_process_are_those_of_a_run(recorded, reference):
+    """A run inside another default dtype makes its tensors in it, and leaves it."""
+    case = recorded(lambda: torch.ones(2))
+    with reference.default_dtype("float64"):
+        [out] = Replay(reference, case.program).run().outputs.values()
+        assert (out.dtype, modes()) == ("float64", (True, real.float64, False))
+
+
+def test_region_that_a_failure_leaves_open(recorded, reference):
+    """A run that ends inside `no_grad` leaves no process without gradients."""
+
+    def body():
+        with torch.no_grad():
+            return torch.exp(tensor(2))
+
+    program = recorded(body).program
+    [exp] = [index for index, call in enumerate(program.calls) if call.op == "exp"]
+    calls = [replace(call, op="lacking" if index == exp else call.op) for index, call in enumerate(program.calls)]
+    replay = Replay(reference, replace(program, calls=calls))
+    assert replay.run().ended
+    assert modes() == ORDINARY
+
+
+def test_runs_beside_each_other(reference):
+    """Of two runs that are stepped by turns each meets its own modes."""
+    off = Call("function", "set_grad_enabled", (False,), {}, out=Ref(0))
+    tell = Call("function", "is_grad_enabled", (), {}, out=True)
+    without, ordinary = Replay(reference, Program([], [off, tell])), Replay(reference, Program([], [tell]))
+    without.step(0, off)
+    ordinary.step(0, tell)
+    without.step(1, tell)
+    assert (without.seen.hosts, ordinary.seen.hosts) == ({1: False}, {})
+
+
+@pytest.mark.parametrize("region", ["no_grad", "inference_mode", "enable_grad"])
+def test_sides_in_one_process(region, recorded, reference):
+    """A region of both sides that share a process leaves neither of them in it."""
+
+    def body():
+        x = tensor(2)
+        with getattr(torch, region)():
+            inside = x * 2
+        return inside, x * 3
+
+    stepper = Replay(reference, Program())
+    case = recorded(body, stepper=stepper)
+    assert (modes(), real.is_inference_mode_enabled()) == (ORDINARY, False)
+    assert [one.requires_grad for one in case.seen.outputs.values()] == [region == "enable_grad", True]
+    outputs = [stepper.values.by_id[id_] for id_ in case.seen.outputs]
+    assert [one.requires_grad for one in outputs] == [region == "enable_grad", True]
+
+
+def test_call_alone_is_outside_its_region(recorded, reference):
+    """A call of a `no_grad` region that is run alone has a gradient on every side."""
+
+    def body():
+        x = tensor(2)
+        with torch.no_grad():
+            y = torch.exp(x)
+        return x * y
+
+    [(alone, seen)] = [
+        (alone, seen)
+        for _, alone, seen in isolate(reference, recorded(body).program)
+        if modes() == ORDINARY and alone.calls[-1].op == "exp"
+    ]
+    for side in (seen, Replay(reference, alone).run()):
+        assert [one.requires_grad for one in side.outputs.values()] == [True]
+
+
+def test_modes_that_cannot_be_told(recorded, reference):
+    """A framework whose modes cannot be asked runs as before."""
+
+    class Silent:
+        """An adapter that fails where it is asked for a mode."""
+
+        def __getattr__(self, name):
+            return getattr(reference, name)
+
+        def resolve(self, path):
+            """As the reference, but for modes."""
+            if path.startswith(("is_", "get_", "are_")):
+                raise OSError("planted")
+            return reference.resolve(path)
+
+    case = recorded(lambda: torch.exp(tensor(2)))
+    assert not Replay(Silent(), replace(case.program)).run().ended

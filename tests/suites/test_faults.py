@@ -1,0 +1,119 @@
+"""Every family of the suites turns red where the target's op is wrong, and nowhere else."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from support.family_faults import FAULTS
+from support.runs import SUPPORT
+
+ROOT = Path(__file__).parents[2]
+SUITES = ROOT / "suites"
+FAMILIES = sorted(path.stem.removeprefix("test_") for path in SUITES.glob("test_*.py"))
+
+
+def _module(family: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(SUITES)
+    return importlib.import_module(f"test_{family}")
+
+
+def _rows(family: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
+    return getattr(_module(family, monkeypatch), "ROWS", ())
+
+
+def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The node ids of all forms of an op in a family; of the one test that `op` names where it names a test."""
+    file = f"suites/test_{family}.py"
+    if op.startswith("test_"):
+        return {f"{file}::{op}"}
+    calls = [[*row.calls()] for row in _rows(family, monkeypatch) if row.name == op and row.graph]
+    return {
+        f"{file}::test_{'form' if position else 'op'}[{call.id}]"
+        for forms in calls
+        for position, call in enumerate(forms if hasattr(_module(family, monkeypatch), "test_form") else forms[:1])
+    }
+
+
+def _outcomes(folder: Path, tests: set[str], fault: str = "plant") -> dict[str, str]:
+    """How each of these tests ends against the faulty target."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
+    asked = ["--autotest-target", "torch", "--autotest-cases", "3", "--autotest-report", str(folder)]
+    asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)],
+        cwd=ROOT,
+        env={**clean, "PYTHONPATH": str(SUPPORT), "AUTOTEST_FAULT": f"family_faults:{fault}"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    records = [
+        json.loads(line) for path in folder.glob("runs/*/records-*.jsonl") for line in path.read_text().splitlines()
+    ]
+    return {record["test"]: record["outcome"] for record in records if record["type"] == "test"}
+
+
+def test_every_family_has_a_fault() -> None:
+    """No family file is without a planted fault."""
+    assert sorted(FAULTS) == FAMILIES
+
+
+def test_fault_turns_its_op_red_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One wrong op per family turns all its forms red and leaves the innocent op of the family green."""
+    expected: dict[str, str] = {}
+    for family, fault in FAULTS.items():
+        faulty = _tests(family, fault.op, monkeypatch)
+        assert faulty, f"{family} has no rows of {fault.op}"
+        expected |= dict.fromkeys(faulty, "failed")
+        if fault.innocent:
+            innocent = _tests(family, fault.innocent, monkeypatch)
+            assert innocent, f"{family} has no rows of {fault.innocent}"
+            expected |= dict.fromkeys(innocent, "passed")
+    assert _outcomes(tmp_path, {*expected}) == expected
+
+
+#: Rows of calls that PyTorch refuses, by the file and the op.
+REFUSED = {
+    "convolution": ("torch.nn.functional.conv2d", ("channels", "kernel", "groups", "bias")),
+    "indexing": ("torch.index_select", ("out_of_range", "negative", "dim", "real")),
+    "join": ("torch.cat-default", ("sizes", "ranks", "dim", "nothing")),
+    "loss": ("torch.nn.functional.cross_entropy", ("class", "batch")),
+    "matmul": ("torch.matmul", ("sizes", "dtypes", "0d")),
+    "view": ("Tensor.view", ("size", "inferred_twice", "strides")),
+}
+
+
+def test_op_that_accepts_what_it_should_refuse_is_red(tmp_path: Path) -> None:
+    """Each wrong call of a lax op is a divergence, those of a strict one are none."""
+    lax = {f"suites/test_{file}.py::test_errors[{op}-{way}]" for file, (op, ways) in REFUSED.items() for way in ways}
+    lax.add("suites/test_signatures.py::test_errors[torch.logsumexp]")
+    strict = {
+        "suites/test_matmul.py::test_errors[torch.bmm-batch]",
+        "suites/test_signatures.py::test_errors[torch.amax]",
+    }
+    expected = dict.fromkeys(lax, "failed") | dict.fromkeys(strict, "passed")
+    assert _outcomes(tmp_path, lax | strict, "plant_lax") == expected
+
+
+def test_suites_cover_the_op_surface(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables name at least 250 ops, in-place and plain forms of an op counted once."""
+    names = {row.name.rstrip("_") for family in FAMILIES for row in _rows(family, monkeypatch)}
+    assert len(names) >= 250
+
+
+def test_ids_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two forms of a family share an id: pytest would number them, and case keys would change with their order."""
+    for family in FAMILIES:
+        ids = [call.id for row in _rows(family, monkeypatch) for call in row.calls()]
+        assert len(ids) == len({*ids}), family
