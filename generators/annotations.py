@@ -114,8 +114,8 @@ def _made(annotation: object) -> Plan | None:
     return None
 
 
-# Reading a Union through `typing` costs 20 microseconds each time. What is kept is the plan of an annotation,
-# which never changes.
+# Reading a Union through `typing` costs 20 microseconds each time. What is kept is the plan of an annotation, which
+# never changes.
 _remembered: Final = lru_cache(maxsize=1024, typed=True)(_made)
 
 

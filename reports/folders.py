@@ -25,8 +25,7 @@ def plan_run(report_dir: Path, seed: int, now: datetime | None = None, process: 
     """Return `runs/<YYYYmmdd-HHMMSS>-<seed>-<process>`, named in UTC so that names sort by time; nothing is created.
 
     The folder appears with its first record: a session that turns out to have nothing to tell leaves no trace. The
-    process id tells
-    apart runs that start in one second. Raises PartError for a negative seed.
+    process id tells apart runs that start in one second. Raises PartError for a negative seed.
     """
     if type(seed) is not int or seed < 0:
         raise PartError(f"seed={seed!r}, but should be an integer of at least 0 [plan_run]; see --seed")

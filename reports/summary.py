@@ -178,15 +178,14 @@ class Summary:
     """Everything the terminal tells about a run; `to_json()` is summary.json.
 
     `cases` is aligned + divergent + undecidable + skipped + crashed + timed_out: rejected draws and running cases are
-    not cases. `complete` is false where a case or test never ended, a line was damaged, or the
-    run was ended by what `stops` tells. `divergences` are what makes
-    the run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only
-    count, `stricter` what the framework's own harness would not have seen. `doubts` are the ops with undecidable cases,
-    `tolerances` what a survey found that ops need, `loose` sentences about tests that allow far more than that.
-    `unexpected` counts the divergent, crashed and timed-out cases with a divergence that is red, `unexpected_tests` the
-    tests holding them, and `failed` names the failed tests without one. `confirmed` counts the remembered cases that
-    align now, `forgotten` says what was wrong with remembered ones. By test: `outcomes` (passed, failed, skipped),
-    `seconds_by_test`, `lines`. `repros` are by the ids of divergences.
+    not cases. `complete` is false where a case or test never ended, a line was damaged, or the run was ended by what
+    `stops` tells. `divergences` are what makes the run red: `known` are explained by a ledger, `counted` are ops that
+    the target lacks and that their tests only count, `stricter` what the framework's own harness would not have seen.
+    `doubts` are the ops with undecidable cases, `tolerances` what a survey found that ops need, `loose` sentences about
+    tests that allow far more than that. `unexpected` counts the divergent, crashed and timed-out cases with a
+    divergence that is red, `unexpected_tests` the tests holding them, and `failed` names the failed tests without one.
+    `confirmed` counts the remembered cases that align now, `forgotten` says what was wrong with remembered ones. By
+    test: `outcomes` (passed, failed, skipped), `seconds_by_test`, `lines`. `repros` are by the ids of divergences.
     """
 
     folder: Path

@@ -57,8 +57,8 @@ class Entry:
     """One known divergence.
 
     `strict` is `proof` (the stored Program must still diverge) or `seen` (it is only counted: nondeterministic,
-    machine-dependent).
-    `tests` are the case-key names of the tests that showed it; `line` and `message` say it to people.
+    machine-dependent). `tests` are the case-key names of the tests that showed it; `line` and `message` say it to
+    people.
     """
 
     path: Path

@@ -47,8 +47,8 @@ class DualObject:
     """One value of a case on both sides: a tensor, a module, or another object that a framework returned.
 
     Everything a tensor or module can do, a dual object can: methods, attributes, operators, calls. What has a plain
-    Python value
-    (`bool`, `int`, `len`, `.shape`, `.item()` ...) gives the reference's and leaves a host read in the Program.
+    Python value (`bool`, `int`, `len`, `.shape`, `.item()` ...) gives the reference's and leaves a host read in the
+    Program.
     """
 
     __slots__ = ("__weakref__", "_recording", "_ref", "_value")

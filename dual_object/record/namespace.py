@@ -173,8 +173,8 @@ def GetDualObject(name: str, pytorch: Any, oneflow: Any) -> Any:  # noqa: N802 -
     """Join a PyTorch object and its counterpart in the target into one dual object.
 
     Modules (the frameworks themselves) give a dual root, functions and classes a dual op. A pair of tensors or other
-    objects becomes a value
-    of the running case; since the target's object lives in this process, the test then runs inline.
+    objects becomes a value of the running case; since the target's object lives in this process, the test then runs
+    inline.
     """
     if inspect.ismodule(pytorch):
         _, _, path = pytorch.__name__.partition(".")

@@ -68,12 +68,10 @@ class Recording:
     """One case in the making.
 
     `draw_state(name, data)` gives the values of a new module's parameter or buffer. `omitted` is the class whose
-    instances, drawn by a
-    generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each call at once on the
-    raw target.
-    `seed` is where the reference's random numbers start. `target` names the target, for `x.oneflow`. `refusal` gives
-    what a body is shown instead of the reference's own exception. `foreign` gives the neutral form of a target's own
-    plain object, such as a placement, and None for any other.
+    instances, drawn by a generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each
+    call at once on the raw target. `seed` is where the reference's random numbers start. `target` names the target, for
+    `x.oneflow`. `refusal` gives what a body is shown instead of the reference's own exception. `foreign` gives the
+    neutral form of a target's own plain object, such as a placement, and None for any other.
     """
 
     def __init__(
@@ -163,8 +161,8 @@ class Recording:
         """Run one call on the reference and record it.
 
         `function` takes the reference's own objects, without the receiver. Generators among the arguments draw their
-        values first, from
-        the parameter types of `annotated` (default: `function`). The reference's own exception propagates unchanged.
+        values first, from the parameter types of `annotated` (default: `function`). The reference's own exception
+        propagates unchanged.
         """
         raw_args: list[Any] = []
         neutral: list[Tree] = []
@@ -475,9 +473,8 @@ class Recording:
         return found
 
     def release(self) -> None:
-        """Let go of the case's values. Recording and dual objects refer to one another: without this, each case
-        waits for the garbage
-        collector, which then costs a quarter of the case.
+        """Let go of the case's values. Recording and dual objects refer to one another: without this, each case waits
+        for the garbage collector, which then costs a quarter of the case.
         """
         self._known.clear()
         self._groups.clear()

@@ -61,20 +61,17 @@ class Failure:
 class Observation:
     """All that is compared.
 
-    `outputs`: by value number, for each tensor the body returned or the Program watches.
-    `hosts`: by call
-    index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed.
-    `gradients`: by leaf key
-    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `second`: so,
-    second derivatives of the leaves that have a gradient. `buffers`: by
-    `"5.running_mean"`. `parameters`: likewise, those whose values are no longer those that the module started with.
-    `states`: by module number, its parameters and buffers as dtype, shape and requires_grad. `saved`: by module number,
-    the keys of its `state_dict()`, sorted. `structures`: by call
-    index, how what a call returned is built otherwise than on the reference, `{3}` standing for value number 3.
-    `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which that is unknown.
-    `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
-    to raise. `second_failure`: what ended the second backward, or the first one where that was to make a graph.
-    `again`: what a second call of the same static graph shows, its outputs, gradients and buffers.
+    `outputs`: by value number, for each tensor the body returned or the Program watches. `hosts`: by call index, host
+    reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed. `gradients`: by
+    leaf key (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `second`:
+    so, second derivatives of the leaves that have a gradient. `buffers`: by `"5.running_mean"`. `parameters`: likewise,
+    those whose values are no longer those that the module started with. `states`: by module number, its parameters and
+    buffers as dtype, shape and requires_grad. `saved`: by module number, the keys of its `state_dict()`, sorted.
+    `structures`: by call index, how what a call returned is built otherwise than on the reference, `{3}` standing for
+    value number 3. `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which
+    that is unknown. `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls
+    which were meant to raise. `second_failure`: what ended the second backward, or the first one where that was to make
+    a graph. `again`: what a second call of the same static graph shows, its outputs, gradients and buffers.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)

@@ -106,9 +106,8 @@ def memory(
 class Finished:
     """A run whose last call has been asked for: what is left is to read what it shows.
 
-    Reading waits for the target, so that the tensors of many runs are best read together: `tensors` are what is to
-    be read, `fill` takes
-    what was seen of them.
+    Reading waits for the target, so that the tensors of many runs are best read together: `tensors` are what is to be
+    read, `fill` takes what was seen of them.
     """
 
     __slots__ = (

@@ -1,8 +1,8 @@
 """OneFlow: eager replay. The static graph is in `graph`.
 
 Facts measured on OneFlow 0.9.0: reading is the dearest step (`.numpy()` 12-24 microseconds each, ready or not), so
-results are
-concatenated and read once per dtype; `from_numpy` shares memory and is five times cheaper than `flow.tensor`.
+results are concatenated and read once per dtype; `from_numpy` shares memory and is five times cheaper than
+`flow.tensor`.
 """
 
 from __future__ import annotations

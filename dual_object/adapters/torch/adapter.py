@@ -1,8 +1,7 @@
 """PyTorch: the reference of every case, and a target to prove the harness with (the reference against itself).
 
-`AUTOTEST_FAULT=module:function` plants faults: a worker calls that function with its adapter before the first case,
-and the
-function may change anything, PyTorch itself included. `adapter.phase` tells it what is being replayed.
+`AUTOTEST_FAULT=module:function` plants faults: a worker calls that function with its adapter before the first case, and
+the function may change anything, PyTorch itself included. `adapter.phase` tells it what is being replayed.
 """
 
 from __future__ import annotations
