@@ -123,14 +123,14 @@ def _follow(plan: Plan, source: Source, scalar: Callable[[Scalar, Source], Any])
     if plan.kind == "scalar":
         return scalar(plan.scalar, source)
     if plan.kind == "union":
-        return _follow(_one(plan.parts, source), source, scalar)
+        return _follow(_choose(plan.parts, source), source, scalar)
     if plan.kind == "literal":
-        return _one(plan.values, source)
+        return _choose(plan.values, source)
     parts = [_follow(part, source, scalar) for part in plan.parts]
     return tuple(parts) if plan.kind == "tuple" else parts
 
 
-def _one(options: Sequence[Any], source: Source) -> Any:
+def _choose(options: Sequence[Any], source: Source) -> Any:
     # A single option leaves nothing to decide, so no choice is recorded for it.
     return options[source.index(len(options))] if len(options) > 1 else options[0]
 

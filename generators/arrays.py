@@ -128,12 +128,12 @@ class ArrayGenerator(Generator):
 
     def __repr__(self) -> str:
         """The call that made it."""
-        shown = [
+        arguments = [
             f"{name}={self._knobs[name]!r}"
             for name, parameter in inspect.signature(array).parameters.items()
             if repr(self._knobs[name]) != repr(parameter.default)
         ]
-        return f"array({', '.join(shown)})"
+        return f"array({', '.join(arguments)})"
 
 
 def array(

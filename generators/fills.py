@@ -259,16 +259,16 @@ def _landmarks(task: _Task, ends: bool = False) -> Flat:
     """Integers, halves and kinks of the range near 0, with its ends if asked or where it has nothing else."""
     first, last = task.limits
     if task.dtype.category == "integer":
-        found = [float(x) for x in KINKS if first <= x <= last]
-        return np.array([*map(int, found), first, last], dtype=task.dtype.storage)
+        landmarks = [float(x) for x in KINKS if first <= x <= last]
+        return np.array([*map(int, landmarks), first, last], dtype=task.dtype.storage)
     centre = round(task.limits.nearest(0))
     steps = (np.arange(-2 * SMALL, 2 * SMALL + 1) / 2 + centre).tolist()
-    found = [x for x in dict.fromkeys([*KINKS, *steps]) if first <= x <= last]
+    landmarks = [x for x in dict.fromkeys([*KINKS, *steps]) if first <= x <= last]
     if first < 0 <= last:
-        found += [-0.0] * (1 + len(found) // 4)
-    if ends or not found:
-        found += [first, last]
-    return _rounded(np.array(found), task.dtype)
+        landmarks += [-0.0] * (1 + len(landmarks) // 4)
+    if ends or not landmarks:
+        landmarks += [first, last]
+    return _rounded(np.array(landmarks), task.dtype)
 
 
 def _picked(task: _Task, values: Flat) -> Flat:

@@ -54,8 +54,8 @@ def place_layout(layout: str, shape: Sequence[int]) -> Placed:
             packed = _packed(kept, range(rank))
             strides = tuple([0 if i == axis else stride for i, stride in enumerate(packed)])
     # The stride of a dimension of one element says nothing.
-    told = any(size > 1 and a != b for size, a, b in zip(shape, strides, plain, strict=True))
-    return Placed(strides if told else None)
+    differs = any(size > 1 and a != b for size, a, b in zip(shape, strides, plain, strict=True))
+    return Placed(strides if differs else None)
 
 
 def expand_values(data: NDArray[Any], strides: Sequence[int]) -> NDArray[Any]:

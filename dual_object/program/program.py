@@ -185,8 +185,8 @@ class Program:
         except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             raise ProgramError(f"{path} cannot be read as a stored Program: {error}") from error
         if not isinstance(data, dict) or data.get("version") != VERSION:
-            found = data.get("version") if isinstance(data, dict) else None
-            raise ProgramError(f"{path} has version={found!r}, but should have {VERSION}: record it again")
+            version = data.get("version") if isinstance(data, dict) else None
+            raise ProgramError(f"{path} has version={version!r}, but should have {VERSION}: record it again")
         note = data.get("note")
         return cls.from_json(data, arrays), note if isinstance(note, dict) else {}
 

@@ -129,8 +129,8 @@ class DualObject:
         return format(self._value, spec)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        found = self.detach().numpy()
-        return found if dtype is None else np.asarray(found, dtype=dtype)
+        array = self.detach().numpy()
+        return array if dtype is None else np.asarray(array, dtype=dtype)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(_operate("iter", self))

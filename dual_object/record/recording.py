@@ -53,9 +53,9 @@ def is_drawable(arg: Any) -> bool:
 
 def recording(what: str) -> Recording:
     """The recording of the case that is running; raises OutsideCaseError."""
-    found = current_recording.get(None)
-    if found is not None:
-        return found
+    running = current_recording.get(None)
+    if running is not None:
+        return running
     try:
         return outside_cases.get()()
     except LookupError:
@@ -404,8 +404,8 @@ class Recording:
         if any(returned is group for group in self._groups):
             return []
         items = returned if isinstance(returned, (tuple, list)) else [returned]
-        found = [item for item in items if type(item) is DualObject]
-        tensors = [dual for dual in found if isinstance(dual._value, self.reference.tensor_type)]
+        members = [item for item in items if type(item) is DualObject]
+        tensors = [dual for dual in members if isinstance(dual._value, self.reference.tensor_type)]
         return list(dict.fromkeys(dual._ref.id for dual in tensors))
 
     def differentiable(self) -> list[int]:
@@ -450,27 +450,27 @@ class Recording:
         ]
         self._note_randomness()
         if self._drew:
-            found = self.program.random = randomness(self.reference, self.program)
-            for id_ in found.sizes if found is not None else ():  # no array is the cotangent of both sides
+            random = self.program.random = randomness(self.reference, self.program)
+            for id_ in random.sizes if random is not None else ():  # no array is the cotangent of both sides
                 self.program.cotangents.pop(id_, None)
         if second is not None and self.program.cotangents and self.program.random is None:
             leaves = leaf_tensors(self.reference, self.program, self.values)
             self.program.second_cotangents = draw_second(self.reference, leaves, second)
-        [seen] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)
-        self.program.second_cotangents = differentiable_again(self.program.second_cotangents, seen.gradients)
-        return seen
+        [observation] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)
+        self.program.second_cotangents = differentiable_again(self.program.second_cotangents, observation.gradients)
+        return observation
 
     def op_dtypes(self) -> list[str]:
         """For each of the Program's `ops()` the dtype of the first tensor that it was given; empty where it was given
         none. Only before `release`.
         """
         by_id, tensor_type = self.values.by_id, self.reference.tensor_type
-        found = []
+        dtypes = []
         for call in self.program.op_calls():
             tensors = (value for id_ in call.operands() if isinstance(value := by_id.get(id_), tensor_type))
             first = next(tensors, None)
-            found.append("" if first is None else self.reference.describe(first)[0])
-        return found
+            dtypes.append("" if first is None else self.reference.describe(first)[0])
+        return dtypes
 
     def release(self) -> None:
         """Let go of the case's values. Recording and dual objects refer to one another: without this, each case waits

@@ -32,7 +32,7 @@ class Modes:
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
-        self._own = _told(adapter)
+        self._own = _current(adapter)
         self._apart = False
 
     def concern(self, call: Call) -> bool:
@@ -43,27 +43,27 @@ class Modes:
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
         """Run what is inside in these modes, and keep those in which it ends."""
-        around = _told(self._adapter)
+        around = _current(self._adapter)
         _set(self._adapter, self._own)
         try:
             yield
         finally:
-            self._own = _told(self._adapter)
+            self._own = _current(self._adapter)
             _set(self._adapter, around)
 
 
-def _told(adapter: Adapter) -> dict[str, Any]:
+def _current(adapter: Adapter) -> dict[str, Any]:
     """The modes of this process, by what sets them."""
-    found: dict[str, Any] = {}
+    modes: dict[str, Any] = {}
     for setter, teller in MODES.items():
         # What a target cannot tell, for whatever reason, cannot be given back.
         with contextlib.suppress(Exception):
-            found[setter] = adapter.resolve(teller)()
-    return found
+            modes[setter] = adapter.resolve(teller)()
+    return modes
 
 
 def _set(adapter: Adapter, modes: dict[str, Any]) -> None:
-    now = _told(adapter)
+    now = _current(adapter)
     for setter, mode in modes.items():
         if now.get(setter) != mode:
             adapter.resolve(setter)(mode)

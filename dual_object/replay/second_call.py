@@ -52,20 +52,22 @@ def second_call(reference: Adapter, program: Program, first: Observation) -> Sec
         if call.state:
             [made] = call.results()
             left = {name: first.buffers.get(f"{made}.{name}") for name in call.state}
-            state = {name: array if (seen := left[name]) is None else seen.data for name, array in call.state.items()}
+            state = {
+                name: array if (reading := left[name]) is None else reading.data for name, array in call.state.items()
+            }
             calls[index] = dataclasses.replace(call, state=state)
     again = dataclasses.replace(program, inputs=inputs, calls=calls)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # told when the body ran
         replay = Replay(reference, again, side="reference")
-        shown = replay.run()
-    if shown.ended or shown.backward_failure is not None:
+        observation = replay.run()
+    if observation.ended or observation.backward_failure is not None:
         return "PyTorch refuses its second values"
-    if shown.hosts.keys() - (program.random.hosts if program.random else ()):
+    if observation.hosts.keys() - (program.random.hosts if program.random else ()):
         return "the body reads values that the second values change"
     if _changes_a_parameter(reference, replay):
         return "the body changes a parameter"
-    return SecondCall(again, shown)
+    return SecondCall(again, observation)
 
 
 def _changes_a_parameter(reference: Adapter, replay: Replay) -> bool:

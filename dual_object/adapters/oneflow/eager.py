@@ -54,14 +54,14 @@ def import_oneflow() -> Any:
     spec = importlib.util.find_spec("nvidia")
     roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     for library in _WHEEL_LIBRARIES:
-        found = next((root / library for root in roots if (root / library).exists()), None)
-        if found is None:
+        path = next((root / library for root in roots if (root / library).exists()), None)
+        if path is None:
             raise TargetError(
                 f"target 'oneflow' cannot be imported: {missing}; "
                 f"the nvidia wheels could provide it, but {library} is not "
                 "installed: pip install 'op-autotest[oneflow]'"
             )
-        ctypes.CDLL(str(found), ctypes.RTLD_GLOBAL)
+        ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
     return importlib.import_module("oneflow")
 
 
@@ -106,15 +106,15 @@ class EagerAdapter:
 
     def resolve(self, path: str) -> Any:
         """The public object at `path` below `oneflow`."""
-        found = self._resolved.get(path)
-        if found is None:
-            found = self.flow
+        member = self._resolved.get(path)
+        if member is None:
+            member = self.flow
             for part in path.split("."):
-                found = getattr(found, part, None)
-                if found is None:
+                member = getattr(member, part, None)
+                if member is None:
                     raise MissingOp(f"oneflow has no {path!r}")
-            self._resolved[path] = found
-        return found
+            self._resolved[path] = member
+        return member
 
     def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
         """A tensor that shares memory with `data`, but for dtypes that NumPy lacks."""
@@ -145,7 +145,7 @@ class EagerAdapter:
             return [self.encode(item) for item in value]
         if isinstance(value, np.generic):
             return value.item()
-        return value if (found := globals_.neutral(value)) is None else found
+        return value if (neutral := globals_.neutral(value)) is None else neutral
 
     def _device_name(self, device: Any) -> str:
         name = self._device_names.get(device)
@@ -191,7 +191,7 @@ class EagerAdapter:
         groups: dict[Any, list[int]] = {}
         for position, tensor in enumerate(tensors):
             groups.setdefault((tensor.dtype, tensor.device), []).append(position)
-        found: list[Array] = [np.empty(0)] * len(tensors)
+        arrays: list[Array] = [np.empty(0)] * len(tensors)
         for (dtype, _), positions in groups.items():
             chosen = [tensors[position] for position in positions]
             if len(chosen) < 3 or self._dtype_names.get(dtype) not in (
@@ -201,7 +201,7 @@ class EagerAdapter:
                 "int64",
             ):
                 for position, tensor in zip(positions, chosen, strict=True):
-                    found[position] = self._read(tensor, dtype)
+                    arrays[position] = self._read(tensor, dtype)
                 continue
             # `detach()` of a view forgets where the view starts, which shows in views of the result alone: detached
             # last here, and what the body detached is copied before it is viewed.
@@ -210,9 +210,9 @@ class EagerAdapter:
             offset = 0
             for position, tensor in zip(positions, chosen, strict=True):
                 count = tensor.nelement()
-                found[position] = flat[offset : offset + count].reshape(tuple(tensor.shape))
+                arrays[position] = flat[offset : offset + count].reshape(tuple(tensor.shape))
                 offset += count
-        return found
+        return arrays
 
     def _read(self, tensor: Any, dtype: Any) -> Array:
         if self._dtype_names.get(dtype) in _NO_NUMPY:

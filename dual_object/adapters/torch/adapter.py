@@ -75,15 +75,15 @@ class Adapter:
 
     def resolve(self, path: str) -> Any:
         """The public object at `path` below `torch`."""
-        found = self._resolved.get(path)
-        if found is None:
-            found = torch
+        member = self._resolved.get(path)
+        if member is None:
+            member = torch
             for part in path.split("."):
-                found = getattr(found, part, None)
-                if found is None:
+                member = getattr(member, part, None)
+                if member is None:
                     raise MissingOp(f"torch has no {path!r}")
-            self._resolved[path] = found
-        return found
+            self._resolved[path] = member
+        return member
 
     def tensor(self, data: Array, dtype: str) -> tuple[torch.Tensor, bool]:
         """A tensor that shares memory with `data`, but for dtypes that NumPy lacks."""
@@ -116,8 +116,8 @@ class Adapter:
 
     def fields(self, value: Any) -> tuple[str, ...]:
         """Field names of a named tuple or of a `torch.return_types` result; empty for any other tuple."""
-        found: tuple[str, ...] = getattr(value, "_fields", ()) or getattr(value, "__match_args__", ())
-        return found
+        names: tuple[str, ...] = getattr(value, "_fields", ()) or getattr(value, "__match_args__", ())
+        return names
 
     def _device_name(self, device: torch.device) -> str:
         name = self._devices.get(device)
@@ -328,17 +328,17 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
     for key, buffer in buffers.items():  # tracing ran the modules once
         buffer.copy_(torch.from_numpy(state[key]))
 
-    def called(tensors: Sequence[torch.Tensor], seen: Observation) -> Observation:
-        shown = iter(see(adapter, [*traced(*tensors), *buffers.values()]))
-        seen.outputs = {id_: next(shown) for id_ in returned}
-        seen.gradients = {key: next(shown) for key in keys}
-        seen.buffers = {key: next(shown) for key in buffers}
-        return seen
+    def called(tensors: Sequence[torch.Tensor], observation: Observation) -> Observation:
+        readings = iter(see(adapter, [*traced(*tensors), *buffers.values()]))
+        observation.outputs = {id_: next(readings) for id_ in returned}
+        observation.gradients = {key: next(readings) for key in keys}
+        observation.buffers = {key: next(readings) for key in buffers}
+        return observation
 
-    seen = called(inputs(first), replay.seen)
+    observation = called(inputs(first), replay.seen)
     if again is not None:
-        for tensor in (*seen.outputs.values(), *seen.gradients.values(), *seen.buffers.values()):
+        for tensor in (*observation.outputs.values(), *observation.gradients.values(), *observation.buffers.values()):
             assert tensor is not None, "asked of autograd, a gradient is there"
             tensor.data = tensor.data.copy()  # the second call may write to what the first one gave
-        seen.again = called(inputs(again), Observation())
-    return seen
+        observation.again = called(inputs(again), Observation())
+    return observation
