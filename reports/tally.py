@@ -222,8 +222,8 @@ class _Tally:
             return
         # One program per fingerprint is enough to show: that of a red case before any other, and of the alphabetically
         # first test, whatever the workers.
-        shown = self._evidence.get(fingerprint)
-        if shown is None or (not red, test) < shown[:2]:
+        earlier = self._evidence.get(fingerprint)
+        if earlier is None or (not red, test) < earlier[:2]:
             self._evidence[fingerprint] = (not red, test, Evidence.of(evidence))
 
     def _shrunk(self, record: Record) -> None:
@@ -241,17 +241,17 @@ class _Tally:
         if held is None or rank < held[0]:
             self._blames[record["fingerprint"]] = rank, record["blame"]
 
-    def _shown(self, fingerprint: str, evidence: Evidence) -> Evidence:
+    def _completed(self, fingerprint: str, evidence: Evidence) -> Evidence:
         shrunk, blame = self._minimal.get(fingerprint), self._blames.get(fingerprint)
         evidence = evidence if shrunk is None else replace(evidence, shrunk=shrunk[1])
         return evidence if blame is None else replace(evidence, blame=blame[1])
 
     def _divergences(self) -> list[Divergence]:
-        found = []
+        divergences = []
         for (_, _, level), (row, cases) in self._rows.items():
             texts = {name: row[name] for name in ROW_TEXTS}
-            found.append(Divergence(**texts, level=level, reason=row["reason"], cases=tuple(cases)))
-        return sorted(found, key=lambda row: (severity(row.kind), row.fingerprint, row.test))
+            divergences.append(Divergence(**texts, level=level, reason=row["reason"], cases=tuple(cases)))
+        return sorted(divergences, key=lambda row: (severity(row.kind), row.fingerprint, row.test))
 
     def summary(self) -> Summary:
         """Return what was counted."""
@@ -289,7 +289,7 @@ class _Tally:
             known=by_level["known"],
             counted=by_level["counted"],
             stricter=by_level["stricter"],
-            evidence={name: self._shown(name, evidence) for name, (_, _, evidence) in self._evidence.items()},
+            evidence={name: self._completed(name, evidence) for name, (_, _, evidence) in self._evidence.items()},
             unexpected=self._unexpected.total(),
             unexpected_tests=len(bad_tests),
             failed=tuple(sorted(failed - bad_tests)),

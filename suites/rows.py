@@ -52,7 +52,7 @@ def real(low: float, high: float) -> float:
 
 def tensor(*sizes: Any, low: Any = -1, high: Any = 1, dtype: Any = float, **named: Any) -> Any:
     """A tensor of these sizes with values of [low, high), on the case's device; the rest is as for `random_tensor`."""
-    dims = {f"dim{axis}": one for axis, one in enumerate(sizes)}
+    dims = {f"dim{axis}": value for axis, value in enumerate(sizes)}
     return placed(random_tensor(ndim=len(sizes), low=low, high=high, dtype=dtype, **dims, **named))
 
 

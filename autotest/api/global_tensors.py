@@ -86,27 +86,27 @@ def is_global() -> bool:
 class Listed(Generator):
     """A list that needs no draw: it can be iterated, indexed and measured, in a case and outside of one."""
 
-    def __init__(self, spelled: str, found: Callable[[], list[Any]], children: Sequence[Generator] = ()) -> None:
+    def __init__(self, spelled: str, members: Callable[[], list[Any]], children: Sequence[Generator] = ()) -> None:
         super().__init__(*children)
         self._spelled = spelled
-        self._found = found
+        self._members = members
 
     def value(self) -> list[Any]:
         """The whole list."""
-        return self._found()
+        return self._members()
 
     def draw(self, source: Source) -> list[Any]:
         """The whole list; no decision is taken."""
-        return self._found()
+        return self._members()
 
     def __len__(self) -> int:
-        return len(self._found())
+        return len(self._members())
 
     def __getitem__(self, index: Any) -> Any:
-        return self._found()[index]
+        return self._members()[index]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._found())
+        return iter(self._members())
 
     def __repr__(self) -> str:
         return self._spelled
@@ -121,8 +121,8 @@ class OneOf(Listed):
 
     def draw(self, source: Source) -> Any:
         """One of the list."""
-        found = self._found()
-        return found[source.index(len(found))]
+        members = self._members()
+        return members[source.index(len(members))]
 
     def __len__(self) -> int:
         return len(self.value())
@@ -210,7 +210,7 @@ def all_sbp(
     without = (except_split, except_broadcast, except_partial_sum)
     axes = [valid_split_axis] if isinstance(valid_split_axis, int) else valid_split_axis
 
-    def found() -> list[Any]:
+    def every() -> list[Any]:
         parts = dim if placement is None else _dimensions(placement)
         ndim = pack(max_dim).to(int).value()
         if ndim == 0:
@@ -225,13 +225,13 @@ def all_sbp(
             kinds.append(Sbp("partial_sum"))
         return [tuple(map(given, parts_)) for parts_ in product(kinds, repeat=parts)]
 
-    told = [f"placement={placement!r}"] if placement is not None else [f"dim={dim}"] if dim != 1 else []
-    told.append(f"max_dim={max_dim!r}")
-    told += [
+    arguments = [f"placement={placement!r}"] if placement is not None else [f"dim={dim}"] if dim != 1 else []
+    arguments.append(f"max_dim={max_dim!r}")
+    arguments += [
         f"except_{name}=True" for name, out in zip(("split", "broadcast", "partial_sum"), without, strict=True) if out
     ]
-    told += [] if valid_split_axis is None else [f"valid_split_axis={valid_split_axis!r}"]
-    return Listed(f"all_sbp({', '.join(told)})", found, (pack(max_dim),))
+    arguments += [] if valid_split_axis is None else [f"valid_split_axis={valid_split_axis!r}"]
+    return Listed(f"all_sbp({', '.join(arguments)})", every, (pack(max_dim),))
 
 
 def random_sbp(
@@ -250,19 +250,19 @@ def random_sbp(
     spelled = repr(listed).replace("all_", "random_", 1)
 
     def some() -> list[Any]:
-        found = listed.value()
-        if not found:
+        members = listed.value()
+        if not members:
             raise UsageError(f"{spelled} has nothing to draw from, but should leave at least one sbp")
-        return found
+        return members
 
     return OneOf(spelled, some, (pack(max_dim),))
 
 
 def _dimensions(placement: Any) -> int:
     """How many dimensions a placement has, however it is given. Raises UsageError for what is none."""
-    found = placement.value() if isinstance(placement, Generator) else placement
-    found = found.reference if type(found) is DualObject else found
-    ranks = getattr(found, "ranks", None)
+    value = placement.value() if isinstance(placement, Generator) else placement
+    value = value.reference if type(value) is DualObject else value
+    ranks = getattr(value, "ranks", None)
     if ranks is None or not hasattr(ranks, "ndim"):
         raise UsageError(f"placement={placement!r}, but should be a placement or a generator of one [all_sbp(...)]")
     return int(ranks.ndim)

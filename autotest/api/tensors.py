@@ -72,8 +72,8 @@ def random_tensor(
             "distinct": None if distinct is False else distinct,
         }
         asked |= {"low": low, "high": high} if ranged else {}
-        shown = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value is not None)
-        raise RangeError(f"{str(error).partition(' [array(')[0]} [random_tensor({shown})]") from None
+        arguments = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value is not None)
+        raise RangeError(f"{str(error).partition(' [array(')[0]} [random_tensor({arguments})]") from None
     wanted = requires_grad
     if wanted is None:
         wanted = differentiable
@@ -102,9 +102,9 @@ def _check_sizes(ndim: int, sizes: dict[str, Any]) -> None:
     """Refuse a size for a dimension that the tensor does not have."""
     for axis, (name, size) in enumerate([*sizes.items()][1:]):
         if axis >= ndim and size is not None:
-            shown = ", ".join(f"{key}={value!r}" for key, value in sizes.items() if value is not None)
+            arguments = ", ".join(f"{key}={value!r}" for key, value in sizes.items() if value is not None)
             wanted = f"an ndim of at least {axis + 1}"
-            raise UsageError(f"{name}={size!r} is given, but should come with {wanted} [random_tensor({shown})]")
+            raise UsageError(f"{name}={size!r} is given, but should come with {wanted} [random_tensor({arguments})]")
 
 
 def choice_tensor(
@@ -167,9 +167,9 @@ def dual_tensor(tensor: Any) -> DualObject:
         raise UsageError(f"tensor={tensor!r:.60}, but should be a torch.Tensor {where}")
     layout = str(tensor.layout).removeprefix("torch.")
     if layout != "strided" or tensor.is_nested or tensor.device.type != "cpu":
-        found = "nested" if tensor.is_nested else layout
+        kind = "nested" if tensor.is_nested else layout
         raise UsageError(
-            f"tensor is {found} on {tensor.device}, but should be strided on cpu: "
+            f"tensor is {kind} on {tensor.device}, but should be strided on cpu: "
             f"convert it, and convert the dual object back {where}"
         )
     dtype, _, _, requires_grad = record.reference.describe(tensor)

@@ -59,7 +59,7 @@ def replay_id(
     try:
         with reference.default_dtype(default or "float32"):
             program = in_float64(reference, program) if float64 else program
-            found = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
+            divergences = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
     except CannotWiden as error:
         raise ReplayError(f"{id_} has no meaning in float64: {error}") from None
     except (EnvironmentFault, TrialError) as error:
@@ -69,13 +69,13 @@ def replay_id(
     name = target or row["target"]
     rows = [
         {**divergence.row(name, row["test"], row["case_key"]), "evidence": divergence.evidence(rules)}
-        for divergence in found
+        for divergence in divergences
     ]
     if float64:
         return verdict(row, name, rows, program)
-    same_phase = [shown for shown in rows if shown["phase"] == row["phase"]]
+    same_phase = [other for other in rows if other["phase"] == row["phase"]]
     if same_phase:
-        stands = any(shown["fingerprint"] == row["fingerprint"] for shown in same_phase)
+        stands = any(other["fingerprint"] == row["fingerprint"] for other in same_phase)
         lead = f"{id_} stands" if stands else f"{id_} still diverges, but as something else"
         return STANDS, f"{lead}: {failure_text(same_phase, cases=1)}"
     return GONE, f"{id_} is gone: {row['fingerprint']} no longer diverges\n\n{program}"

@@ -55,10 +55,10 @@ class Outside(Recording):
     def _append(self, call: Call) -> None:
         super()._append(call)
         assert self.stepper is not None
-        seen = self.stepper.seen
-        if seen.ended:
-            failure = seen.failures.pop()
-            seen.ended = False
+        observation = self.stepper.seen
+        if observation.ended:
+            failure = observation.failures.pop()
+            observation.ended = False
             raise RuntimeError(f"the target's {call.op} raised {failure.classes[0]}: {failure.message}")
 
 
