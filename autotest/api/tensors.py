@@ -13,7 +13,7 @@ from dual_object.program.global_layouts import in_global_scope
 from dual_object.program.values import Array
 from dual_object.record.dual import DualObject
 from dual_object.record.recording import recording
-from generators import DTYPES, PLAIN, Generator, RangeError, array, dtype_name, pack
+from generators import DTYPES, PLAIN, DrawnArray, Generator, Mix, RangeError, array, dtype_name, pack
 from generators.drawing import current_drawing
 from generators.source import Source, words
 
@@ -50,52 +50,69 @@ def random_tensor(
     """
     record = recording("random_tensor()")
     name = dtype_name(dtype.value() if isinstance(dtype, Generator) else dtype)
-    category = DTYPES[name].category
-    differentiable = category in ("complex", "floating")
+    sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
     mix = PLAIN if in_global_scope() else current_drawing.get().mix
+    drawn = _draw(sizes, low, high, name, distinct, mix)
+    return record.input(
+        drawn.data,
+        drawn.dtype,
+        requires_grad=_wants_gradient(requires_grad, name, mix),
+        fill=drawn.fill,
+        seed=drawn.seed,
+        strides=drawn.placed.strides,
+        offset=drawn.placed.before,
+    )
+
+
+def _draw(sizes: dict[str, Any], low: Any, high: Any, name: str, distinct: Any, mix: Mix) -> DrawnArray:
+    """The values of a `random_tensor` of the dtype `name`; errors spell the arguments as they were given to it."""
+    asked = {
+        **sizes,
+        "dtype": None if name == "float32" else name,
+        "distinct": None if distinct is False else distinct,
+        "low": low,
+        "high": high,
+    }
     ranged = low is not None or high is not None
     if not ranged:
-        low, high = (-1, 1) if differentiable else (0 if name == "uint8" else -8, 8)
+        low, high = (-1, 1) if _differentiable(name) else (0 if name == "uint8" else -8, 8)
     elif low is None or high is None:
         given, other = ("high", "low") if low is None else ("low", "high")
         value = high if low is None else low
         raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
-    sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
-    if isinstance(ndim, int):
-        _check_sizes(ndim, sizes)
+    if isinstance(sizes["ndim"], int):
+        _check_sizes(sizes["ndim"], sizes)
     try:
-        drawn = array(**sizes, low=low, high=high, dtype=name, mix=mix, ranged=ranged, distinct=distinct).value()
+        drawn: DrawnArray = array(
+            **sizes, low=low, high=high, dtype=name, mix=mix, ranged=ranged, distinct=distinct
+        ).value()
     except RangeError as error:
-        asked = {
-            **sizes,
-            "dtype": None if name == "float32" else name,
-            "distinct": None if distinct is False else distinct,
-        }
-        asked |= {"low": low, "high": high} if ranged else {}
         arguments = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value is not None)
         raise RangeError(f"{str(error).partition(' [array(')[0]} [random_tensor({arguments})]") from None
+    return drawn
+
+
+def _wants_gradient(requires_grad: Any, name: str, mix: Mix) -> bool:
+    """Whether a `random_tensor` of the dtype `name` requires a gradient: as was asked, else where it can have one, but
+    for the share of tensors that `mix` leaves without. Raises UsageError.
+    """
     wanted = requires_grad
     if wanted is None:
-        wanted = differentiable
-        if differentiable and mix.without_gradient:
+        wanted = _differentiable(name)
+        if wanted and mix.without_gradient:
             wanted = not current_drawing.get().source.index(2, (1 - mix.without_gradient, mix.without_gradient))
     if isinstance(wanted, Generator):
         wanted = wanted.to(bool).value()
-    if wanted and not differentiable:
+    if wanted and not _differentiable(name):
         raise UsageError(
             f"requires_grad={requires_grad!r}, but should be False for dtype={name!r}: "
             "only floating tensors have gradients [random_tensor(...)]"
         )
-    placed = drawn.placed
-    return record.input(
-        drawn.data,
-        drawn.dtype,
-        requires_grad=wanted,
-        fill=drawn.fill,
-        seed=drawn.seed,
-        strides=placed.strides,
-        offset=placed.before,
-    )
+    return bool(wanted)
+
+
+def _differentiable(name: str) -> bool:
+    return DTYPES[name].category in ("complex", "floating")
 
 
 def _check_sizes(ndim: int, sizes: dict[str, Any]) -> None:

@@ -164,37 +164,10 @@ class Recording:
         values first, from the parameter types of `annotated` (default: `function`). The reference's own exception
         propagates unchanged.
         """
-        raw_args: list[Any] = []
-        neutral: list[Tree] = []
-        if receiver is not None:
-            neutral.append(receiver._ref)
-        for position, arg in enumerate(args):
-            kind_of = type(arg)
-            if kind_of is DualObject:
-                raw_args.append(self._own(arg, op))
-                neutral.append(arg._ref)
-            elif kind_of in PLAIN:
-                raw_args.append(arg)
-                neutral.append(arg)
-            else:
-                if is_drawable(arg):
-                    arg = draw(arg, annotated or function, op, position, args, kwargs)
-                    if isinstance(arg, self._omitted):
-                        continue
-                raw, tree = self._argument(arg, op, (annotated or function, position, args, kwargs))
-                raw_args.append(raw)
-                neutral.append(tree)
-        raw_kwargs: dict[str, Any] = {}
-        neutral_kwargs: dict[str, Tree] = {}
-        for key, arg in kwargs.items():
-            if is_drawable(arg):
-                arg = draw(arg, annotated or function, op, key, args, kwargs)
-                if isinstance(arg, self._omitted):
-                    continue
-            raw, neutral_kwargs[key] = self._argument(arg, op, (annotated or function, key, args, kwargs))
-            if key not in KEYWORDS or kind == "custom":  # the reference's tensors are all local
-                raw_kwargs[key] = raw
-        record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
+        typed = annotated or function
+        raw_args, neutral = self._positional(receiver, op, typed, args, kwargs)
+        raw_kwargs, neutral_kwargs = self._keywords(kind, op, typed, args, kwargs) if kwargs else ({}, {})
+        record = Call(kind, op, neutral, neutral_kwargs, custom=custom)
         if kind == "module":
             self._note_randomness()
         ahead = kind == "exit"  # the sides may share a process, and there the region that began last ends first
@@ -224,6 +197,46 @@ class Recording:
         if record.state and in_global_scope() and not record.operands():
             self._make_global(returned)
         return returned
+
+    def _positional(
+        self, receiver: DualObject | None, op: str, typed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], tuple[Tree, ...]]:
+        """The positional arguments as the reference takes them, and in their neutral form, the receiver before them."""
+        raw_args: list[Any] = []
+        neutral: list[Tree] = [] if receiver is None else [receiver._ref]
+        for position, arg in enumerate(args):
+            kind_of = type(arg)
+            if kind_of is DualObject:
+                raw_args.append(self._own(arg, op))
+                neutral.append(arg._ref)
+            elif kind_of in PLAIN:
+                raw_args.append(arg)
+                neutral.append(arg)
+            else:
+                if is_drawable(arg):
+                    arg = draw(arg, typed, op, position, args, kwargs)
+                    if isinstance(arg, self._omitted):
+                        continue
+                raw, tree = self._argument(arg, op, (typed, position, args, kwargs))
+                raw_args.append(raw)
+                neutral.append(tree)
+        return raw_args, tuple(neutral)
+
+    def _keywords(
+        self, kind: CallKind, op: str, typed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Tree]]:
+        """The arguments given by name as the reference takes them, and in their neutral form."""
+        raw_kwargs: dict[str, Any] = {}
+        neutral: dict[str, Tree] = {}
+        for key, arg in kwargs.items():
+            if is_drawable(arg):
+                arg = draw(arg, typed, op, key, args, kwargs)
+                if isinstance(arg, self._omitted):
+                    continue
+            raw, neutral[key] = self._argument(arg, op, (typed, key, args, kwargs))
+            if key not in KEYWORDS or kind == "custom":  # the reference's tensors are all local
+                raw_kwargs[key] = raw
+        return raw_kwargs, neutral
 
     def _start_randomness(self) -> None:
         self.reference.seed(self._seed)
@@ -294,9 +307,8 @@ class Recording:
 
     def _framework_object(self, arg: Any, op: str) -> tuple[Any, Tree]:
         known = self._known.get(id(arg))
-        if (
-            known is not None and known._value is arg
-        ):  # `m.training_step(m.weight.pytorch)`: a raw object that has a number
+        # A raw object may have a number already, as in `m.training_step(m.weight.pytorch)`.
+        if known is not None and known._value is arg:
             return arg, known._ref
         if isinstance(arg, (self.reference.tensor_type, self.reference.module_type)):
             raise ArgumentError(
