@@ -50,7 +50,9 @@ def draw(annotation: object, source: Source, scalar: Callable[[Scalar, Source], 
 
 
 def element(annotation: object, position: int) -> object:
-    """What `annotation` says about the element at `position`; itself if it is about no sequence."""
+    """What `annotation` says about the element at `position`: of `tuple[int, float]` at 1, `float`. One that is about
+    no sequence is returned as it is.
+    """
     origin = get_origin(annotation)
     if origin in UNIONS:
         for member in get_args(annotation):

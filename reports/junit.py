@@ -184,7 +184,7 @@ def worst_errors(elements: Iterable[Mapping[str, object]]) -> dict[str, object]:
 
 
 def _error(value: object) -> float | None:
-    """An error as a number: records keep what is not finite as text, and null where there is none."""
+    """The error as a number, for records keep an infinity or NaN as text; None where there is none."""
     try:
         return float(value) if isinstance(value, (int, float, str)) else None
     except (ValueError, OverflowError):

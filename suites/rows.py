@@ -81,12 +81,15 @@ def values(low: float, high: float, ndim: int = 2, **named: Any) -> Callable[[],
 class Op:
     """An op by the name that users type.
 
-    `draw` draws the arguments of one call. `spelled` lists where the op is found, the main form first: `torch`, `F`
-    (`torch.nn.functional`), `linalg`, `Tensor`, `Tensor_` (in place, on a clone), or an operator such as `x+y`.
-    `keywords` names the positional arguments; it adds a form that passes all of them by name. `variant` tells rows of
-    one op apart. `graph=False`: no static graph can run the op, for the size or the host value it gives depends on
-    values. `then` is applied to the result, where the bare result has no defined values. `errors` draws, by what is
-    wrong with them, arguments that the op must refuse.
+    Attributes:
+        draw: draws the arguments of one call.
+        spelled: where the op is found, the main form first: `torch`, `F` (`torch.nn.functional`), `linalg`, `Tensor`,
+            `Tensor_` (in place, on a clone), or an operator such as `x+y`.
+        keywords: names of the positional arguments; adds a form that passes all of them by name.
+        variant: tells rows of one op apart.
+        graph: False where no static graph can run the op, since a size or host value that it gives depends on values.
+        then: is applied to the result, where the bare result has no defined values.
+        errors: draws, by what is wrong with them, arguments that the op must refuse.
     """
 
     name: str

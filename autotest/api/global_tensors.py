@@ -84,7 +84,7 @@ def is_global() -> bool:
 
 
 class Listed(Generator):
-    """A list that needs no draw: it can be iterated, indexed and measured, in a case and outside of one."""
+    """A list that needs no draw: it can be iterated, indexed and measured inside a case and outside of one."""
 
     def __init__(self, spelled: str, members: Callable[[], list[Any]], children: Sequence[Generator] = ()) -> None:
         super().__init__(*children)
@@ -113,7 +113,7 @@ class Listed(Generator):
 
 
 class OneOf(Listed):
-    """One of a list, drawn once in a case; iterated, indexed and measured, it is what was drawn."""
+    """One member of a list, drawn once per case. Iteration, indexing and `len` work on the drawn member."""
 
     def value(self) -> Any:
         """What was drawn in this case; OutsideCaseError outside of one."""
@@ -148,7 +148,7 @@ def _devices(only: str | None) -> tuple[str, ...]:
 
 
 def _placements(only: str | None, given: Given) -> list[Any]:
-    """All ranks in a row, and as one row of a square."""
+    """On each device type, all ranks as a list and as a hierarchy of one row: `[0, 1]` and `[[0, 1]]`."""
     ranks = list(range(world_size()))
     return [given(Placement(device, shape)) for device in _devices(only) for shape in (ranks, [ranks])]
 
@@ -198,10 +198,13 @@ def all_sbp(
 ) -> Listed:
     """Every sbp that a tensor can have, each a tuple with one part per dimension of the placement.
 
+    `all_sbp(dim=1, max_dim=2)` is `[(split(0),), (split(1),), (broadcast,), (partial_sum,)]`; `dim=2` gives the 16
+    pairs of these.
+
     Args:
-        placement: gives the number of parts; a placement or a generator of one. Without it there are `dim` parts.
-        dim: the number of parts.
-        max_dim: the tensor's number of dimensions; of 0, a scalar, there are copies alone.
+        placement: a placement or a generator of one; its number of dimensions is the number of parts.
+        dim: the number of parts where no placement is given.
+        max_dim: the tensor's number of dimensions, or a generator of it; a scalar (0) can only be `broadcast`.
         except_split, except_broadcast, except_partial_sum: leave these out.
         valid_split_axis: the dimensions along which to split; by default all. One that is shorter than the number of
             ranks must be left out: OneFlow ends all ranks over it.

@@ -34,19 +34,21 @@ def random_tensor(
     """A tensor with random values, the same on both sides.
 
     Args:
-        ndim: 0 to 5; by default 1 to 5, at times 0.
-        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each, at times 0. Those beyond a random `ndim` go unused.
-        low, high: values lie in [low, high); by default [-1, 1), for integers [-8, 8), without a sign [0, 8), but for
-        special values in some tensors.
+        ndim: 0 to 5; by default 1 to 5, now and then 0.
+        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each, now and then 0. Those beyond a random `ndim` go
+            unused.
+        low, high: values lie in [low, high), but for special values in some tensors. By default [-1, 1) for floats,
+            [-8, 8) for integers, [0, 8) for uint8.
         dtype: a dtype, its name, or float (float32), int (int64), bool.
-        requires_grad: by default True where the dtype can have a gradient, but for some tensors.
-        distinct: no two values are equal: for ops that choose among elements, of which the choice among equal ones is
+        requires_grad: by default True where the dtype can have a gradient, now and then False.
+        distinct: no two values are equal. For ops that choose among elements: which of two equal ones they choose is
             undecidable.
 
-    How often "at times" is, which values are special and how tensors lie in memory depends on the run's `inputs`;
-    plain ones are none of it, and global ones are always plain.
+    All arguments may be generators. How often "now and then" is, which values are special (NaN, infinities, -0.0) and
+    how tensors lie in memory depends on the run's `inputs`: with `--inputs plain`, and for global tensors, there is
+    nothing of the kind.
 
-    All arguments may be generators. Raises OutsideCaseError, RangeError, DtypeError, UsageError.
+    Raises OutsideCaseError, RangeError, DtypeError, UsageError.
     """
     record = recording("random_tensor()")
     name = dtype_name(dtype.value() if isinstance(dtype, Generator) else dtype)
@@ -198,7 +200,7 @@ def dual_tensor(tensor: Any) -> DualObject:
 
 
 class Choose(Generator):
-    """A 32-bit seed."""
+    """Draws the 32-bit seed of a `choice_tensor`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from autotest.cases.store import ReplayError, find
 from autotest.commands.replay_float64 import has_floats, in_float64, verdict
@@ -33,22 +34,8 @@ def replay_id(
     """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to, or that one in float64;
     the exit status and what to print. Raises ReplayError.
     """
-    path = find(id_, report, original=original)
-    try:
-        program, note = Program.load(path)
-    except ProgramError as error:
-        raise ReplayError(str(error)) from None
+    program, note = _replayable(id_, find(id_, report, original=original))
     row, rules = note["row"], Rules(**note["rules"])
-    if row["kind"] == "batch_only":
-        raise ReplayError(
-            f"{id_} shows only in a static graph that other cases share: run its test again, {row['test']}"
-        )
-    needed = ranks_needed(program)
-    if needed > 1:
-        raise ReplayError(
-            f"{id_} has tensors on {needed} ranks: run its test again, autotest run {row['test']} --ranks {needed}"
-        )
-
     # As pytest does: custom ops and targets may live beside the test.
     sys.path[:0] = [str(Path(row["test"].partition("::")[0]).absolute().parent), os.getcwd()]
     reference = load_reference()
@@ -79,6 +66,25 @@ def replay_id(
         lead = f"{id_} stands" if stands else f"{id_} still diverges, but as something else"
         return STANDS, f"{lead}: {failure_text(same_phase, cases=1)}"
     return GONE, f"{id_} is gone: {row['fingerprint']} no longer diverges\n\n{program}"
+
+
+def _replayable(id_: str, path: Path) -> tuple[Program, dict[str, Any]]:
+    """The Program stored at `path` and its note; raises ReplayError where it does not diverge by itself."""
+    try:
+        program, note = Program.load(path)
+    except ProgramError as error:
+        raise ReplayError(str(error)) from None
+    row = note["row"]
+    if row["kind"] == "batch_only":
+        raise ReplayError(
+            f"{id_} shows only in a static graph that other cases share: run its test again, {row['test']}"
+        )
+    needed = ranks_needed(program)
+    if needed > 1:
+        raise ReplayError(
+            f"{id_} has tensors on {needed} ranks: run its test again, autotest run {row['test']} --ranks {needed}"
+        )
+    return program, note
 
 
 def graph_log(

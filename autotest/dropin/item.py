@@ -20,9 +20,11 @@ from generators import Nothing, PhiloxSource, case_key, drawing
 
 @contextmanager
 def surrounded(session: Session, test: str) -> Iterator[None]:
-    """Draws and dual calls outside of a case, inside: from the test's name, and on both sides in this process.
+    """Inside the block, generators draw and dual calls run though no case does: draws are seeded by the test's name,
+    calls run on both sides in this process.
 
-    OneFlow's harness knows no cases there, and compares nothing.
+    That is what the bodies of test methods, setups and modules do outside of `@autotest`; OneFlow's harness compares
+    nothing there, and nor does this.
     """
     made: list[Recording] = []
 
@@ -45,7 +47,9 @@ def surrounded(session: Session, test: str) -> Iterator[None]:
 
 
 class Outside(Recording):
-    """Dual calls outside of a case: both sides run each at once, and the target's exception is the caller's."""
+    """The recording of dual calls outside of a case: both sides run each call at once, and the caller gets the target's
+    exception.
+    """
 
     def __init__(self, reference: Any, stepper: Any) -> None:
         super().__init__(

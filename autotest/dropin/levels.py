@@ -35,11 +35,12 @@ def unseen(
     *,
     backward: bool,
 ) -> list[Divergence]:
-    """Those of `divergences`, which were blamed for `differences` of `program`, that OneFlow's harness would not have
-    failed. `backward`: whether it would have run one.
+    """Those of `divergences` that OneFlow's harness would not have failed; `backward` says whether it would have run
+    one.
 
-    What is blamed may differ in other ways than what showed it: where one difference would have failed, one blamed
-    divergence at least must.
+    `divergences` were blamed for `differences` of `program`. A blamed call run by itself may differ in another way than
+    the Program did, and none of them may look like a failure of OneFlow's harness though it would have failed one of
+    the differences: then none is returned.
     """
     failing = [
         divergence

@@ -89,11 +89,11 @@ class Peers(Consensus):
 
     @property
     def alone(self) -> bool:
-        """No."""
+        """Always false."""
         return False
 
     def share(self, place: str, own: Any) -> list[Any]:
-        """What every rank tells at `place`, in their order; JSON data.
+        """What every rank passes at `place`, in the order of the ranks; `own` is this rank's, JSON data.
 
         Raises EnvironmentFault where another rank is elsewhere: from there on nothing can be compared.
         """

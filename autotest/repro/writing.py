@@ -78,9 +78,10 @@ def extent_of(finding: Finding, summary: Summary) -> Extent:
 
 
 def attempts(run: Path, finding: Finding, summary: Summary) -> Iterator[Written | str]:
-    """Write the repro of a finding, from the least stored Program first; whoever asks again gets that of the next one.
+    """Write the repro of a finding from its smallest stored Program, and yield it; whoever asks for another gets the
+    one of the next Program, in the same folder.
 
-    Gives a reason instead where there is none.
+    Yields a sentence instead where there is no script: `no script: its test stores no program, for it runs inline`.
     """
     try:
         stored = stored_programs(run, finding.first.id)

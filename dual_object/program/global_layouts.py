@@ -60,7 +60,9 @@ def scope_layout() -> tuple[Placement, tuple[Sbp, ...]] | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """What only the target knows of a global tensor: a body can hand it on."""
+    """Stands for a fact of a global tensor that only the target knows, such as the sbp of an op's result. A body cannot
+    read it, but it can hand it on to another call.
+    """
 
     name: str
 

@@ -62,11 +62,11 @@ class Printable(Protocol):
 
     @property
     def cotangent_strides(self) -> Mapping[int, tuple[int, ...]]:
-        """Of which outputs the cotangent is strided."""
+        """Strides of those outputs' cotangents that are not contiguous, by number."""
 
     @property
     def second_cotangents(self) -> Mapping[str, Array]:
-        """Where it is differentiated again."""
+        """Cotangents of second derivatives by leaf key; empty where there are none."""
 
 
 @dataclass(frozen=True)

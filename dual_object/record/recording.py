@@ -67,11 +67,15 @@ def recording(what: str) -> Recording:
 class Recording:
     """One case in the making.
 
-    `draw_state(name, data)` gives the values of a new module's parameter or buffer. `omitted` is the class whose
-    instances, drawn by a generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each
-    call at once on the raw target. `seed` is where the reference's random numbers start. `target` names the target, for
-    `x.oneflow`. `refusal` gives what a body is shown instead of the reference's own exception. `foreign` gives the
-    neutral form of a target's own plain object, such as a placement, and None for any other.
+    Args:
+        reference: the adapter that computes each call at once.
+        draw_state: `draw_state(name, data)` gives the values of a new module's parameter or buffer.
+        omitted: the class whose instances, drawn by a generator, mean: leave this argument out.
+        target: the target's name, for `x.oneflow`.
+        stepper: in inline runs, the replay that makes each call on the raw target at once.
+        refusal: gives what a body is shown instead of the reference's own exception.
+        seed: where the reference's random numbers start.
+        foreign: gives the neutral form of a target's own plain object, such as a placement, and None for any other.
     """
 
     def __init__(
@@ -410,8 +414,8 @@ class Recording:
         return [dual for dual in self._known.values() if isinstance(dual._value, kind)]
 
     def directly(self, returned: Any) -> list[int]:
-        """Numbers of the tensors that the body returned by themselves or in a list of its own, each once: those in a
-        group that one call gave belong to the group.
+        """Numbers of the tensors that the body returned alone or in a tuple or list that it built itself, each once;
+        none where it returned the very group that a call gave, as in `return torch.split(x, 2)`.
         """
         if any(returned is group for group in self._groups):
             return []
@@ -441,8 +445,10 @@ class Recording:
         return [id_ for id_ in dict.fromkeys(made) if id_ not in met and isinstance(values.get(id_), tensor)]
 
     def finish(self, second: SecondDraw | None = None) -> Observation:
-        """Run the reference's backward and tell what the reference shows. `program.outputs` and `.cotangents` must
-        be set. `second` draws the cotangents of second derivatives, where those are wanted.
+        """Run the reference's backward and return what the reference shows.
+
+        `program.outputs` and `.cotangents` must be set. `second` draws the cotangents of second derivatives, where
+        those are wanted.
         """
         inputs = {x.id for x in self.program.inputs}
         # Those are observed as their module's parameters; a static graph does not know them otherwise.

@@ -159,7 +159,9 @@ def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
 
 
 def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:
-    """A fixed wave for each returned tensor that a backward can start from."""
+    """A cotangent for each returned tensor that a backward can start from, by number: the values cos(0), cos(1), ... in
+    its shape, so that they are the same in every run.
+    """
     forward = Replay(adapter, alone, side="reference")
     forward.run()
     cotangents: dict[int, Array] = {}
@@ -172,7 +174,7 @@ def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:
 
 
 def _second_cotangents(adapter: Adapter, alone: Program) -> dict[str, Array]:
-    """The same for each leaf's first gradient, that can be differentiated again or not."""
+    """The same waves for the first gradient of each leaf, whether or not it can be differentiated again."""
     forward = Replay(adapter, alone, side="reference")
     forward.run()
     return {} if forward.seen.ended else draw_second(adapter, leaf_tensors(adapter, alone, forward.values), _wave)

@@ -1,5 +1,6 @@
-"""Modes: what a call switches for all that follows it in its process. A run keeps its own, and leaves the process as
-it found it.
+"""Modes: what a call such as `torch.set_grad_enabled(False)` switches for all that follows it in its process.
+
+A run keeps modes of its own, and leaves those of the process as it found them.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ MODES = {
 class Modes:
     """The modes of one run, at first those of the process.
 
-    What runs inside `applied` meets the run's own modes, as a call of the run left them; around it the process has the
-    modes that it had, however that ended: also where a call has switched one for good, or a failure has left a region
-    open.
+    Inside `applied` the process has the run's modes, as the last call of the run left them. After it the process has
+    its own again, even where a call has switched one for good (`torch.set_default_dtype`), or has failed inside a
+    `no_grad` that was never left.
     """
 
     __slots__ = ("_adapter", "_apart", "_own")
@@ -53,7 +54,7 @@ class Modes:
 
 
 def _current(adapter: Adapter) -> dict[str, Any]:
-    """The modes of this process, by what sets them."""
+    """The modes of this process, by the function that sets each: `{"set_grad_enabled": True, ...}`."""
     modes: dict[str, Any] = {}
     for setter, teller in MODES.items():
         # What a target cannot tell, for whatever reason, cannot be given back.

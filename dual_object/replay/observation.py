@@ -34,7 +34,7 @@ class Seen:
     """One tensor as a side shows it.
 
     `strides` are in elements, 0 where a size is 1, and None where the tensor is contiguous; `offset` is where it starts
-    in its memory, in elements. Of what was not looked at these, and `leaf`, are the defaults on both sides.
+    in its memory, in elements. Where strides, offset and leaf are not compared, both sides leave the defaults.
     """
 
     dtype: str
@@ -61,17 +61,27 @@ class Failure:
 class Observation:
     """All that is compared.
 
-    `outputs`: by value number, for each tensor the body returned or the Program watches. `hosts`: by call index, host
-    reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed. `gradients`: by
-    leaf key (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `second`:
-    so, second derivatives of the leaves that have a gradient. `buffers`: by `"5.running_mean"`. `parameters`: likewise,
-    those whose values are no longer those that the module started with. `states`: by module number, its parameters and
-    buffers as dtype, shape and requires_grad. `saved`: by module number, the keys of its `state_dict()`, sorted.
-    `structures`: by call index, how what a call returned is built otherwise than on the reference, `{3}` standing for
-    value number 3. `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which
-    that is unknown. `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls
-    which were meant to raise. `second_failure`: what ended the second backward, or the first one where that was to make
-    a graph. `again`: what a second call of the same static graph shows, its outputs, gradients and buffers.
+    Attributes:
+        outputs: by value number, the tensors that the body returned or the Program watches.
+        hosts: by call index, host reads (`x.item()`) that differ from the recorded ones.
+        inputs: by value number, the new values of inputs that were written to.
+        gradients: by leaf key (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf
+            has none.
+        buffers: by key (`"5.running_mean"`), the buffers of modules.
+        parameters: by key, those whose values are no longer the ones that the module started with.
+        states: by module number, its parameters and buffers as dtype, shape and requires_grad.
+        saved: by module number, the keys of its `state_dict()`, sorted.
+        structures: by call index, how what a call returned is built otherwise than on the reference; `{3}` stands for
+            value number 3.
+        shared: groups of numbers of inputs and outputs that lie in one memory.
+        unplaced: numbers of those of which this is unknown.
+        failures: first the calls that failed otherwise than they were meant to, then what ended the run, if anything
+            did.
+        ended: whether the last failure ended the run.
+        backward_failure: what ended the backward.
+        again: outputs, gradients and buffers at a second call of the same static graph.
+        second: by leaf key, the second derivatives of the leaves that have a gradient.
+        second_failure: what ended the second backward, or the first one where that was to make a graph.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)

@@ -14,10 +14,10 @@ from dual_object.replay.second_derivatives import differentiate
 
 
 class Values:
-    """The values of one run by number, its input tensors, the buffers those live in, and its modules.
+    """The values of one run by number, its input tensors, the memory those live in, and its modules.
 
-    A call that returns another tensor where the reference gives an input itself takes the input's number; what becomes
-    of the input is still seen on `inputs`.
+    Where the reference gives an input itself (`y = x.relu_()`) and the target another tensor, that tensor takes the
+    input's number in `by_id`. What becomes of the input is still seen, for `inputs` keeps it.
     """
 
     __slots__ = ("buffers", "by_id", "inputs", "modules")

@@ -339,7 +339,7 @@ class Replay:
 
 
 class QuietReplay(Replay):
-    """A replay in a process whose warnings are the user's: those of the target are no business of theirs."""
+    """A replay that hides the target's warnings, for a process in which warnings are shown to the user."""
 
     def step(self, index: int, call: Call) -> None:
         """Run one call without its warnings."""

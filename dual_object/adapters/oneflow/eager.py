@@ -163,7 +163,9 @@ class EagerAdapter:
         return dtype, tuple(tensor.shape), device, tensor.requires_grad
 
     def place(self, tensor: Any) -> tuple[tuple[int, ...] | None, int, bool]:
-        """Strides where not contiguous, storage offset, leafness; how a global tensor lies is each rank's own."""
+        """Strides in elements (None: contiguous), storage offset, and whether it is a leaf. Of a global tensor strides
+        and offset are not looked at: each rank lays out its part by itself.
+        """
         if tensor.is_global:
             return None, 0, tensor.is_leaf
         if tensor.is_contiguous():
@@ -172,7 +174,11 @@ class EagerAdapter:
         return tuple(0 if size == 1 else stride for size, stride in pairs), tensor.storage_offset(), tensor.is_leaf
 
     def storage(self, tensor: Any) -> int | None:
-        """The address of the first element, less the storage offset; 0.9.0 has no `data_ptr`, but `numpy()` shares."""
+        """The address at which the tensor's memory starts; None where it has none, or NumPy cannot share it.
+
+        OneFlow 0.9.0 has no `data_ptr`, but `numpy()` shares memory: the address of the first element less the storage
+        offset.
+        """
         if tensor.is_global or not tensor.nelement() or self._dtype_names.get(tensor.dtype) in _NO_NUMPY:
             return None
         if tensor.device.type != "cpu":
@@ -184,8 +190,8 @@ class EagerAdapter:
         return address - offset * size
 
     def read(self, tensors: Sequence[Any]) -> list[Array]:
-        """Detached values, concatenated on the target so that each dtype and device is read once; all of a global
-        tensor, on every rank.
+        """Detached values on the host. They are concatenated on the target, so that each dtype and device is read once.
+        Of a global tensor every rank reads all of it.
         """
         tensors = [globals_.whole(self.flow, tensor) if tensor.is_global else tensor for tensor in tensors]
         groups: dict[Any, list[int]] = {}

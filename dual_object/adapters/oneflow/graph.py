@@ -55,7 +55,9 @@ class _Member:
         return [self.replay.values.by_id[x.id].detach() for x in self.program.inputs]
 
     def other_inputs(self) -> list[Any]:
-        """The inputs of the second call; where this Program has none, those of the first do for the others."""
+        """The inputs of the graph's second call. The graph runs all of its Programs, so one that has no second call
+        gets its first inputs again.
+        """
         if self.again is None:
             return self.inputs()
         return [self.again.values.by_id[x.id] for x in self.program.inputs]

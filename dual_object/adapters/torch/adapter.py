@@ -230,7 +230,7 @@ class Adapter:
         return state + b"".join(s.numpy().tobytes() for s in torch.cuda.get_rng_state_all()) if self._cuda else state
 
     def memory(self, tensor: torch.Tensor) -> int:
-        """What tensors have in common that share memory; 0 where one has none."""
+        """A number that tensors have in common that share memory; 0 for one without memory."""
         return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else id(tensor)
 
     def parameters(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -310,15 +310,7 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
                 raise TraceRefused(replay.seen.failures[-1])
         returned[:] = returned_tensors(replay)
         results = [values.by_id[id_] for id_ in returned]
-        if keys:
-            starts = [id_ for id_ in program.cotangents if values.by_id[id_].requires_grad]
-            results += torch.autograd.grad(
-                [values.by_id[id_] for id_ in starts],
-                [leaf(replay, key) for key in keys],
-                [adapter._like(program.cotangents[id_], values.by_id[id_]) for id_ in starts],
-                materialize_grads=True,
-            )
-        return results
+        return results + _traced_gradients(adapter, replay, keys) if keys else results
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tracer warns of its own internals
@@ -342,3 +334,16 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
             tensor.data = tensor.data.copy()  # the second call may write to what the first one gave
         observation.again = called(inputs(again), Observation())
     return observation
+
+
+def _traced_gradients(adapter: Adapter, replay: Replay, keys: Sequence[str]) -> list[torch.Tensor]:
+    """The gradients of the leaves at `keys`, computed while a graph is traced; zeros for a leaf that plays no part."""
+    by_id, cotangents = replay.values.by_id, replay.program.cotangents
+    starts = [id_ for id_ in cotangents if by_id[id_].requires_grad]
+    gradients = torch.autograd.grad(
+        [by_id[id_] for id_ in starts],
+        [leaf(replay, key) for key in keys],
+        [adapter._like(cotangents[id_], by_id[id_]) for id_ in starts],
+        materialize_grads=True,
+    )
+    return list(gradients)

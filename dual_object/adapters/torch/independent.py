@@ -242,7 +242,9 @@ def _at(path: str) -> Function | None:
 
 
 def _called(function: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """What a function returns, also one that takes a size as one argument where people give it as several."""
+    """What `function(*args, **kwargs)` returns; where it refuses `f(x, 2, 3)`, what `f(x, (2, 3))` returns: people may
+    give a size as several arguments, kernels take it as one.
+    """
     try:
         return function(*args, **kwargs)
     except Exception:
@@ -253,7 +255,9 @@ def _called(function: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 
 def _contained(result: Any, out: Tree) -> Any:
-    """What a kernel returns in the container that its public function gives: tuples, with names where those have."""
+    """`result` in the container that the public function gives, which is that of `out`: a kernel's plain tuple becomes
+    a named one where `torch.max(x, 0)` gives one.
+    """
     if not isinstance(result, (tuple, list)) or type(out) not in (tuple, Named):
         return result
     if type(out) is Named and len(out.fields) == len(result):
