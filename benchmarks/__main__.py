@@ -94,7 +94,7 @@ def start() -> None:
 
 def great_report() -> None:
     """The report of a great run: 100,000 cases, 5,000 of them divergent, each with a fingerprint of its own."""
-    found = great_run()
+    figures = great_run()
     for name, bar, meaning in (
         ("render", 10, "CPU seconds that summing up and drawing 100,000 cases take"),
         ("memory", 1000, "MB at most in that process"),
@@ -102,9 +102,9 @@ def great_report() -> None:
         ("first paint", 1000, "ms until Chromium paints it"),
         ("records", 5, "% of a run's CPU spent on writing its records"),
     ):
-        value = found.get(name)
-        shown = "skipped" if value is None else f"{value:.1f}"
-        print(f"{name:<16}{shown:>8}{bar:>7}   {meaning}", flush=True)
+        value = figures.get(name)
+        text = "skipped" if value is None else f"{value:.1f}"
+        print(f"{name:<16}{text:>8}{bar:>7}   {meaning}", flush=True)
 
 
 ALONE = {"start": start, "report": great_report}

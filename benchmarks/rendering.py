@@ -101,12 +101,12 @@ def great_run() -> dict[str, float]:
         write(run)
         command = [sys.executable, "-m", "benchmarks.rendering", str(run)]
         answer = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
-        found: dict[str, float] = json.loads(answer.stdout)
+        figures: dict[str, float] = json.loads(answer.stdout)
         painted = first_paint(Path(folder) / "index.html")
         if painted is not None:
-            found["first paint"] = painted
-    found["records"] = 100 * records_share()
-    return found
+            figures["first paint"] = painted
+    figures["records"] = 100 * records_share()
+    return figures
 
 
 def first_paint(page: Path) -> float | None:

@@ -70,10 +70,10 @@ def run(
         words = "\n".join([*dict.fromkeys(faults), *lines[-30:]])
         if done.returncode not in WENT_THROUGH:
             raise RunError(f"exit status {done.returncode}, but should be 0 or 1 [{' '.join(command)}]\n{words}")
-        told = folder / "summary.json"
-        if not told.exists():
+        file = folder / "summary.json"
+        if not file.exists():
             raise RunError(f"the run ended without a summary.json [{' '.join(command)}]\n{words}")
-        return outcome(json.loads(told.read_text()))
+        return outcome(json.loads(file.read_text()))
 
 
 def outcome(summary: Mapping[str, Any]) -> Outcome:

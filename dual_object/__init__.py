@@ -1,8 +1,7 @@
 """Dual execution: the dual object, the recorded Program, its replay, and the targets.
 
 A body calls ops through a `DualNamespace`; each call runs on the reference at once and is recorded into a `Program`,
-which `Replay` runs on
-a target through the target's `Adapter`.
+which `Replay` runs on a target through the target's `Adapter`.
 """
 
 from dual_object.program.calls import Call, Input

@@ -57,10 +57,10 @@ class OneOf(Alternatives):
 
     def __repr__(self) -> str:
         """The call that made it."""
-        shown = [spelled(option) for option in self.children]
+        arguments = [spelled(option) for option in self.children]
         if self._possibility is not None:
-            shown.append(f"possibility={self._possibility!r}")
-        return f"oneof({', '.join(shown)})"
+            arguments.append(f"possibility={self._possibility!r}")
+        return f"oneof({', '.join(arguments)})"
 
 
 class NothingGenerator(Generator):

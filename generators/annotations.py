@@ -50,7 +50,9 @@ def draw(annotation: object, source: Source, scalar: Callable[[Scalar, Source], 
 
 
 def element(annotation: object, position: int) -> object:
-    """What `annotation` says about the element at `position`; itself if it is about no sequence."""
+    """What `annotation` says about the element at `position`: of `tuple[int, float]` at 1, `float`. One that is about
+    no sequence is returned as it is.
+    """
     origin = get_origin(annotation)
     if origin in UNIONS:
         for member in get_args(annotation):
@@ -114,8 +116,8 @@ def _made(annotation: object) -> Plan | None:
     return None
 
 
-# Reading a Union through `typing` costs 20 microseconds each time. What is kept is the plan of an annotation,
-# which never changes.
+# Reading a Union through `typing` costs 20 microseconds each time. What is kept is the plan of an annotation, which
+# never changes.
 _remembered: Final = lru_cache(maxsize=1024, typed=True)(_made)
 
 
@@ -123,14 +125,14 @@ def _follow(plan: Plan, source: Source, scalar: Callable[[Scalar, Source], Any])
     if plan.kind == "scalar":
         return scalar(plan.scalar, source)
     if plan.kind == "union":
-        return _follow(_one(plan.parts, source), source, scalar)
+        return _follow(_choose(plan.parts, source), source, scalar)
     if plan.kind == "literal":
-        return _one(plan.values, source)
+        return _choose(plan.values, source)
     parts = [_follow(part, source, scalar) for part in plan.parts]
     return tuple(parts) if plan.kind == "tuple" else parts
 
 
-def _one(options: Sequence[Any], source: Source) -> Any:
+def _choose(options: Sequence[Any], source: Source) -> Any:
     # A single option leaves nothing to decide, so no choice is recorded for it.
     return options[source.index(len(options))] if len(options) > 1 else options[0]
 

@@ -26,9 +26,10 @@ SEEDS: Final = 1 << 32
 class DrawnArray:
     """What an array generator becomes in a case.
 
-    `data` is C-contiguous and owns its memory; every user of the generator in this case gets this one object,
-    so whoever writes to it copies first. `fill_values(fill, seed, data.shape, dtype, low, high, bounded=bounded)`
-    makes it again, values that `placed` repeats apart. `placed` says how the array should lie in memory.
+    `data` is C-contiguous and owns its memory; every user of the generator in this case gets this one object, so
+    whoever writes to it copies first. `fill_values(fill, seed, data.shape, dtype, low, high, bounded=bounded)` makes it
+    again, but for a layout of stride 0, along which `placed` repeats the first value. `placed` says how the array
+    should lie in memory.
     """
 
     data: NDArray[Any]
@@ -128,12 +129,12 @@ class ArrayGenerator(Generator):
 
     def __repr__(self) -> str:
         """The call that made it."""
-        shown = [
+        arguments = [
             f"{name}={self._knobs[name]!r}"
             for name, parameter in inspect.signature(array).parameters.items()
             if repr(self._knobs[name]) != repr(parameter.default)
         ]
-        return f"array({', '.join(shown)})"
+        return f"array({', '.join(arguments)})"
 
 
 def array(
@@ -154,11 +155,18 @@ def array(
 ) -> ArrayGenerator:
     """An array with values of [low, high); every argument may be a generator, except `fills`, `mix` and `ranged`.
 
-    `ndim` is 0 to 5, None for random(1, 6); a size that is None is random(1, 8); `shape` (a sequence of
-    sizes, or a generator of one, of any rank) replaces both. `fills` are the probabilities of `FILLS`, in that order;
-    see `fill_values` for what they are. `mix` draws what is left open otherwise: fills (unless given), layout, sizes,
-    rank; `ranged` says that [low, high) was asked for and is no mere habit. `distinct` takes the fill of that name, in
-    which no two elements are equal.
+    Args:
+        ndim: 0 to 5; None for random(1, 6).
+        dim0, dim1, dim2, dim3, dim4: sizes; None for random(1, 8).
+        low, high: the ends of the range.
+        dtype: a dtype by name.
+        shape: a sequence of sizes, or a generator of one, of any rank; in place of `ndim` and the sizes.
+        fills: the probabilities of `FILLS`, in that order; see `fill_values` for what they are.
+        mix: draws what is left open: fills (unless given), layout, sizes, rank.
+        ranged: [low, high) was asked for, rather than being a default.
+        distinct: no two elements are equal; the fill is then the one of that name.
+
+    Raises RangeError, ChoiceError or DtypeError, here or when the value is drawn.
     """
     return ArrayGenerator(
         {

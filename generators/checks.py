@@ -59,12 +59,12 @@ def ordered(low: float, high: float, where: object) -> None:
 
 def weights(values: Sequence[float], count: int, name: str, where: object) -> tuple[float, ...]:
     """`values` as a tuple of `count` non-negative numbers that sum to 1 within 1e-6; else ChoiceError."""
-    found = tuple(values)
-    if len(found) != count:
-        raise ChoiceError(f"{name}={found!r}, but should have {count} entries [{where}]")
-    if not all(weight >= 0 for weight in found):
-        raise ChoiceError(f"{name}={found!r}, but should have no negative entry [{where}]")
-    total = sum(found)
+    shares = tuple(values)
+    if len(shares) != count:
+        raise ChoiceError(f"{name}={shares!r}, but should have {count} entries [{where}]")
+    if not all(weight >= 0 for weight in shares):
+        raise ChoiceError(f"{name}={shares!r}, but should have no negative entry [{where}]")
+    total = sum(shares)
     if not abs(total - 1) <= 1e-6:
-        raise ChoiceError(f"{name}={found!r}, but should sum to 1, not {total:.6g} [{where}]")
-    return found
+        raise ChoiceError(f"{name}={shares!r}, but should sum to 1, not {total:.6g} [{where}]")
+    return shares

@@ -37,10 +37,10 @@ class Drawing:
 
     def value_of(self, generator: Drawable) -> Any:
         """The value of `generator` in this case, drawn when first asked for."""
-        found = self.values.get(generator, _MISSING)
-        if found is _MISSING:
-            found = self.values[generator] = generator.draw(self.source)
-        return found
+        value = self.values.get(generator, _MISSING)
+        if value is _MISSING:
+            value = self.values[generator] = generator.draw(self.source)
+        return value
 
 
 _MISSING: Final = object()

@@ -61,18 +61,21 @@ def fill_values(
 ) -> NDArray[Any]:
     """An array of `shape`, C-contiguous and in its own memory, that depends on nothing but the arguments.
 
-    zeros, ones: the value of [low, high) nearest to 0 or 1. small_integers: up to nine integers around the
-    one nearest to 0, or the zeros if the range has no integer. uniform: [low, high), after rounding to the
-    dtype too. ties: at most three different uniform values. halves: integers, halves and kinks of the range
-    around the one nearest to 0, for integers as small_integers. sprinkled: uniform, but one element in eight, and
-    at least one, is special: a kink or an end of the range if it is `bounded`, else NaN, an infinity, -0.0,
-    a subnormal, tiny or huge value (huge once at most: two overflow together or not, as they are summed), for
-    integers an extreme or what a float cannot hold. edge: special values alone, whatever the range. distinct: no two
-    alike; one of each of as many equal parts of the range, and unless that is a bound one element in eight, and at
-    least one, a special value. No
-    integer is the least of its dtype: dividing that by -1 ends the process. The parts of a
-    complex value are filled each for itself ("ones" has imaginary parts nearest to 0);
-    bool ignores the range.
+    Fills:
+        zeros, ones: the value of [low, high) nearest to 0 or 1.
+        small_integers: up to nine integers around the one nearest to 0, or the zeros if the range has no integer.
+        uniform: [low, high), after rounding to the dtype too.
+        ties: at most three different uniform values.
+        halves: integers, halves and kinks of the range around the one nearest to 0, for integers as small_integers.
+        sprinkled: uniform, but one element in eight, and at least one, is special: a kink or an end of the range if it
+            is `bounded`, else NaN, an infinity, -0.0, a subnormal, tiny or huge value (huge once at most: two overflow
+            together or not, as they are summed), for integers an extreme or what a float cannot hold.
+        edge: special values alone, whatever the range.
+        distinct: no two alike. The range is cut into as many equal parts as there are elements, and each part gives
+            one; unless the range is `bounded`, one element in eight, and at least one, is special.
+
+    No integer is the least of its dtype: dividing that by -1 ends the process. The parts of a complex value are filled
+    each for itself ("ones" has imaginary parts nearest to 0); bool ignores the range.
 
     `seed` is in [0, 2**128). RangeError if the fill is unknown, or the range holds no value of the dtype, or not so
     many; `where` is the call that the sentence names.
@@ -261,16 +264,16 @@ def _landmarks(task: _Task, ends: bool = False) -> Flat:
     """Integers, halves and kinks of the range near 0, with its ends if asked or where it has nothing else."""
     first, last = task.limits
     if task.dtype.category == "integer":
-        found = [float(x) for x in KINKS if first <= x <= last]
-        return np.array([*map(int, found), first, last], dtype=task.dtype.storage)
+        landmarks = [float(x) for x in KINKS if first <= x <= last]
+        return np.array([*map(int, landmarks), first, last], dtype=task.dtype.storage)
     centre = round(task.limits.nearest(0))
     steps = (np.arange(-2 * SMALL, 2 * SMALL + 1) / 2 + centre).tolist()
-    found = [x for x in dict.fromkeys([*KINKS, *steps]) if first <= x <= last]
+    landmarks = [x for x in dict.fromkeys([*KINKS, *steps]) if first <= x <= last]
     if first < 0 <= last:
-        found += [-0.0] * (1 + len(found) // 4)
-    if ends or not found:
-        found += [first, last]
-    return _rounded(np.array(found), task.dtype)
+        landmarks += [-0.0] * (1 + len(landmarks) // 4)
+    if ends or not landmarks:
+        landmarks += [first, last]
+    return _rounded(np.array(landmarks), task.dtype)
 
 
 def _picked(task: _Task, values: Flat) -> Flat:

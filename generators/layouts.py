@@ -25,12 +25,17 @@ CONTIGUOUS: Final = Placed()
 
 
 def place_layout(layout: str, shape: Sequence[int]) -> Placed:
-    """Strides and storage offset of an array of `shape`.
+    """Strides and storage offset of an array of `shape`, in elements; ChoiceError if the layout is unknown.
 
-    offset: contiguous, behind some other elements. transposed: the last two dimensions swapped. channels_last:
-    dimension 1 innermost, where there are 4 or 5; else as transposed. strided: every second element. expanded:
-    stride 0 in the first dimension that has several elements. A shape that a layout cannot change (no
-    element, or only one in the dimensions that matter) stays contiguous. ChoiceError if the layout is unknown.
+    Layouts:
+        contiguous: packed, from the start of its memory.
+        offset: packed, behind some other elements.
+        transposed: the last two dimensions swapped.
+        channels_last: dimension 1 innermost, where there are 4 or 5; else as transposed.
+        strided: every second element.
+        expanded: stride 0 in the first dimension that has several elements.
+
+    A shape that a layout cannot change (no element, or only one in the dimensions that matter) stays contiguous.
     """
     if layout not in LAYOUTS:
         raise ChoiceError(f"layout={layout!r}, but should be one of {', '.join(LAYOUTS)} [place_layout(...)]")
@@ -54,8 +59,8 @@ def place_layout(layout: str, shape: Sequence[int]) -> Placed:
             packed = _packed(kept, range(rank))
             strides = tuple([0 if i == axis else stride for i, stride in enumerate(packed)])
     # The stride of a dimension of one element says nothing.
-    told = any(size > 1 and a != b for size, a, b in zip(shape, strides, plain, strict=True))
-    return Placed(strides if told else None)
+    differs = any(size > 1 and a != b for size, a, b in zip(shape, strides, plain, strict=True))
+    return Placed(strides if differs else None)
 
 
 def expand_values(data: NDArray[Any], strides: Sequence[int]) -> NDArray[Any]:

@@ -7,12 +7,16 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Shares of what a tensor leaves open.
+    """Shares of what a tensor leaves open; a share of 0 takes no choice.
 
-    `fills` has one weight for each of `FILLS`; `bounded` those of a tensor whose range was given. `wild`: a given
-    range does not keep NaN and infinities out of a floating tensor. `layouts` has one for each of `LAYOUTS`, None
-    without a choice. `empty`, `single` and `scalar` are the shares of size 0, of size 1 and of rank 0 among the sizes
-    and ranks that were left out, `without_gradient` that of tensors without one; 0 takes no choice.
+    Attributes:
+        fills: a weight for each of `FILLS`.
+        bounded: the same for a tensor whose range was given.
+        wild: a given range does not keep NaN and infinities out of a floating tensor.
+        layouts: a weight for each of `LAYOUTS`; None leaves every tensor contiguous.
+        empty, single: the share of size 0, and of size 1, among the sizes that were left out.
+        scalar: the share of rank 0 among the ranks that were left out.
+        without_gradient: the share of differentiable tensors that do not require a gradient.
     """
 
     fills: tuple[float, ...]

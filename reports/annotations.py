@@ -54,9 +54,9 @@ def _error(finding: Finding, summary: Summary) -> str:
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"and {counted(len(lines) - MOST_LINES, 'more line')}, see summary.json"]
     text = "\n".join(lines)
-    told = text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."
+    excerpt = text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."
     where = f"{counted(finding.cases, 'case')} of {counted(len(finding.tests), 'test')}"
-    message = "\n".join([told, where, literal(finding.first.replay)])
+    message = "\n".join([excerpt, where, literal(finding.first.replay)])
     named = ",".join(f"{name}={_property(literal(value))}" for name, value in properties.items())
     return f"::error {named}::{_data(message)}"
 

@@ -56,9 +56,9 @@ class CoverageTally:
     def case(self, record: Record, outcomes: Mapping[tuple[str, str], str]) -> None:
         """Count one case by the dtypes that its ops were given; `outcomes` are the matrix's, by op and phase."""
         pairs = dict.fromkeys(zip(record["ops"], record["dtypes"], strict=False))
-        told = {op for op, dtype in pairs if dtype}
+        typed = {op for op, dtype in pairs if dtype}
         for op, dtype in pairs:
-            if not dtype and op in told:  # the construction of a module that is called next
+            if not dtype and op in typed:  # the construction of a module that is called next
                 continue
             row = self._checked.setdefault(op, {}).setdefault(dtype or "none", Counter())
             for (other, phase), outcome in outcomes.items():

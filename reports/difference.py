@@ -72,10 +72,12 @@ class RunDifference:
     def headline(self) -> str:
         """The verdict in one line, starting with WORSE, not worse or the same."""
         lists = {"new": self.new, "changed": self.changed, "gone": self.gone, "not run": self.not_run}
-        told = ", ".join(f"{len(changes):,} {name}" for name, changes in lists.items() if changes)
+        counts = ", ".join(f"{len(changes):,} {name}" for name, changes in lists.items() if changes)
         if self.worse:
-            return f"WORSE by {counted(self.worse, 'divergence')}: {told}; {self.same:,} the same"
-        return f"not worse: {told}; {self.same:,} the same" if told else f"the same: {counted(self.same, 'divergence')}"
+            return f"WORSE by {counted(self.worse, 'divergence')}: {counts}; {self.same:,} the same"
+        if counts:
+            return f"not worse: {counts}; {self.same:,} the same"
+        return f"the same: {counted(self.same, 'divergence')}"
 
 
 def compare_runs(before: Saved, after: Saved) -> RunDifference:
@@ -145,8 +147,8 @@ def _whose(finding: Finding) -> str:
 
 def _changed(old: Finding, new: Finding, before: Saved, after: Saved) -> Change:
     pair = _Pair(old, new, before, after)
-    told = [*pair.levels(), *pair.cases(), *pair.tests(), *pair.message()]
-    return Change(old, new, tuple(words for words, _ in told), any(worse for _, worse in told))
+    remarks = [*pair.levels(), *pair.cases(), *pair.tests(), *pair.message()]
+    return Change(old, new, tuple(words for words, _ in remarks), any(worse for _, worse in remarks))
 
 
 class _Pair:
@@ -215,7 +217,7 @@ def _levels(finding: Finding) -> dict[str, str]:
 
 
 def _names(tests: Sequence[str]) -> str:
-    shown = list(tests[:MOST_TESTS])
+    names = list(tests[:MOST_TESTS])
     if len(tests) > MOST_TESTS:
-        shown.append(counted(len(tests) - MOST_TESTS, "more test"))
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+        names.append(counted(len(tests) - MOST_TESTS, "more test"))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -11,18 +11,18 @@ MOST_TESTS = 20
 MOST_LINES = 40
 
 
-def difference_html(found: RunDifference) -> str:
+def difference_html(difference: RunDifference) -> str:
     """Return the page: verdict, how the runs themselves differ, then what is new, changed, gone and not run.
 
     Text from tests, ops and exceptions is escaped, and what cannot be printed is shown as in the terminal.
     """
-    verdict, _, headline = found.headline.partition(": ")
+    verdict, _, headline = difference.headline.partition(": ")
     return template("difference.html.j2").render(
         css=asset("report.css"),
-        tone="bad" if found.worse else "good",
+        tone="bad" if difference.worse else "good",
         verdict=verdict,
         headline=headline,
-        found=found,
+        found=difference,
         counted=counted,
         literal=literal,
         literal_lines=literal_lines,

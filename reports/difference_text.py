@@ -20,39 +20,39 @@ MOST_MESSAGE_LINES = 3
 INDENT = 2
 
 
-def render_difference(found: RunDifference, width: int = 80, color: bool = False, encoding: str = "utf-8") -> str:
+def render_difference(difference: RunDifference, width: int = 80, color: bool = False, encoding: str = "utf-8") -> str:
     """Return the difference in lines of at most `width` columns (at least 40).
 
     Text from tests, ops and exceptions is shown literally, as in the summary of a run.
     """
     paper = Paper(width, color)
-    _Page(found, paper.console, encoding).print()
+    _Page(difference, paper.console, encoding).print()
     return paper.text()
 
 
 class _Page:
     """One rendering of one difference."""
 
-    def __init__(self, found: RunDifference, console: Console, encoding: str) -> None:
-        self._found = found
+    def __init__(self, difference: RunDifference, console: Console, encoding: str) -> None:
+        self._difference = difference
         self._console = console
         self._encoding = encoding
 
     def print(self) -> None:
         """Print each part that has something to say."""
-        found = self._found
-        self._say(self._text(found.headline, "bold red" if found.worse else "bold green"))
+        difference = self._difference
+        self._say(self._text(difference.headline, "bold red" if difference.worse else "bold green"))
         self._say(Text())
         runs = Table.grid(padding=(0, 2, 0, 0))
         runs.add_column(no_wrap=True)
         runs.add_column(overflow="fold")
-        runs.add_row("before", self._text(str(found.before.folder)))
-        runs.add_row("after", self._text(str(found.after.folder)))
+        runs.add_row("before", self._text(str(difference.before.folder)))
+        runs.add_row("after", self._text(str(difference.after.folder)))
         self._say(runs)
         self._facts()
-        self._changes("New", found.new, "bold red")
-        self._changes("Changed", found.changed, "bold yellow")
-        self._changes("Gone", found.gone, "bold green")
+        self._changes("New", difference.new, "bold red")
+        self._changes("Changed", difference.changed, "bold yellow")
+        self._changes("Gone", difference.gone, "bold green")
         self._not_run()
 
     def _say(self, what: RenderableType, indent: int = 0) -> None:
@@ -66,13 +66,13 @@ class _Page:
         self._say(Text(words, style="bold", overflow="fold"))
 
     def _facts(self) -> None:
-        if not self._found.facts:
+        if not self._difference.facts:
             return
         self._heading("The runs differ")
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
         for name in ("", "before", "after"):
             table.add_column(name, overflow="fold")
-        for fact in self._found.facts:
+        for fact in self._difference.facts:
             table.add_row(*(self._text(cell) for cell in fact))
         self._say(table, INDENT)
 
@@ -105,7 +105,7 @@ class _Page:
         self._say(self._text(finding.first.replay, "bold"), 2 * INDENT)
 
     def _not_run(self) -> None:
-        names = [change.finding.fingerprint for change in self._found.not_run]
+        names = [change.finding.fingerprint for change in self._difference.not_run]
         if not names:
             return
         self._heading(f"Not run: {len(names):,}, whose tests did not run after, or failed without a divergence")

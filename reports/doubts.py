@@ -60,7 +60,7 @@ class DoubtTally:
 
     def doubts(self) -> tuple[OpDoubts, ...]:
         """Every op with an undecidable case, the one with the greatest share first."""
-        found = [
+        rows = [
             OpDoubts(
                 op,
                 count,
@@ -69,4 +69,4 @@ class DoubtTally:
             )
             for op, count in self._doubted.items()
         ]
-        return tuple(sorted(found, key=lambda row: (-row.undecidable / row.cases, row.op)))
+        return tuple(sorted(rows, key=lambda row: (-row.undecidable / row.cases, row.op)))

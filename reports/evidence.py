@@ -25,17 +25,17 @@ def program_table(program: str, blamed_line: int | None, encoding: str = "utf-8"
     start = 0
     if blamed_line is not None and len(lines) > MOST_LINES:
         start = max(0, min(blamed_line - LINES_BEFORE, len(lines) - MOST_LINES))
-    shown = lines[start : start + MOST_LINES]
+    excerpt = lines[start : start + MOST_LINES]
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(no_wrap=True, width=1)
     table.add_column(overflow="fold")
     if start:
         table.add_row("", f"... {start} lines above")
-    for number, line in enumerate(shown, start + 1):
+    for number, line in enumerate(excerpt, start + 1):
         blamed = number == blamed_line
         style = "bold red" if blamed else ""
         table.add_row(Text(">" if blamed else "", style=style), Text(line, style=style))
-    below = len(lines) - start - len(shown)
+    below = len(lines) - start - len(excerpt)
     if below:
         table.add_row("", f"... {below} lines below")
     return table
@@ -54,7 +54,7 @@ def worst_table(worst: Sequence[Mapping[str, object]], target: str, encoding: st
     for element in rows:
         cells = (
             _index(element["index"]),
-            *_told([element[side] for side in ("reference", *sides)]),
+            *_digits([element[side] for side in ("reference", *sides)]),
             _number(element["absolute"], 3),
             _number(element["relative"], 3),
         )
@@ -62,7 +62,7 @@ def worst_table(worst: Sequence[Mapping[str, object]], target: str, encoding: st
     return table
 
 
-def _told(values: Sequence[object]) -> list[str]:
+def _digits(values: Sequence[object]) -> list[str]:
     """Return values with nine digits, or with all where nine do not tell those apart that differ."""
     short = [_number(value, 9) for value in values]
     if len(set(short)) == len(set(map(str, values))):
@@ -93,11 +93,11 @@ def shrunk_lines(shrunk: Mapping[str, Any], encoding: str = "utf-8") -> list[Tex
     if shrunk["program"] is None:
         return [Text(literal(f"not shrunk: {note}", encoding), overflow="fold")]
     size = f"{counted(shrunk['calls'], 'call')}, {counted(shrunk['elements'], 'element')}"
-    told: list[Text | Table] = [
+    parts: list[Text | Table] = [
         Text(f"shrunk to {size} ({counted(shrunk['runs'], 'run')}, {shrunk['seconds']:.1f} s):")
     ]
-    told.append(program_table(str(shrunk["program"]), shrunk["blamed_line"], encoding))
-    told += [Text(literal(f"  {value}", encoding), overflow="fold") for value in shrunk["values"]]
+    parts.append(program_table(str(shrunk["program"]), shrunk["blamed_line"], encoding))
+    parts += [Text(literal(f"  {value}", encoding), overflow="fold") for value in shrunk["values"]]
     if note:
-        told.append(Text(literal(note, encoding), overflow="fold"))
-    return told
+        parts.append(Text(literal(note, encoding), overflow="fold"))
+    return parts

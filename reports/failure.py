@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
+from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
@@ -13,7 +14,7 @@ from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted
 
-SHOWN = 3
+MOST_BLOCKS = 3
 
 
 def failure_text(
@@ -39,32 +40,36 @@ def failure_text(
     places = [f"{len(keys) - draws} of {counted(cases, 'case')}"] if len(keys) > draws else []
     places += [counted(draws, "refused draw")] if draws else []
     console.print(Text(f"{counted(len(groups), 'divergence')} in {' and '.join(places)}"))
-    for group in list(groups.values())[:SHOWN]:
-        first = group[0]
+    for group in list(groups.values())[:MOST_BLOCKS]:
+        _print_block(console, group, (repros or {}).get(str(group[0]["id"])))
+    if len(groups) > MOST_BLOCKS:
         console.print()
-        title = literal(str(first["fingerprint"]))
-        console.print(Text(f"{title}  {counted(len({row['case_key'] for row in group}), 'case')}"))
-        for line in literal_lines(str(first["message"]), "utf-8"):
-            console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
-        shown = first["evidence"]
-        if isinstance(shown, Mapping) and shown.get("blame"):
-            console.print(Padding(Text(literal(blame_line(shown["blame"])), overflow="fold"), (0, 0, 0, 2)))
-        if isinstance(shown, Mapping) and shown["program"] is not None:
-            console.print()
-            console.print(Padding(program_table(str(shown["program"]), shown["blamed_line"]), (0, 0, 0, 2)))
-        if isinstance(shown, Mapping) and shown.get("shrunk"):
-            console.print()
-            for told in shrunk_lines(shown["shrunk"]):
-                console.print(Padding(told, (0, 0, 0, 2)))
-        if isinstance(shown, Mapping) and shown["worst"]:
-            console.print()
-            console.print(Padding(worst_table(shown["worst"], str(first["target"])), (0, 0, 0, 2)))
-        console.print()
-        console.print(Padding(Text(literal(str(first["replay"]))), (0, 0, 0, 2)))
-        path = (repros or {}).get(str(first["id"]))
-        if path is not None:
-            console.print(Text(f"  repro: {literal_path(path)}"), soft_wrap=True)
-    if len(groups) > SHOWN:
-        console.print()
-        console.print(Text(f"and {counted(len(groups) - SHOWN, 'more fingerprint')}, see the summary"))
+        console.print(Text(f"and {counted(len(groups) - MOST_BLOCKS, 'more fingerprint')}, see the summary"))
     return paper.text().rstrip()
+
+
+def _print_block(console: Console, group: Sequence[Mapping[str, object]], repro: Path | None) -> None:
+    """Print what shows one fingerprint: `group` are its rows, of which the first is told in full."""
+    first = group[0]
+    console.print()
+    title = literal(str(first["fingerprint"]))
+    console.print(Text(f"{title}  {counted(len({row['case_key'] for row in group}), 'case')}"))
+    for line in literal_lines(str(first["message"]), "utf-8"):
+        console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
+    evidence = first["evidence"]
+    if isinstance(evidence, Mapping) and evidence.get("blame"):
+        console.print(Padding(Text(literal(blame_line(evidence["blame"])), overflow="fold"), (0, 0, 0, 2)))
+    if isinstance(evidence, Mapping) and evidence["program"] is not None:
+        console.print()
+        console.print(Padding(program_table(str(evidence["program"]), evidence["blamed_line"]), (0, 0, 0, 2)))
+    if isinstance(evidence, Mapping) and evidence.get("shrunk"):
+        console.print()
+        for part in shrunk_lines(evidence["shrunk"]):
+            console.print(Padding(part, (0, 0, 0, 2)))
+    if isinstance(evidence, Mapping) and evidence["worst"]:
+        console.print()
+        console.print(Padding(worst_table(evidence["worst"], str(first["target"])), (0, 0, 0, 2)))
+    console.print()
+    console.print(Padding(Text(literal(str(first["replay"]))), (0, 0, 0, 2)))
+    if repro is not None:
+        console.print(Text(f"  repro: {literal_path(repro)}"), soft_wrap=True)

@@ -111,8 +111,8 @@ def findings(rows: Iterable[Row]) -> list[Finding]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.fingerprint, []).append(row)
-    found = [Finding(tuple(sorted(group, key=lambda row: (rank(row.level), row.test)))) for group in groups.values()]
-    return sorted(found, key=_order)
+    grouped = [Finding(tuple(sorted(group, key=lambda row: (rank(row.level), row.test)))) for group in groups.values()]
+    return sorted(grouped, key=_order)
 
 
 def _order(finding: Finding) -> tuple[int, int, int, str]:

@@ -25,8 +25,7 @@ def plan_run(report_dir: Path, seed: int, now: datetime | None = None, process: 
     """Return `runs/<YYYYmmdd-HHMMSS>-<seed>-<process>`, named in UTC so that names sort by time; nothing is created.
 
     The folder appears with its first record: a session that turns out to have nothing to tell leaves no trace. The
-    process id tells
-    apart runs that start in one second. Raises PartError for a negative seed.
+    process id tells apart runs that start in one second. Raises PartError for a negative seed.
     """
     if type(seed) is not int or seed < 0:
         raise PartError(f"seed={seed!r}, but should be an integer of at least 0 [plan_run]; see --seed")
@@ -39,19 +38,19 @@ def runs(report_dir: Path) -> list[Path]:
     parent = report_dir / "runs"
     if not parent.is_dir():
         return []
-    found = [path for path in parent.iterdir() if RUN_NAME.fullmatch(path.name) and not path.is_symlink()]
-    return sorted((path for path in found if path.is_dir()), key=_order)
+    folders = [path for path in parent.iterdir() if RUN_NAME.fullmatch(path.name) and not path.is_symlink()]
+    return sorted((path for path in folders if path.is_dir()), key=_order)
 
 
 def latest_run(report_dir: Path) -> Path:
     """Return the newest run folder; raises FolderError where there is none."""
-    found = runs(report_dir)
-    if not found:
+    folders = runs(report_dir)
+    if not folders:
         raise FolderError(
             f"folder={str(report_dir)!r}, but should be a report folder with a run under runs/ [latest_run]; "
             "run the tests first, or name the folder given with --autotest-report"
         )
-    return found[-1]
+    return folders[-1]
 
 
 def resolve_run(folder: Path) -> Path:

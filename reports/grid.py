@@ -16,7 +16,7 @@ STYLES = {"crashed": "bold red", "wrong": "red", "refuses": "yellow", "known": "
 def matrix_table(matrix: Matrix, ops: Sequence[str], encoding: str = "utf-8") -> Table:
     """Return the lines of `ops` with the phases in which any of them was checked as columns.
 
-    A cell says the worst that a case showed and how many of the checked cases showed it; `aligned` is said of all,
+    A cell names the worst outcome and how many of the checked cases have it; it is `aligned` where all of them are, and
     `-` where none was checked.
     """
     phases = matrix.phases(ops)

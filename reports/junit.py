@@ -48,8 +48,8 @@ def junit_xml(summary: Summary) -> str:
         files.setdefault(_file(test), []).append(test)
     for file, tests in files.items():
         suite = ET.SubElement(root, "testsuite", name=literal(file))
-        told = [row for test in tests for row in rows.get(test, [])]
-        _properties(suite, [*_run_properties(summary), *_suite_properties(told, summary)])
+        shown_rows = [row for test in tests for row in rows.get(test, [])]
+        _properties(suite, [*_run_properties(summary), *_suite_properties(shown_rows, summary)])
         for test in tests:
             suite.append(_case(test, rows.get(test, []), summary))
     sentences = [*summary.faults, *summary.damage]
@@ -89,7 +89,7 @@ def _case(test: str, rows: Sequence[Divergence], summary: Summary) -> ET.Element
     red = [row for row in rows if is_red(row.level)]
     outcome = summary.outcomes.get(test)
     if red:
-        _problem(case, "failure", _message(red), _told(red, summary.evidence, summary.repros))
+        _problem(case, "failure", _message(red), _details(red, summary.evidence, summary.repros))
     elif outcome == "failed":
         _problem(case, "failure", "failed without a divergence", ["The output of pytest tells why."])
     elif outcome == "skipped":
@@ -109,15 +109,17 @@ def _message(rows: Sequence[Divergence]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _told(rows: Sequence[Divergence], evidence: Mapping[str, Evidence], repros: Mapping[str, Repro]) -> Iterator[str]:
+def _details(
+    rows: Sequence[Divergence], evidence: Mapping[str, Evidence], repros: Mapping[str, Repro]
+) -> Iterator[str]:
     """Each divergence with its message, its program and the command that shows it again."""
     for finding in findings(rows):
         yield f"{literal(finding.fingerprint)}  {counted(finding.cases, 'case')}"
         yield finding.first.message
-        shown = evidence.get(finding.fingerprint)
-        if shown is not None and shown.program is not None:
-            for number, line in enumerate(shown.program.rstrip("\n").split("\n"), 1):
-                yield f"{'>' if number == shown.blamed_line else ' '} {line}"
+        proof = evidence.get(finding.fingerprint)
+        if proof is not None and proof.program is not None:
+            for number, line in enumerate(proof.program.rstrip("\n").split("\n"), 1):
+                yield f"{'>' if number == proof.blamed_line else ' '} {line}"
         yield literal(finding.first.replay)
         if finding.first.id in repros:
             yield literal(repros[finding.first.id].sentence)
@@ -157,8 +159,8 @@ def _suite_properties(rows: Sequence[Divergence], summary: Summary) -> Iterator[
         cases[row.level] += row.count
     for level in LEVELS:
         yield f"cases.{level}", cases[level]
-    shown = [summary.evidence[name] for name in {row.fingerprint for row in rows} if name in summary.evidence]
-    yield from worst_errors(element for evidence in shown for element in evidence.worst).items()
+    proofs = [summary.evidence[name] for name in {row.fingerprint for row in rows} if name in summary.evidence]
+    yield from worst_errors(element for evidence in proofs for element in evidence.worst).items()
 
 
 def worst_errors(elements: Iterable[Mapping[str, object]]) -> dict[str, object]:
@@ -167,7 +169,7 @@ def worst_errors(elements: Iterable[Mapping[str, object]]) -> dict[str, object]:
     One that is not finite is text, and what no element has is left out.
     """
     held = list(elements)
-    found: dict[str, object] = {}
+    largest: dict[str, object] = {}
     for name, field in (
         ("absolute", "worst_absolute_error"),
         ("relative", "worst_relative_error"),
@@ -177,12 +179,12 @@ def worst_errors(elements: Iterable[Mapping[str, object]]) -> dict[str, object]:
         if errors:
             # NaN is worse than any number.
             worst = max(errors, key=lambda error: (math.isnan(error), error))
-            found[field] = worst if math.isfinite(worst) else str(worst)
-    return found
+            largest[field] = worst if math.isfinite(worst) else str(worst)
+    return largest
 
 
 def _error(value: object) -> float | None:
-    """An error as a number: records keep what is not finite as text, and null where there is none."""
+    """The error as a number, for records keep an infinity or NaN as text; None where there is none."""
     try:
         return float(value) if isinstance(value, (int, float, str)) else None
     except (ValueError, OverflowError):

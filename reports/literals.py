@@ -15,8 +15,8 @@ def literal(text: str, encoding: str = "utf-8") -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    shown = "".join(c if c.isprintable() else _escape(c) for c in text)
-    return shown.encode(encoding, "backslashreplace").decode(encoding)
+    printable = "".join(c if c.isprintable() else _escape(c) for c in text)
+    return printable.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def literal_lines(text: str, encoding: str = "utf-8") -> list[str]:

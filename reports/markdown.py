@@ -146,11 +146,11 @@ def _row(finding: Finding) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def _scripts(told: Counter[str]) -> str:
-    verified = told.pop(VERIFIED, 0)
+def _scripts(outcomes: Counter[str]) -> str:
+    verified = outcomes.pop(VERIFIED, 0)
     parts = [f"{verified:,} verified"] if verified else []
-    if told:
-        parts.append(f"{sum(told.values()):,} not verified")
+    if outcomes:
+        parts.append(f"{sum(outcomes.values()):,} not verified")
     return ", ".join(parts)
 
 
@@ -159,10 +159,10 @@ def _rest(count: int) -> str:
 
 
 def _tail(summary: Summary) -> Iterator[str]:
-    told = Counter(repro.words for repro in summary.repros.values() if repro.folder is not None)
-    if told:
+    outcomes = Counter(repro.words for repro in summary.repros.values() if repro.folder is not None)
+    if outcomes:
         yield ""
-        yield f"Scripts and issues to copy lie in `repros/` of the run: {_scripts(told)}."
+        yield f"Scripts and issues to copy lie in `repros/` of the run: {_scripts(outcomes)}."
     for title, names in (
         ("Interrupted while running", summary.running),
         ("Tests that did not end", () if summary.running else summary.open_tests),

@@ -117,14 +117,14 @@ class MatrixTally:
 
         A draw that PyTorch refused counts only for what it was found to diverge in.
         """
-        shown = _shown(record)
-        found = dict(shown)
+        worst = _worst_outcomes(record)
+        outcomes = dict(worst)
         if record["verdict"] != "rejected":
-            found.update(_compared(record, shown))
-        for (op, phase), outcome in found.items():
+            outcomes.update(_compared(record, worst))
+        for (op, phase), outcome in outcomes.items():
             self._counts[op][phase][outcome] += 1
             self._tests[op].add(record["test"])
-        return found
+        return outcomes
 
     def matrix(self) -> Matrix:
         """Return what was counted."""
@@ -139,7 +139,7 @@ def ordered(phases: Iterable[str]) -> list[str]:
     return sorted(phases, key=lambda phase: (PHASES.index(phase) if phase in PHASES else len(PHASES), phase))
 
 
-def _compared(record: Record, shown: Mapping[tuple[str, str], str]) -> Iterator[tuple[tuple[str, str], str]]:
+def _compared(record: Record, worst: Mapping[tuple[str, str], str]) -> Iterator[tuple[tuple[str, str], str]]:
     """The ops and phases of a case for which no divergence is shown: aligned, or not checked."""
     rows = record["divergences"]
     # A case that ended in its eager run says nothing of its other ops; nor does one whose culprit is not known.
@@ -147,10 +147,10 @@ def _compared(record: Record, shown: Mapping[tuple[str, str], str]) -> Iterator[
     in_graph = any(row["phase"].startswith("graph") for row in rows)
     died = record["verdict"] in ("crashed", "timed_out") and not in_graph
     compared = not (ended or died or record["verdict"] == "skipped")
-    wrong = {place for place, outcome in shown.items() if outcome != "undecidable"}
+    wrong = {place for place, outcome in worst.items() if outcome != "undecidable"}
     for op in set(record["ops"]):
         for phase, checked in _phases(record):
-            if (op, phase) in shown:
+            if (op, phase) in worst:
                 continue
             sound = compared and checked and not (wrong and _doubts(op, phase) & wrong)
             yield (op, phase), "aligned" if sound else "not_checked"
@@ -162,18 +162,18 @@ def _doubts(op: str, phase: str) -> set[tuple[str, str]]:
     return {(WHOLE, phase), *((culprit, part) for culprit in (WHOLE, op) for part in basis)}
 
 
-def _shown(record: Record) -> dict[tuple[str, str], str]:
+def _worst_outcomes(record: Record) -> dict[tuple[str, str], str]:
     """The worst outcome of each op and phase that a case's divergences name."""
     ops = set(record["ops"])
-    shown: dict[tuple[str, str], str] = {}
+    worst: dict[tuple[str, str], str] = {}
     for op, phase, _ in record.get("undecidable") or ():
-        shown[next(iter(ops)) if op == WHOLE and len(ops) == 1 else op, phase] = "undecidable"
+        worst[next(iter(ops)) if op == WHOLE and len(ops) == 1 else op, phase] = "undecidable"
     for row in record["divergences"]:
         op = next(iter(ops)) if row["op"] == WHOLE and len(ops) == 1 else row["op"]
         outcome = _outcome(row)
-        held = shown.get((op, row["phase"]), outcome)
-        shown[op, row["phase"]] = min(held, outcome, key=OUTCOMES.index)
-    return shown
+        held = worst.get((op, row["phase"]), outcome)
+        worst[op, row["phase"]] = min(held, outcome, key=OUTCOMES.index)
+    return worst
 
 
 def _outcome(row: Mapping[str, str]) -> str:

@@ -65,7 +65,7 @@ def merge_runs(folders: Sequence[Path], report: Path) -> Merged:
                     f"test={test!r} ran in {owner.folder} and in {run.folder}, but should be in one shard only "
                     "[merge]; give every run another --shard I/N of one N, and every DIR once"
                 )
-    found = {run.folder: load_status(run.folder) for run in shards}
+    by_shard = {run.folder: load_status(run.folder) for run in shards}
     seed, _ = identity.facts.get(("run", "seed"), (0, None))
     folder = plan_run(report, seed if isinstance(seed, int) else 0)
     try:
@@ -80,8 +80,8 @@ def merge_runs(folders: Sequence[Path], report: Path) -> Merged:
             "free the disk or choose another folder with --report"
         ) from error
     prune_runs(report)
-    statuses = tuple(status for status in found.values() if status is not None)
-    return Merged(folder, statuses, tuple(shard for shard, status in found.items() if status is None))
+    statuses = tuple(status for status in by_shard.values() if status is not None)
+    return Merged(folder, statuses, tuple(shard for shard, status in by_shard.items() if status is None))
 
 
 def join_status(merged: Merged, summary: Summary) -> int:
@@ -90,15 +90,15 @@ def join_status(merged: Merged, summary: Summary) -> int:
     A shard that never ended, or a record that cannot be read, is as bad as an interrupted run. Raises RecordError
     where the folder cannot be written.
     """
-    seen = [0, *merged.statuses]
+    statuses = [0, *merged.statuses]
     if merged.unended or not summary.complete:
-        seen.append(INTERRUPTED)
+        statuses.append(INTERRUPTED)
     if summary.divergences or summary.unexpected or summary.failed:
-        seen.append(DIVERGED)
+        statuses.append(DIVERGED)
     if summary.faults:
-        seen.append(HARNESS_FAULT)
+        statuses.append(HARNESS_FAULT)
     # A status of another program, such as 137, is none of ours: the shard was ended from outside.
-    status = max((s if s in STATUSES else INTERRUPTED for s in seen), key=STATUSES.index)
+    status = max((s if s in STATUSES else INTERRUPTED for s in statuses), key=STATUSES.index)
     save_status(merged.folder, status)
     return status
 

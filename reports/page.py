@@ -30,10 +30,10 @@ def family(test: str) -> str:
 
 def index_data(summary: Summary, base: str) -> dict[str, object]:
     """Return what the script of index.html draws; `base` is the path from the page to its detail files."""
-    found = findings(summary.all_divergences)
-    shown = found[:MOST_DIVERGENCES]
+    every = findings(summary.all_divergences)
+    listed = every[:MOST_DIVERGENCES]
     tests = sorted(
-        {test for row in summary.matrix.tests.values() for test in row} | {t for f in shown for t in f.tests}
+        {test for row in summary.matrix.tests.values() for test in row} | {t for f in listed for t in f.tests}
     )
     families = sorted({family(test) for test in tests})
     number = {test: position for position, test in enumerate(tests)}
@@ -64,9 +64,9 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
                 "tests": [number[test] for test in finding.tests],
                 "families": sorted({kin[test] for test in finding.tests}),
             }
-            for finding in shown
+            for finding in listed
         ],
-        "more": len(found) - len(shown),
+        "more": len(every) - len(listed),
     }
 
 
@@ -81,9 +81,9 @@ def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
         "reason": row.reason,
         "cases": finding.cases,
         "tests": [
-            {"test": one.test, "cases": list(one.cases[:MOST_CASES]), "count": one.count}
-            for one in finding.rows
-            if isinstance(one, Divergence)
+            {"test": divergence.test, "cases": list(divergence.cases[:MOST_CASES]), "count": divergence.count}
+            for divergence in finding.rows
+            if isinstance(divergence, Divergence)
         ],
         "replay": row.replay,
         "repro": None if repro is None else texts(repro),
@@ -136,15 +136,15 @@ def render_page(
 
 def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
     """Label, number, note and class of each count, the ones that decide first."""
-    found = findings(summary.all_divergences)
-    new = [f for f in found if is_red(f.level)]
-    stricter = [f for f in found if f.level == "stricter"]
-    refused = [f for f in found if f.first.kind in ("missing", "unsupported")]
-    crashed = [f for f in found if f.first.kind in ("crash", "timeout")]
+    every = findings(summary.all_divergences)
+    new = [f for f in every if is_red(f.level)]
+    stricter = [f for f in every if f.level == "stricter"]
+    refused = [f for f in every if f.first.kind in ("missing", "unsupported")]
+    crashed = [f for f in every if f.first.kind in ("crash", "timeout")]
     graph = summary.graph
     rows = [
         ("new", len(new), _in_cases(new), "bad"),
-        ("known", sum(f.level == "known" for f in found), "", "known"),
+        ("known", sum(f.level == "known" for f in every), "", "known"),
         ("refuses", len(refused), "ops or arguments that the target lacks" if refused else "", "refuses"),
         ("crashed", len(crashed), _in_cases(crashed), "bad"),
         ("tests", summary.tests, f"in {duration(summary.seconds)}", ""),
@@ -165,8 +165,8 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
     return counts
 
 
-def _in_cases(found: Sequence[Finding]) -> str:
-    return f"in {counted(sum(finding.cases for finding in found), 'case')}" if found else ""
+def _in_cases(group: Sequence[Finding]) -> str:
+    return f"in {counted(sum(finding.cases for finding in group), 'case')}" if group else ""
 
 
 def _changes(changes: RunDifference) -> list[tuple[str, list[tuple[str, str, str | None]]]]:
@@ -184,8 +184,8 @@ def _changes(changes: RunDifference) -> list[tuple[str, list[tuple[str, str, str
 
 
 def _compared(changes: RunDifference) -> str:
-    told = [f"{fact.name} {fact.before} → {fact.after}" for fact in changes.facts if fact.name != "command"]
-    other = f"; {', '.join(told)}" if told else ""
+    facts = [f"{fact.name} {fact.before} → {fact.after}" for fact in changes.facts if fact.name != "command"]
+    other = f"; {', '.join(facts)}" if facts else ""
     not_run = len(changes.not_run)
     rest = f"; {counted(not_run, 'divergence')} of tests that did not run this time" if not_run else ""
     return f"Against the run before, {changes.before.folder.name}: {changes.headline}{rest}{other}"

@@ -24,7 +24,7 @@ VERIFIED = "verified: exits 1"
 
 
 @dataclass(frozen=True)
-class Told:
+class ReproResult:
     """What became of one repro: whether there is a script, and in words whether it was verified."""
 
     written: bool
@@ -48,9 +48,9 @@ def texts(repro: Repro) -> dict[str, object]:
     return {"words": repro.words, "path": str(repro.folder / SCRIPT), "script": script, "issue": issue}
 
 
-def save_repros(run_folder: Path, told: Mapping[str, Told]) -> None:
+def save_repros(run_folder: Path, results: Mapping[str, ReproResult]) -> None:
     """Keep what became of a run's repros, by id. Raises RecordError where it cannot be written."""
-    rows = {id_: {"written": one.written, "words": one.words} for id_, one in sorted(told.items())}
+    rows = {id_: {"written": result.written, "words": result.words} for id_, result in sorted(results.items())}
     folder = run_folder / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -75,12 +75,12 @@ def load_repros(run_folder: Path) -> dict[str, Repro]:
 def join_repros(run_folder: Path, folder: Path) -> None:
     """Add the repros of one run to those of another: of each divergence the first that there is."""
     held = load_repros(folder)
-    told = {id_: Told(repro.folder is not None, repro.words) for id_, repro in held.items()}
+    results = {id_: ReproResult(repro.folder is not None, repro.words) for id_, repro in held.items()}
     for id_, repro in load_repros(run_folder).items():
-        if id_ in told and (told[id_].written or repro.folder is None):
+        if id_ in results and (results[id_].written or repro.folder is None):
             continue
         if repro.folder is not None:
             shutil.copytree(repro.folder, folder / FOLDER / id_)
-        told[id_] = Told(repro.folder is not None, repro.words)
-    if told:
-        save_repros(folder, told)
+        results[id_] = ReproResult(repro.folder is not None, repro.words)
+    if results:
+        save_repros(folder, results)

@@ -101,8 +101,8 @@ def load_saved(folder: Path) -> Saved:
 
 
 def _ran(outcomes: Mapping[str, str], rows: Sequence[Row]) -> frozenset[str]:
-    told = {row.test for row in rows}
-    return frozenset(test for test, outcome in outcomes.items() if outcome == "passed" or test in told)
+    with_rows = {row.test for row in rows}
+    return frozenset(test for test, outcome in outcomes.items() if outcome == "passed" or test in with_rows)
 
 
 def _target(rows: Sequence[Row]) -> str | None:
@@ -140,14 +140,14 @@ class _Reader:
         )
 
     def _rows(self, content: Mapping[str, object], name: str) -> list[SavedRow]:
-        found = []
+        saved = []
         for position, row in enumerate(self._part(content, name, list)):
             where = f"{name}[{position}]"
             if not isinstance(row, dict):
                 raise self._refusal(where, row, "an object")
             texts = {text: self._part(row, text, str, f"{where}.") for text in TEXTS}
-            found.append(SavedRow(**texts, count=self._part(row, "count", int, f"{where}.")))
-        return found
+            saved.append(SavedRow(**texts, count=self._part(row, "count", int, f"{where}.")))
+        return saved
 
     def _texts(self, content: Mapping[str, object], name: str) -> dict[str, str]:
         texts = self._part(content, name, dict)
@@ -165,5 +165,5 @@ class _Reader:
 
     def _refusal(self, name: str, value: object, expected: str) -> RecordError:
         text = repr(value)
-        shown = text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."
-        return RecordError(f"{name}={shown}, but should be {expected} [{self._path}]; {_repair(self._path.parent)}")
+        excerpt = text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."
+        return RecordError(f"{name}={excerpt}, but should be {expected} [{self._path}]; {_repair(self._path.parent)}")

@@ -92,10 +92,17 @@ class Divergence:
 class Evidence:
     """What shows a divergence to people.
 
-    `blamed_line` is the program's first diverging line, from 1. `facts` are rows of a name and what reference, eager
-    target and the target's graph have, `words` sentences, `worst` the worst elements, `heat` the map of errors,
-    `histogram` pairs of a distance in ULP and a count, `last_words` what a target said before it died. `shrunk` is the
-    simplest program found, as its record has it, None where nothing was shrunk; `blame` likewise which side is wrong.
+    Attributes:
+        program: the program as text; None where there is none.
+        blamed_line: its first diverging line, from 1.
+        facts: rows of a name and what reference, eager target and the target's graph have.
+        words: sentences.
+        worst: the worst elements.
+        heat: the map of errors.
+        histogram: pairs of a distance in ULP and a count.
+        last_words: what a target said before it died.
+        shrunk: the simplest program found, as its record has it; None where nothing was shrunk.
+        blame: likewise, which side is wrong.
     """
 
     program: str | None = None
@@ -178,15 +185,24 @@ class Summary:
     """Everything the terminal tells about a run; `to_json()` is summary.json.
 
     `cases` is aligned + divergent + undecidable + skipped + crashed + timed_out: rejected draws and running cases are
-    not cases. `complete` is false where a case or test never ended, a line was damaged, or the
-    run was ended by what `stops` tells. `divergences` are what makes
-    the run red: `known` are explained by a ledger, `counted` are ops that the target lacks and that their tests only
-    count, `stricter` what the framework's own harness would not have seen. `doubts` are the ops with undecidable cases,
-    `tolerances` what a survey found that ops need, `loose` sentences about tests that allow far more than that.
-    `unexpected` counts the divergent, crashed and timed-out cases with a divergence that is red, `unexpected_tests` the
-    tests holding them, and `failed` names the failed tests without one. `confirmed` counts the remembered cases that
-    align now, `forgotten` says what was wrong with remembered ones. By test: `outcomes` (passed, failed, skipped),
-    `seconds_by_test`, `lines`. `repros` are by the ids of divergences.
+    not cases. `complete` is false where a case or test never ended, a line was damaged, or the run was ended by what
+    `stops` tells.
+
+    Attributes:
+        divergences: what makes the run red.
+        known: divergences that a ledger explains.
+        counted: ops that the target lacks, which their tests only count.
+        stricter: what the framework's own harness would not have seen.
+        doubts: the ops with undecidable cases.
+        tolerances: what a survey found that ops need.
+        loose: sentences about tests that allow far more than that.
+        unexpected: the number of divergent, crashed and timed-out cases with a red divergence.
+        unexpected_tests: the tests that hold them.
+        failed: the names of the failed tests without a red divergence.
+        confirmed: the number of remembered cases that align now.
+        forgotten: what was wrong with remembered cases.
+        outcomes, seconds_by_test, lines: by test, its outcome (passed, failed, skipped), its seconds, its first line.
+        repros: by the ids of divergences.
     """
 
     folder: Path

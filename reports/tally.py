@@ -139,16 +139,7 @@ class _Tally:
             if first:
                 self._end(record)
         elif kind == "test":
-            if first:
-                self._tests[record["test"]] = (self._tests.get(record["test"]) or 0.0) + record["seconds"]
-            # A body that raised leaves its case open; the test has ended, so nothing of it is running.
-            for open_case in [key for key in self._running if key[:2] == (path, record["test"])]:
-                del self._running[open_case]
-            # A test that a rerun repeats keeps its worst outcome.
-            held = self._outcomes.get(record["test"], "skipped")
-            self._outcomes[record["test"]] = min(held, record["outcome"], key=OUTCOMES.index)
-            if record["line"] is not None:
-                self._lines[record["test"]] = record["line"]
+            self._test(path, record)
         elif kind == "fault":
             where = "" if record["test"] is None else f"{record['test']}: "
             self._faults.add(where + record["message"])
@@ -166,18 +157,38 @@ class _Tally:
                 self._forgotten.add(problem)
         elif kind == "surface":
             self._coverage.surface(record)
+        elif kind == "target":
+            self._versions(record)
+            self._devices.update(dict.fromkeys(record["devices"]))
         else:
-            for name, version in record["environment"].items():
-                self._environment.setdefault(name, version)
-            if kind == "target":
-                self._devices.update(dict.fromkeys(record["devices"]))
-                return
-            self._target = self._target or record["target"]
-            self._seed = record["seed"] if self._seed is None else self._seed
-            self._inputs = self._inputs or record.get("inputs")
-            self._command = self._command or record["command"]
-            self._commit = self._commit or record["commit"]
-            self._path = self._path or record["path"]
+            self._run(record)
+
+    def _run(self, record: Record) -> None:
+        """What a worker's first record says of the run: that of the first worker counts."""
+        self._versions(record)
+        self._target = self._target or record["target"]
+        self._seed = record["seed"] if self._seed is None else self._seed
+        self._inputs = self._inputs or record.get("inputs")
+        self._command = self._command or record["command"]
+        self._commit = self._commit or record["commit"]
+        self._path = self._path or record["path"]
+
+    def _versions(self, record: Record) -> None:
+        for name, version in record["environment"].items():
+            self._environment.setdefault(name, version)
+
+    def _test(self, path: Path, record: Record) -> None:
+        test = record["test"]
+        if not _follows(path):
+            self._tests[test] = (self._tests.get(test) or 0.0) + record["seconds"]
+        # A body that raised leaves its case open; the test has ended, so nothing of it is running.
+        for open_case in [key for key in self._running if key[:2] == (path, test)]:
+            del self._running[open_case]
+        # A test that a rerun repeats keeps its worst outcome.
+        held = self._outcomes.get(test, "skipped")
+        self._outcomes[test] = min(held, record["outcome"], key=OUTCOMES.index)
+        if record["line"] is not None:
+            self._lines[test] = record["line"]
 
     def _end(self, record: Record) -> None:
         verdict, test = record["verdict"], record["test"]
@@ -222,8 +233,8 @@ class _Tally:
             return
         # One program per fingerprint is enough to show: that of a red case before any other, and of the alphabetically
         # first test, whatever the workers.
-        shown = self._evidence.get(fingerprint)
-        if shown is None or (not red, test) < shown[:2]:
+        earlier = self._evidence.get(fingerprint)
+        if earlier is None or (not red, test) < earlier[:2]:
             self._evidence[fingerprint] = (not red, test, Evidence.of(evidence))
 
     def _shrunk(self, record: Record) -> None:
@@ -241,17 +252,20 @@ class _Tally:
         if held is None or rank < held[0]:
             self._blames[record["fingerprint"]] = rank, record["blame"]
 
-    def _shown(self, fingerprint: str, evidence: Evidence) -> Evidence:
+    def _completed(self, fingerprint: str, evidence: Evidence) -> Evidence:
+        """The evidence of a fingerprint with what later records told of it: the shrunk program, and which side is
+        wrong.
+        """
         shrunk, blame = self._minimal.get(fingerprint), self._blames.get(fingerprint)
         evidence = evidence if shrunk is None else replace(evidence, shrunk=shrunk[1])
         return evidence if blame is None else replace(evidence, blame=blame[1])
 
     def _divergences(self) -> list[Divergence]:
-        found = []
+        divergences = []
         for (_, _, level), (row, cases) in self._rows.items():
             texts = {name: row[name] for name in ROW_TEXTS}
-            found.append(Divergence(**texts, level=level, reason=row["reason"], cases=tuple(cases)))
-        return sorted(found, key=lambda row: (severity(row.kind), row.fingerprint, row.test))
+            divergences.append(Divergence(**texts, level=level, reason=row["reason"], cases=tuple(cases)))
+        return sorted(divergences, key=lambda row: (severity(row.kind), row.fingerprint, row.test))
 
     def summary(self) -> Summary:
         """Return what was counted."""
@@ -289,7 +303,7 @@ class _Tally:
             known=by_level["known"],
             counted=by_level["counted"],
             stricter=by_level["stricter"],
-            evidence={name: self._shown(name, evidence) for name, (_, _, evidence) in self._evidence.items()},
+            evidence={name: self._completed(name, evidence) for name, (_, _, evidence) in self._evidence.items()},
             unexpected=self._unexpected.total(),
             unexpected_tests=len(bad_tests),
             failed=tuple(sorted(failed - bad_tests)),

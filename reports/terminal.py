@@ -205,8 +205,8 @@ class _Page:
             self._say(program_table(evidence.program, evidence.blamed_line, self._encoding), INDENT)
         if evidence.shrunk:
             self._say(Text())
-            for told in shrunk_lines(evidence.shrunk, self._encoding):
-                self._say(told, INDENT)
+            for part in shrunk_lines(evidence.shrunk, self._encoding):
+                self._say(part, INDENT)
         if evidence.worst:
             self._say(Text())
             self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)
@@ -221,7 +221,7 @@ class _Page:
         summary, matrix = self._summary, self._summary.matrix
         new = {row.op for row in summary.divergences}
         # An op without cells is of a case whose every phase is unknown, such as one that was never compared.
-        shown = [op for op in matrix.ranked if op in new]
+        listed = [op for op in matrix.ranked if op in new]
         lines = [f"{counted(matrix.aligned, 'op')} aligned in every phase checked"] if matrix.cells else []
         for rows, words in ((summary.known, "known to diverge"), (summary.counted, "that the target lacks")):
             ops = {row.op for row in rows}
@@ -229,15 +229,15 @@ class _Page:
                 lines.append(f"{counted(len(ops), 'op')} {words}")
         if matrix.unchecked:
             lines.append(f"{counted(matrix.unchecked, 'op')} checked in no phase")
-        if shown:
+        if listed:
             self._heading("Ops by phase: the worst outcome and its share of the cases; -: none checked")
-            self._say(matrix_table(matrix, shown[:MOST_OPS], self._encoding), INDENT)
-            if len(shown) > MOST_OPS:
-                self._say(Text(f"and {len(shown) - MOST_OPS:,} more, see the report"), INDENT)
+            self._say(matrix_table(matrix, listed[:MOST_OPS], self._encoding), INDENT)
+            if len(listed) > MOST_OPS:
+                self._say(Text(f"and {len(listed) - MOST_OPS:,} more, see the report"), INDENT)
         elif lines:
             self._say(Text())
         for line in lines:
-            self._say(Text(line, overflow="fold"), INDENT if shown else 0)
+            self._say(Text(line, overflow="fold"), INDENT if listed else 0)
 
     def _slowest(self) -> None:
         slowest = self._summary.slowest[:SLOWEST]

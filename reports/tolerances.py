@@ -57,7 +57,7 @@ class ToleranceTally:
         place = (record["op"], record["dtype"], record["device"], record["phase"])
         rtol, atol = record["table"]
         share = record["share"]
-        found = Needed(
+        needed = Needed(
             *place,
             share,
             record["ulp"],
@@ -68,8 +68,8 @@ class ToleranceTally:
             record["key"],
         )
         held = self._needed.get(place)
-        if held is None or (found.share, held.case) > (held.share, found.case):
-            self._needed[place] = found
+        if held is None or (needed.share, held.case) > (held.share, needed.case):
+            self._needed[place] = needed
         if record["own"] is not None:
             self._own.setdefault(record["test"], []).append(record)
 
@@ -79,8 +79,8 @@ class ToleranceTally:
 
     def warnings(self) -> tuple[str, ...]:
         """A sentence for each test whose own tolerance is far too loose, or wider than the table without a reason."""
-        found = (_warning(test, rows) for test, rows in sorted(self._own.items()))
-        return tuple(sentence for sentence in found if sentence)
+        sentences = (_warning(test, rows) for test, rows in sorted(self._own.items()))
+        return tuple(sentence for sentence in sentences if sentence)
 
 
 def _warning(test: str, rows: Sequence[Record]) -> str:

@@ -63,12 +63,12 @@ class Form:
 
 def member(spelled: str) -> Any:
     """The dual function, class or dtype that `torch.nn.functional.relu` names; resolved when a case needs it."""
-    found: Any = torch
+    value: Any = torch
     for name in spelled.split(".")[1:]:
-        found = getattr(found, name)
-    return found
+        value = getattr(value, name)
+    return value
 
 
 def forms(*spelled: str) -> pytest.MarkDecorator:
     """Run the test once per form, as its argument `op`; the form's spelling is the id."""
-    return pytest.mark.parametrize("op", [pytest.param(Form(one), id=one) for one in spelled])
+    return pytest.mark.parametrize("op", [pytest.param(Form(path), id=path) for path in spelled])

@@ -52,7 +52,7 @@ def real(low: float, high: float) -> float:
 
 def tensor(*sizes: Any, low: Any = -1, high: Any = 1, dtype: Any = float, **named: Any) -> Any:
     """A tensor of these sizes with values of [low, high), on the case's device; the rest is as for `random_tensor`."""
-    dims = {f"dim{axis}": one for axis, one in enumerate(sizes)}
+    dims = {f"dim{axis}": value for axis, value in enumerate(sizes)}
     return placed(random_tensor(ndim=len(sizes), low=low, high=high, dtype=dtype, **dims, **named))
 
 
@@ -81,12 +81,15 @@ def values(low: float, high: float, ndim: int = 2, **named: Any) -> Callable[[],
 class Op:
     """An op by the name that users type.
 
-    `draw` draws the arguments of one call. `spelled` lists where the op is found, the main form first: `torch`, `F`
-    (`torch.nn.functional`), `linalg`, `Tensor`, `Tensor_` (in place, on a clone), or an operator such as `x+y`.
-    `keywords` names the positional arguments; it adds a form that passes all of them by name. `variant` tells rows of
-    one op apart. `graph=False`: no static graph can run the op, for the size or the host value it gives depends on
-    values. `then` is applied to the result, where the bare result has no defined values. `errors` draws, by what is
-    wrong with them, arguments that the op must refuse.
+    Attributes:
+        draw: draws the arguments of one call.
+        spelled: where the op is found, the main form first: `torch`, `F` (`torch.nn.functional`), `linalg`, `Tensor`,
+            `Tensor_` (in place, on a clone), or an operator such as `x+y`.
+        keywords: names of the positional arguments; adds a form that passes all of them by name.
+        variant: tells rows of one op apart.
+        graph: False where no static graph can run the op, since a size or host value that it gives depends on values.
+        then: is applied to the result, where the bare result has no defined values.
+        errors: draws, by what is wrong with them, arguments that the op must refuse.
     """
 
     name: str

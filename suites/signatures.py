@@ -50,32 +50,40 @@ def parameters(spelled: str, drawn: Args) -> tuple[Parameter, ...]:
         known = inspect.signature(function).parameters.values()
     except ValueError:
         return _of_schema(spelled.rpartition(".")[2], drawn)
-    if any(one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in known):
+    if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in known):
         return ()
-    return tuple(Parameter(one.name, one.default, one.kind == one.KEYWORD_ONLY) for one in known)
+    return tuple(
+        Parameter(parameter.name, parameter.default, parameter.kind == parameter.KEYWORD_ONLY) for parameter in known
+    )
 
 
 def _of_schema(op: str, drawn: Args) -> tuple[Parameter, ...]:
     import torch
 
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{op}"):
-        found = schema.arguments
-        positional = [one for one in found if not one.kwarg_only]
-        names = {one.name for one in found}
-        if any(one.is_out for one in found) or len(drawn.args) > len(positional) or not drawn.kwargs.keys() <= names:
+        arguments = schema.arguments
+        positional = [argument for argument in arguments if not argument.kwarg_only]
+        names = {argument.name for argument in arguments}
+        if (
+            any(argument.is_out for argument in arguments)
+            or len(drawn.args) > len(positional)
+            or not drawn.kwargs.keys() <= names
+        ):
             continue
         given = [*zip(positional, drawn.args, strict=False)]
-        given += [(one, drawn.kwargs[one.name]) for one in found if one.name in drawn.kwargs]
-        missing = {one.name for one in found if not one.has_default_value()} - {one.name for one, _ in given}
-        if missing or not all(_takes(str(one.type), value) for one, value in given):
+        given += [(argument, drawn.kwargs[argument.name]) for argument in arguments if argument.name in drawn.kwargs]
+        missing = {argument.name for argument in arguments if not argument.has_default_value()} - {
+            argument.name for argument, _ in given
+        }
+        if missing or not all(_takes(str(argument.type), value) for argument, value in given):
             continue
         return tuple(
             Parameter(
-                "input" if one.name == "self" else one.name,
-                one.default_value if one.has_default_value() else REQUIRED,
-                one.kwarg_only,
+                "input" if argument.name == "self" else argument.name,
+                argument.default_value if argument.has_default_value() else REQUIRED,
+                argument.kwarg_only,
             )
-            for one in found
+            for argument in arguments
         )
     return ()
 
@@ -105,7 +113,7 @@ def by_name(spelled: str, drawn: Args) -> Iterator[Args]:
     """The call with every argument but the first by name, and with all: a target that calls its first parameter `x`
     ends a case, so that comes last.
     """
-    known = [one.name for one in parameters(spelled, drawn) if not one.by_name_only]
+    known = [parameter.name for parameter in parameters(spelled, drawn) if not parameter.by_name_only]
     if len(known) < len(drawn.args) or not drawn.args:
         return
     named = dict(zip(known, drawn.args, strict=False))
@@ -116,25 +124,29 @@ def by_name(spelled: str, drawn: Args) -> Iterator[Args]:
 
 def by_position(spelled: str, drawn: Args) -> Iterator[Args]:
     """The call with as many of its named arguments by position as Python takes so."""
-    known = [one for one in parameters(spelled, drawn) if not one.by_name_only]
+    known = [parameter for parameter in parameters(spelled, drawn) if not parameter.by_name_only]
     more = []
-    for one in known[len(drawn.args) :]:
-        if one.name not in drawn.kwargs:
+    for parameter in known[len(drawn.args) :]:
+        if parameter.name not in drawn.kwargs:
             break
-        more.append(drawn.kwargs[one.name])
+        more.append(drawn.kwargs[parameter.name])
     if more:
-        taken = {one.name for one in known[: len(drawn.args) + len(more)]}
+        taken = {parameter.name for parameter in known[: len(drawn.args) + len(more)]}
         yield Args((*drawn.args, *more), {name: value for name, value in drawn.kwargs.items() if name not in taken})
 
 
 def with_defaults(spelled: str, drawn: Args) -> Iterator[Args]:
     """The call with each default that it leaves out given alone, and with none of its own arguments that have one."""
     known = parameters(spelled, drawn)
-    left_out = [one for one in known[len(drawn.args) :] if one.name not in drawn.kwargs and one.has_plain_default]
-    for one in left_out:
-        yield Args(drawn.args, {**drawn.kwargs, one.name: one.default})
-    optional = {one.name for one in known if one.default is not REQUIRED}
-    needed = sum(one.default is REQUIRED and not one.by_name_only for one in known)
+    left_out = [
+        parameter
+        for parameter in known[len(drawn.args) :]
+        if parameter.name not in drawn.kwargs and parameter.has_plain_default
+    ]
+    for parameter in left_out:
+        yield Args(drawn.args, {**drawn.kwargs, parameter.name: parameter.default})
+    optional = {parameter.name for parameter in known if parameter.default is not REQUIRED}
+    needed = sum(parameter.default is REQUIRED and not parameter.by_name_only for parameter in known)
     least = Args(drawn.args[:needed], {name: value for name, value in drawn.kwargs.items() if name not in optional})
     if (len(least.args), least.kwargs.keys()) != (len(drawn.args), drawn.kwargs.keys()):
         yield least
@@ -146,11 +158,11 @@ def results(spelled: str, drawn: Args, ways: Iterator[Args]) -> list[Any]:
     A way that PyTorch refuses has none: the refusal is part of the case, and the target must refuse as well.
     """
     function = member(spelled)
-    found = [function(*drawn.args, **drawn.kwargs)]
+    values = [function(*drawn.args, **drawn.kwargs)]
     for way in ways:
         with contextlib.suppress(TypeError, ValueError, RuntimeError):
-            found.append(function(*way.args, **way.kwargs))
-    return found
+            values.append(function(*way.args, **way.kwargs))
+    return values
 
 
 def wrong(spelled: str, drawn: Args) -> Iterator[Args]:
@@ -159,5 +171,7 @@ def wrong(spelled: str, drawn: Args) -> Iterator[Args]:
     """
     yield Args(drawn.args, {**drawn.kwargs, "no_such_keyword": 1})
     for name, value in (("dim", 64), ("dim", -65), ("reduction", "median")):
-        if name in drawn.kwargs or any(one.name == name for one in parameters(spelled, drawn)[len(drawn.args) :]):
+        if name in drawn.kwargs or any(
+            parameter.name == name for parameter in parameters(spelled, drawn)[len(drawn.args) :]
+        ):
             yield Args(drawn.args, {**drawn.kwargs, name: value})

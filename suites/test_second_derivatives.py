@@ -23,10 +23,10 @@ from autotest import autotest
 def rows(family: ModuleType, names: str) -> Iterator[Op | Layer]:
     """A family's rows of these ops; an op has no row of another name."""
     wanted = {name: [row for row in family.ROWS if row.name == name] for name in names.split()}
-    for name, found in wanted.items():
-        if not found:
+    for name, matching in wanted.items():
+        if not matching:
             raise LookupError(f"{family.__name__} has no row {name!r}")
-        yield from found
+        yield from matching
 
 
 ROWS = (

@@ -46,10 +46,10 @@ def written(spelled: str, row: Op, *kinds: Callable[[str, Args], Iterator[Args]]
     drawn = row.draw()
     ways = [way for kind in kinds for way in kind(spelled, drawn)]
     if not ways:
-        known = ", ".join(one.name for one in parameters(spelled, drawn))
+        known = ", ".join(parameter.name for parameter in parameters(spelled, drawn))
         pytest.skip(f"PyTorch tells no other way to write it [{spelled}({known})]")
-    found = results(spelled, drawn, iter(ways))
-    return found if row.then is None else [row.then(one) for one in found]
+    values = results(spelled, drawn, iter(ways))
+    return values if row.then is None else [row.then(value) for value in values]
 
 
 @pytest.mark.parametrize(("spelled", "row"), FUNCTIONS)

@@ -84,36 +84,36 @@ def is_global() -> bool:
 
 
 class Listed(Generator):
-    """A list that needs no draw: it can be iterated, indexed and measured, in a case and outside of one."""
+    """A list that needs no draw: it can be iterated, indexed and measured inside a case and outside of one."""
 
-    def __init__(self, spelled: str, found: Callable[[], list[Any]], children: Sequence[Generator] = ()) -> None:
+    def __init__(self, spelled: str, members: Callable[[], list[Any]], children: Sequence[Generator] = ()) -> None:
         super().__init__(*children)
         self._spelled = spelled
-        self._found = found
+        self._members = members
 
     def value(self) -> list[Any]:
         """The whole list."""
-        return self._found()
+        return self._members()
 
     def draw(self, source: Source) -> list[Any]:
         """The whole list; no decision is taken."""
-        return self._found()
+        return self._members()
 
     def __len__(self) -> int:
-        return len(self._found())
+        return len(self._members())
 
     def __getitem__(self, index: Any) -> Any:
-        return self._found()[index]
+        return self._members()[index]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._found())
+        return iter(self._members())
 
     def __repr__(self) -> str:
         return self._spelled
 
 
 class OneOf(Listed):
-    """One of a list, drawn once in a case; iterated, indexed and measured, it is what was drawn."""
+    """One member of a list, drawn once per case. Iteration, indexing and `len` work on the drawn member."""
 
     def value(self) -> Any:
         """What was drawn in this case; OutsideCaseError outside of one."""
@@ -121,8 +121,8 @@ class OneOf(Listed):
 
     def draw(self, source: Source) -> Any:
         """One of the list."""
-        found = self._found()
-        return found[source.index(len(found))]
+        members = self._members()
+        return members[source.index(len(members))]
 
     def __len__(self) -> int:
         return len(self.value())
@@ -148,7 +148,7 @@ def _devices(only: str | None) -> tuple[str, ...]:
 
 
 def _placements(only: str | None, given: Given) -> list[Any]:
-    """All ranks in a row, and as one row of a square."""
+    """On each device type, all ranks as a list and as a hierarchy of one row: `[0, 1]` and `[[0, 1]]`."""
     ranks = list(range(world_size()))
     return [given(Placement(device, shape)) for device in _devices(only) for shape in (ranks, [ranks])]
 
@@ -198,10 +198,13 @@ def all_sbp(
 ) -> Listed:
     """Every sbp that a tensor can have, each a tuple with one part per dimension of the placement.
 
+    `all_sbp(dim=1, max_dim=2)` is `[(split(0),), (split(1),), (broadcast,), (partial_sum,)]`; `dim=2` gives the 16
+    pairs of these.
+
     Args:
-        placement: gives the number of parts; a placement or a generator of one. Without it there are `dim` parts.
-        dim: the number of parts.
-        max_dim: the tensor's number of dimensions; of 0, a scalar, there are copies alone.
+        placement: a placement or a generator of one; its number of dimensions is the number of parts.
+        dim: the number of parts where no placement is given.
+        max_dim: the tensor's number of dimensions, or a generator of it; a scalar (0) can only be `broadcast`.
         except_split, except_broadcast, except_partial_sum: leave these out.
         valid_split_axis: the dimensions along which to split; by default all. One that is shorter than the number of
             ranks must be left out: OneFlow ends all ranks over it.
@@ -210,7 +213,7 @@ def all_sbp(
     without = (except_split, except_broadcast, except_partial_sum)
     axes = [valid_split_axis] if isinstance(valid_split_axis, int) else valid_split_axis
 
-    def found() -> list[Any]:
+    def every() -> list[Any]:
         parts = dim if placement is None else _dimensions(placement)
         ndim = pack(max_dim).to(int).value()
         if ndim == 0:
@@ -225,13 +228,13 @@ def all_sbp(
             kinds.append(Sbp("partial_sum"))
         return [tuple(map(given, parts_)) for parts_ in product(kinds, repeat=parts)]
 
-    told = [f"placement={placement!r}"] if placement is not None else [f"dim={dim}"] if dim != 1 else []
-    told.append(f"max_dim={max_dim!r}")
-    told += [
+    arguments = [f"placement={placement!r}"] if placement is not None else [f"dim={dim}"] if dim != 1 else []
+    arguments.append(f"max_dim={max_dim!r}")
+    arguments += [
         f"except_{name}=True" for name, out in zip(("split", "broadcast", "partial_sum"), without, strict=True) if out
     ]
-    told += [] if valid_split_axis is None else [f"valid_split_axis={valid_split_axis!r}"]
-    return Listed(f"all_sbp({', '.join(told)})", found, (pack(max_dim),))
+    arguments += [] if valid_split_axis is None else [f"valid_split_axis={valid_split_axis!r}"]
+    return Listed(f"all_sbp({', '.join(arguments)})", every, (pack(max_dim),))
 
 
 def random_sbp(
@@ -250,19 +253,19 @@ def random_sbp(
     spelled = repr(listed).replace("all_", "random_", 1)
 
     def some() -> list[Any]:
-        found = listed.value()
-        if not found:
+        members = listed.value()
+        if not members:
             raise UsageError(f"{spelled} has nothing to draw from, but should leave at least one sbp")
-        return found
+        return members
 
     return OneOf(spelled, some, (pack(max_dim),))
 
 
 def _dimensions(placement: Any) -> int:
     """How many dimensions a placement has, however it is given. Raises UsageError for what is none."""
-    found = placement.value() if isinstance(placement, Generator) else placement
-    found = found.reference if type(found) is DualObject else found
-    ranks = getattr(found, "ranks", None)
+    value = placement.value() if isinstance(placement, Generator) else placement
+    value = value.reference if type(value) is DualObject else value
+    ranks = getattr(value, "ranks", None)
     if ranks is None or not hasattr(ranks, "ndim"):
         raise UsageError(f"placement={placement!r}, but should be a placement or a generator of one [all_sbp(...)]")
     return int(ranks.ndim)

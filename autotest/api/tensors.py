@@ -13,7 +13,7 @@ from dual_object.program.global_layouts import in_global_scope
 from dual_object.program.values import Array
 from dual_object.record.dual import DualObject
 from dual_object.record.recording import recording
-from generators import DTYPES, PLAIN, Generator, RangeError, array, dtype_name, pack
+from generators import DTYPES, PLAIN, DrawnArray, Generator, Mix, RangeError, array, dtype_name, pack
 from generators.drawing import current_drawing
 from generators.source import Source, words
 
@@ -34,77 +34,96 @@ def random_tensor(
     """A tensor with random values, the same on both sides.
 
     Args:
-        ndim: 0 to 5; by default 1 to 5, at times 0.
-        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each, at times 0. Those beyond a random `ndim` go unused.
-        low, high: values lie in [low, high); by default [-1, 1), for integers [-8, 8), without a sign [0, 8), but for
-        special values in some tensors.
+        ndim: 0 to 5; by default 1 to 5, now and then 0.
+        dim0, dim1, dim2, dim3, dim4: sizes; by default 1 to 7 each, now and then 0. Those beyond a random `ndim` go
+            unused.
+        low, high: values lie in [low, high), but for special values in some tensors. By default [-1, 1) for floats,
+            [-8, 8) for integers, [0, 8) for uint8.
         dtype: a dtype, its name, or float (float32), int (int64), bool.
-        requires_grad: by default True where the dtype can have a gradient, but for some tensors.
-        distinct: no two values are equal: for ops that choose among elements, of which the choice among equal ones is
+        requires_grad: by default True where the dtype can have a gradient, now and then False.
+        distinct: no two values are equal. For ops that choose among elements: which of two equal ones they choose is
             undecidable.
 
-    How often "at times" is, which values are special and how tensors lie in memory depends on the run's `inputs`;
-    plain ones are none of it, and global ones are always plain.
+    All arguments may be generators. How often "now and then" is, which values are special (NaN, infinities, -0.0) and
+    how tensors lie in memory depends on the run's `inputs`: with `--inputs plain`, and for global tensors, there is
+    nothing of the kind.
 
-    All arguments may be generators. Raises OutsideCaseError, RangeError, DtypeError, UsageError.
+    Raises OutsideCaseError, RangeError, DtypeError, UsageError.
     """
     record = recording("random_tensor()")
     name = dtype_name(dtype.value() if isinstance(dtype, Generator) else dtype)
-    category = DTYPES[name].category
-    differentiable = category in ("complex", "floating")
+    sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
     mix = PLAIN if in_global_scope() else current_drawing.get().mix
+    drawn = _draw(sizes, low, high, name, distinct, mix)
+    return record.input(
+        drawn.data,
+        drawn.dtype,
+        requires_grad=_wants_gradient(requires_grad, name, mix),
+        fill=drawn.fill,
+        seed=drawn.seed,
+        strides=drawn.placed.strides,
+        offset=drawn.placed.before,
+    )
+
+
+def _draw(sizes: dict[str, Any], low: Any, high: Any, name: str, distinct: Any, mix: Mix) -> DrawnArray:
+    """The values of a `random_tensor` of the dtype `name`; errors spell the arguments as they were given to it."""
+    asked = {
+        **sizes,
+        "dtype": None if name == "float32" else name,
+        "distinct": None if distinct is False else distinct,
+        "low": low,
+        "high": high,
+    }
     ranged = low is not None or high is not None
     if not ranged:
-        low, high = (-1, 1) if differentiable else (0 if name == "uint8" else -8, 8)
+        low, high = (-1, 1) if _differentiable(name) else (0 if name == "uint8" else -8, 8)
     elif low is None or high is None:
         given, other = ("high", "low") if low is None else ("low", "high")
         value = high if low is None else low
         raise UsageError(f"{given}={value!r} is given alone, but should come with {other} [random_tensor(...)]")
-    sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
-    if isinstance(ndim, int):
-        _check_sizes(ndim, sizes)
+    if isinstance(sizes["ndim"], int):
+        _check_sizes(sizes["ndim"], sizes)
     try:
-        drawn = array(**sizes, low=low, high=high, dtype=name, mix=mix, ranged=ranged, distinct=distinct).value()
+        drawn: DrawnArray = array(
+            **sizes, low=low, high=high, dtype=name, mix=mix, ranged=ranged, distinct=distinct
+        ).value()
     except RangeError as error:
-        asked = {
-            **sizes,
-            "dtype": None if name == "float32" else name,
-            "distinct": None if distinct is False else distinct,
-        }
-        asked |= {"low": low, "high": high} if ranged else {}
-        shown = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value is not None)
-        raise RangeError(f"{str(error).partition(' [array(')[0]} [random_tensor({shown})]") from None
+        arguments = ", ".join(f"{key}={value!r}" for key, value in asked.items() if value is not None)
+        raise RangeError(f"{str(error).partition(' [array(')[0]} [random_tensor({arguments})]") from None
+    return drawn
+
+
+def _wants_gradient(requires_grad: Any, name: str, mix: Mix) -> bool:
+    """Whether a `random_tensor` of the dtype `name` requires a gradient: as was asked, else where it can have one, but
+    for the share of tensors that `mix` leaves without. Raises UsageError.
+    """
     wanted = requires_grad
     if wanted is None:
-        wanted = differentiable
-        if differentiable and mix.without_gradient:
+        wanted = _differentiable(name)
+        if wanted and mix.without_gradient:
             wanted = not current_drawing.get().source.index(2, (1 - mix.without_gradient, mix.without_gradient))
     if isinstance(wanted, Generator):
         wanted = wanted.to(bool).value()
-    if wanted and not differentiable:
+    if wanted and not _differentiable(name):
         raise UsageError(
             f"requires_grad={requires_grad!r}, but should be False for dtype={name!r}: "
             "only floating tensors have gradients [random_tensor(...)]"
         )
-    placed = drawn.placed
-    return record.input(
-        drawn.data,
-        drawn.dtype,
-        requires_grad=wanted,
-        fill=drawn.fill,
-        seed=drawn.seed,
-        strides=placed.strides,
-        offset=placed.before,
-    )
+    return bool(wanted)
+
+
+def _differentiable(name: str) -> bool:
+    return DTYPES[name].category in ("complex", "floating")
 
 
 def _check_sizes(ndim: int, sizes: dict[str, Any]) -> None:
     """Refuse a size for a dimension that the tensor does not have."""
     for axis, (name, size) in enumerate([*sizes.items()][1:]):
         if axis >= ndim and size is not None:
-            shown = ", ".join(f"{key}={value!r}" for key, value in sizes.items() if value is not None)
+            arguments = ", ".join(f"{key}={value!r}" for key, value in sizes.items() if value is not None)
             wanted = f"an ndim of at least {axis + 1}"
-            raise UsageError(f"{name}={size!r} is given, but should come with {wanted} [random_tensor({shown})]")
+            raise UsageError(f"{name}={size!r} is given, but should come with {wanted} [random_tensor({arguments})]")
 
 
 def choice_tensor(
@@ -167,9 +186,9 @@ def dual_tensor(tensor: Any) -> DualObject:
         raise UsageError(f"tensor={tensor!r:.60}, but should be a torch.Tensor {where}")
     layout = str(tensor.layout).removeprefix("torch.")
     if layout != "strided" or tensor.is_nested or tensor.device.type != "cpu":
-        found = "nested" if tensor.is_nested else layout
+        kind = "nested" if tensor.is_nested else layout
         raise UsageError(
-            f"tensor is {found} on {tensor.device}, but should be strided on cpu: "
+            f"tensor is {kind} on {tensor.device}, but should be strided on cpu: "
             f"convert it, and convert the dual object back {where}"
         )
     dtype, _, _, requires_grad = record.reference.describe(tensor)
@@ -181,7 +200,7 @@ def dual_tensor(tensor: Any) -> DualObject:
 
 
 class Choose(Generator):
-    """A 32-bit seed."""
+    """Draws the 32-bit seed of a `choice_tensor`."""
 
     def __init__(self) -> None:
         super().__init__()

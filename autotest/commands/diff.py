@@ -17,14 +17,14 @@ def diff_runs(
     status is 1 where something red is new or worse than before, else 0. Raises ReportError where they cannot be
     compared or the page cannot be written.
     """
-    found = compare_runs(load_saved(_run_folder(before)), load_saved(_run_folder(after)))
+    difference = compare_runs(load_saved(_run_folder(before)), load_saved(_run_folder(after)))
     if html is not None:
         try:
-            html.write_text(difference_html(found), encoding="utf-8")
+            html.write_text(difference_html(difference), encoding="utf-8")
         except OSError as error:
             raise RecordError(f"{html} cannot be written: {error.strerror}; give --html another file") from error
-    text = render_difference(found, width=width, color=color, encoding=encoding)
-    return DIVERGED if found.worse else ALIGNED, text
+    text = render_difference(difference, width=width, color=color, encoding=encoding)
+    return DIVERGED if difference.worse else ALIGNED, text
 
 
 def _run_folder(folder: Path) -> Path:

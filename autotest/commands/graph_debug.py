@@ -52,8 +52,8 @@ def main(asked: str) -> None:
     from dual_object.replay.replay import Replay
 
     program, _ = Program.load(Path(path))
-    seen = Replay(adapters.load("torch"), program, side="reference").run()
-    keys = [key for key, gradient in seen.gradients.items() if gradient is not None]
+    observation = Replay(adapters.load("torch"), program, side="reference").run()
+    keys = [key for key, gradient in observation.gradients.items() if gradient is not None]
     adapter: Any = adapters.load(target)
     if not hasattr(adapter, "graph_debug"):
         sys.stdout.write(

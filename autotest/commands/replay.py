@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from autotest.cases.store import ReplayError, find
 from autotest.commands.replay_float64 import has_floats, in_float64, verdict
@@ -33,22 +34,8 @@ def replay_id(
     """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to, or that one in float64;
     the exit status and what to print. Raises ReplayError.
     """
-    path = find(id_, report, original=original)
-    try:
-        program, note = Program.load(path)
-    except ProgramError as error:
-        raise ReplayError(str(error)) from None
+    program, note = _replayable(id_, find(id_, report, original=original))
     row, rules = note["row"], Rules(**note["rules"])
-    if row["kind"] == "batch_only":
-        raise ReplayError(
-            f"{id_} shows only in a static graph that other cases share: run its test again, {row['test']}"
-        )
-    needed = ranks_needed(program)
-    if needed > 1:
-        raise ReplayError(
-            f"{id_} has tensors on {needed} ranks: run its test again, autotest run {row['test']} --ranks {needed}"
-        )
-
     # As pytest does: custom ops and targets may live beside the test.
     sys.path[:0] = [str(Path(row["test"].partition("::")[0]).absolute().parent), os.getcwd()]
     reference = load_reference()
@@ -59,7 +46,7 @@ def replay_id(
     try:
         with reference.default_dtype(default or "float32"):
             program = in_float64(reference, program) if float64 else program
-            found = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
+            divergences = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
     except CannotWiden as error:
         raise ReplayError(f"{id_} has no meaning in float64: {error}") from None
     except (EnvironmentFault, TrialError) as error:
@@ -69,16 +56,35 @@ def replay_id(
     name = target or row["target"]
     rows = [
         {**divergence.row(name, row["test"], row["case_key"]), "evidence": divergence.evidence(rules)}
-        for divergence in found
+        for divergence in divergences
     ]
     if float64:
         return verdict(row, name, rows, program)
-    same_phase = [shown for shown in rows if shown["phase"] == row["phase"]]
+    same_phase = [other for other in rows if other["phase"] == row["phase"]]
     if same_phase:
-        stands = any(shown["fingerprint"] == row["fingerprint"] for shown in same_phase)
+        stands = any(other["fingerprint"] == row["fingerprint"] for other in same_phase)
         lead = f"{id_} stands" if stands else f"{id_} still diverges, but as something else"
         return STANDS, f"{lead}: {failure_text(same_phase, cases=1)}"
     return GONE, f"{id_} is gone: {row['fingerprint']} no longer diverges\n\n{program}"
+
+
+def _replayable(id_: str, path: Path) -> tuple[Program, dict[str, Any]]:
+    """The Program stored at `path` and its note; raises ReplayError where it does not diverge by itself."""
+    try:
+        program, note = Program.load(path)
+    except ProgramError as error:
+        raise ReplayError(str(error)) from None
+    row = note["row"]
+    if row["kind"] == "batch_only":
+        raise ReplayError(
+            f"{id_} shows only in a static graph that other cases share: run its test again, {row['test']}"
+        )
+    needed = ranks_needed(program)
+    if needed > 1:
+        raise ReplayError(
+            f"{id_} has tensors on {needed} ranks: run its test again, autotest run {row['test']} --ranks {needed}"
+        )
+    return program, note
 
 
 def graph_log(

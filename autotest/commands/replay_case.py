@@ -90,7 +90,7 @@ def replay_case(
     if recall.program is None or not ends:
         said = [line for line in out.getvalue().splitlines() if line.strip()]
         raise ReplayError(f"{key} gave no case (pytest ended with {status}): {' '.join(said[-3:])}")
-    return _told(key, recall.program, ends[-1], _recorded(report, key, target, seed, inputs))
+    return _verdict(key, recall.program, ends[-1], _recorded(report, key, target, seed, inputs))
 
 
 def _unknown(recall: Recall, path: str, out: str) -> str:
@@ -122,15 +122,15 @@ def _ends(report: Path, key: str) -> Iterator[dict[str, Any]]:
 
 def _recorded(report: Path, key: str, target: str, seed: str, inputs: str) -> tuple[str, Path] | None:
     """The digest that the newest run with this seed, inputs and target recorded of a case, and that run."""
-    found: tuple[str, Path] | None = None
+    recorded: tuple[str, Path] | None = None
     for end in _ends(report, key):
         for row in end["divergences"]:
             if row["target"] == target and "inputs" in row and (end["seed"], end["inputs"]) == (seed, inputs):
-                found = row["inputs"], end["run"]
-    return found
+                recorded = row["inputs"], end["run"]
+    return recorded
 
 
-def _told(key: str, program: Program, end: dict[str, Any], recorded: tuple[str, Path] | None) -> tuple[int, str]:
+def _verdict(key: str, program: Program, end: dict[str, Any], recorded: tuple[str, Path] | None) -> tuple[int, str]:
     digest = inputs_digest(program)
     if recorded is None:
         proof = "no run here recorded them"

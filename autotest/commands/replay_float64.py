@@ -43,11 +43,11 @@ def verdict(
 ) -> tuple[int, str]:
     """The exit status and what to print: `rows` are the divergences of the widened `program`, `row` the stored one."""
     id_ = row["id"]
-    same = [shown for shown in rows if shown["phase"] == row["phase"]]
-    if any(all(shown[part] == row[part] for part in ("kind", "op")) for shown in same):
+    same = [other for other in rows if other["phase"] == row["phase"]]
+    if any(all(other[part] == row[part] for part in ("kind", "op")) for other in same):
         return STANDS, f"{id_} stands in float64 too: {failure_text(same, cases=1)}"
     if row["kind"] not in _REFUSALS:
-        refused = next((shown for shown in rows if shown["kind"] in _REFUSALS), None)
+        refused = next((other for other in rows if other["kind"] in _REFUSALS), None)
         if refused is not None:
             return CANNOT_RUN, f"{id_} cannot be told: {name} has no float64 for it: {refused['message']}"
     if same:

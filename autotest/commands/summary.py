@@ -12,7 +12,7 @@ import pytest
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Conclusion:
     """What a finished run has to say: `text` for the terminal, lines for GitHub, whether the harness was at fault, and
     whether its files could be written.
     """
@@ -23,13 +23,13 @@ class Told:
     written: bool
 
 
-def sum_up(folder: Path, config: pytest.Config, repro_total: float) -> Told:
+def sum_up(folder: Path, config: pytest.Config, repro_total: float) -> Conclusion:
     """`tell`, for the terminal that pytest writes to."""
     writer = getattr(config.pluginmanager.get_plugin("terminalreporter"), "_tw", None)
     return tell(folder, getattr(writer, "fullwidth", 80), bool(getattr(writer, "hasmarkup", False)), repro_total)
 
 
-def tell(folder: Path, width: int, color: bool, repro_total: float) -> Told:
+def tell(folder: Path, width: int, color: bool, repro_total: float) -> Conclusion:
     """Write repros, summary.json and the HTML report, drop old runs, and append to the step summary that GitHub asks
     for. The repros take at most some `repro_total` seconds to be verified.
     """
@@ -70,4 +70,4 @@ def tell(folder: Path, width: int, color: bool, repro_total: float) -> Told:
         page=page,
     )
     lines = github_annotations(summary) if os.environ.get("GITHUB_ACTIONS") == "true" else []
-    return Told(f"{text}{problem}", lines, bool(summary.faults), not problem)
+    return Conclusion(f"{text}{problem}", lines, bool(summary.faults), not problem)

@@ -64,16 +64,16 @@ def check_equality(dual_object: Any, rtol: float = RTOL, atol: float = ATOL, che
 def check_pair(pytorch: Any, oneflow: Any, rtol: float, atol: float, check_dtype: bool) -> bool:
     """As `check_equality`, on both sides' own objects."""
     checkers = {**built_in(), **state().checkers}
-    found = checkers.get((type(pytorch), type(oneflow)))
+    check = checkers.get((type(pytorch), type(oneflow)))
     for (left, right), checker in checkers.items():
-        if found is None and isinstance(pytorch, left) and isinstance(oneflow, right):
-            found = checker
-    if found is None:
+        if check is None and isinstance(pytorch, left) and isinstance(oneflow, right):
+            check = checker
+    if check is None:
         raise UncheckedError(
             f"types={type(pytorch).__name__} and {type(oneflow).__name__}, but should be types with a checker: "
             "register one with @equality_checker(torch_type, flow_type)"
         )
-    return bool(found(pytorch, oneflow, rtol, atol, check_dtype))
+    return bool(check(pytorch, oneflow, rtol, atol, check_dtype))
 
 
 def check_tensor_equality(

@@ -21,10 +21,10 @@ def refused(error: Exception) -> Exception:
     both: type[Exception] = type(
         "PyTorchDoesNotSupportError", (PyTorchDoesNotSupportError, type(error)), {"__module__": __name__}
     )
-    shown = both.__new__(both)
-    shown.args = error.args
-    vars(shown).update(vars(error), exc=error)
-    return shown
+    exception = both.__new__(both)
+    exception.args = error.args
+    vars(exception).update(vars(error), exc=error)
+    return exception
 
 
 class OneFlowGraphBuildOrRunError(Exception):

@@ -20,9 +20,11 @@ from generators import Nothing, PhiloxSource, case_key, drawing
 
 @contextmanager
 def surrounded(session: Session, test: str) -> Iterator[None]:
-    """Draws and dual calls outside of a case, inside: from the test's name, and on both sides in this process.
+    """Inside the block, generators draw and dual calls run though no case does: draws are seeded by the test's name,
+    calls run on both sides in this process.
 
-    OneFlow's harness knows no cases there, and compares nothing.
+    That is what the bodies of test methods, setups and modules do outside of `@autotest`; OneFlow's harness compares
+    nothing there, and nor does this.
     """
     made: list[Recording] = []
 
@@ -45,7 +47,9 @@ def surrounded(session: Session, test: str) -> Iterator[None]:
 
 
 class Outside(Recording):
-    """Dual calls outside of a case: both sides run each at once, and the target's exception is the caller's."""
+    """The recording of dual calls outside of a case: both sides run each call at once, and the caller gets the target's
+    exception.
+    """
 
     def __init__(self, reference: Any, stepper: Any) -> None:
         super().__init__(
@@ -55,10 +59,10 @@ class Outside(Recording):
     def _append(self, call: Call) -> None:
         super()._append(call)
         assert self.stepper is not None
-        seen = self.stepper.seen
-        if seen.ended:
-            failure = seen.failures.pop()
-            seen.ended = False
+        observation = self.stepper.seen
+        if observation.ended:
+            failure = observation.failures.pop()
+            observation.ended = False
             raise RuntimeError(f"the target's {call.op} raised {failure.classes[0]}: {failure.message}")
 
 

@@ -24,7 +24,7 @@ def computed(module: str, facts: dict[str, Callable[[], Any]]) -> Callable[[str]
     """A `__getattr__` for the module of this name, whose `facts` are computed whenever they are asked for."""
     missing = refuse(module)
 
-    def found(name: str) -> Any:
+    def fact(name: str) -> Any:
         return facts[name]() if name in facts else missing(name)
 
-    return found
+    return fact

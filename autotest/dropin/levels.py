@@ -35,16 +35,21 @@ def unseen(
     *,
     backward: bool,
 ) -> list[Divergence]:
-    """Those of `divergences`, which were blamed for `differences` of `program`, that OneFlow's harness would not have
-    failed. `backward`: whether it would have run one.
+    """Those of `divergences` that OneFlow's harness would not have failed; `backward` says whether it would have run
+    one.
 
-    What is blamed may differ in other ways than what showed it: where one difference would have failed, one blamed
-    divergence at least must.
+    `divergences` were blamed for `differences` of `program`. A blamed call run by itself may differ in another way than
+    the Program did, and none of them may look like a failure of OneFlow's harness though it would have failed one of
+    the differences: then none is returned.
     """
-    seen = [shown for shown in divergences if fails(shown.difference, shown.program, options, backward=backward)]
+    failing = [
+        divergence
+        for divergence in divergences
+        if fails(divergence.difference, divergence.program, options, backward=backward)
+    ]
     if any(fails(difference, program, options, backward=backward) for difference in differences):
-        kept = {id(shown) for shown in seen or divergences}
-        return [shown for shown in divergences if id(shown) not in kept]
+        kept = {id(divergence) for divergence in failing or divergences}
+        return [divergence for divergence in divergences if id(divergence) not in kept]
     return list(divergences)
 
 
@@ -99,8 +104,8 @@ def _on_gpu(program: Program) -> bool:
     return any(type(leaf) is Placement and leaf.type == "cuda" for tree in trees for leaf in leaves(tree))
 
 
-def _stored(seen: Seen) -> str:
-    return str(seen.data.dtype)
+def _stored(reading: Seen) -> str:
+    return str(reading.data.dtype)
 
 
 def _returns_what(program: Program, call: int | None) -> bool:

@@ -121,7 +121,7 @@ def parameters() -> dict[str, Any]:
     if recording is None:
         return {}
     named = [recording.reference.parameters(module) for module in recording.values.modules.values()]
-    return {name: parameter for found in named for name, parameter in found.items()}
+    return {name: parameter for of_module in named for name, parameter in of_module.items()}
 
 
 def last_receiver() -> Any:

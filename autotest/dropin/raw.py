@@ -133,10 +133,10 @@ def oneflow_eager_run_with_graph_check(
     result = get_oneflow_eager_res(oneflow, oneflow_args, oneflow_kwargs, verbose)
     if module is not None:
         graph = get_module_graph_test(module, oneflow, verbose, oneflow_args)
-        shown = _guarded(lambda: graph(*graph_args))
+        graph_result = _guarded(lambda: graph(*graph_args))
     else:
-        shown = get_tensor_graph_res(oneflow, oneflow, verbose, *graph_args, **graph_kwargs)
-    if not check_eager_graph_tensor(result, shown):
+        graph_result = get_tensor_graph_res(oneflow, oneflow, verbose, *graph_args, **graph_kwargs)
+    if not check_eager_graph_tensor(result, graph_result):
         get_fake_program_more_detail(oneflow, "Eager + nn.Graph", "oneflow_eager_run_with_graph_check")
     return result
 

@@ -63,10 +63,10 @@ def accept(
         by_fingerprint.setdefault(row["fingerprint"], []).append(row)
     files: dict[Path, list[dict[str, Any]]] = {}
     refused: list[str] = []
-    for fingerprint, shown in sorted(by_fingerprint.items()):
-        path = ledger or _ledger_for(shown[0]["test"])
+    for fingerprint, group in sorted(by_fingerprint.items()):
+        path = ledger or _ledger_for(group[0]["test"])
         try:
-            entry = _entry(run, fingerprint, shown, reason, strict, summary["environment"])
+            entry = _entry(run, fingerprint, group, reason, strict, summary["environment"])
         except AcceptError as error:
             refused.append(str(error))
             continue
@@ -83,13 +83,13 @@ def summary_target(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _patterns(where: str | None) -> list[tuple[str, str]]:
-    found = []
+    patterns = []
     for part in (where or "").split():
         name, separator, pattern = part.partition("=")
         if not separator or name not in FIELDS or not pattern:
             raise AcceptError(f"where={part!r}, but should be field=pattern with a field of {', '.join(FIELDS)}")
-        found.append((name, pattern))
-    return found
+        patterns.append((name, pattern))
+    return patterns
 
 
 def _matches(row: dict[str, Any], ids: Sequence[str], patterns: Sequence[tuple[str, str]]) -> bool:
@@ -102,9 +102,9 @@ def _ledger_for(nodeid: str) -> Path:
     """The ledger nearest to a test, or the one to be made in the first folder of its path."""
     path = Path(nodeid.partition("::")[0])
     folder = path.absolute().parent
-    found = find(folder, Path.cwd())
-    if found is not None:
-        return found
+    ledger = find(folder, Path.cwd())
+    if ledger is not None:
+        return ledger
     first = path.parts[0] if len(path.parts) > 1 and not path.is_absolute() else str(folder)
     return Path(first) / FILE_NAME
 
@@ -136,19 +136,19 @@ def _entry(
 
 def _smallest_proof(run: Path, id_: str) -> tuple[Program, dict[str, Any]]:
     """The stored proof with the fewest values."""
-    found: list[tuple[int, str, Program, dict[str, Any]]] = []
+    proofs: list[tuple[int, str, Program, dict[str, Any]]] = []
     for path in _proofs(run, id_):
         try:
             program, note = Program.load(path)
         except ProgramError as error:
             raise AcceptError(f"{id_}: {error}") from None
-        found.append((sum(x.data.size for x in program.inputs), path.name, program, note))
-    if not found:
+        proofs.append((sum(x.data.size for x in program.inputs), path.name, program, note))
+    if not proofs:
         raise AcceptError(
             f"{id_} has no stored Program (its test runs inline, or with other cases only): it cannot be proved; "
             "accept it with --strict seen"
         )
-    _, _, program, note = min(found, key=lambda item: item[:2])
+    _, _, program, note = min(proofs, key=lambda item: item[:2])
     return program, note
 
 

@@ -34,16 +34,16 @@ def stale_entries(
     `info` tells of the target, and is asked only where an entry is to be proved; `deadly` includes those that end a
     worker. Raises LedgerError for an entry whose Program cannot be read.
     """
-    shown = set(seen)
+    in_run = set(seen)
     sentences: list[str] = []
     for entry in entries:
-        if entry.strict != "proof" or any(map(entry.covers, shown)) or not entry.applies(info()):
+        if entry.strict != "proof" or any(map(entry.covers, in_run)) or not entry.applies(info()):
             continue
         if entry.kind == "batch_only" or (entry.kind in DEADLY and not deadly):
             continue
         program, rules = entry.proof
-        found = trial(reference, target, program, rules, graph=entry.graph)
-        fingerprints = {divergence.fingerprint(entry.target) for divergence in found}
+        divergences = trial(reference, target, program, rules, graph=entry.graph)
+        fingerprints = {divergence.fingerprint(entry.target) for divergence in divergences}
         if not any(map(entry.covers, fingerprints)):
             sentences.append(
                 f"{entry.fingerprint} is known to diverge, but no longer does: remove its entry from {entry.path}"
@@ -61,8 +61,8 @@ def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str
     sys.path[:0] = [str(path.absolute().parent), os.getcwd()]  # as pytest does: custom ops may live beside the tests
     ledger = read(path, target)
     if not ledger.entries and not ledger.problems and (rest := others(path, target)):
-        told = ", ".join(f"{count} of {name}" for name, count in rest.items())
-        raise LedgerError(f"{path} has no entry of {target}, but {told}: name one of these [--target]")
+        counts = ", ".join(f"{count} of {name}" for name, count in rest.items())
+        raise LedgerError(f"{path} has no entry of {target}, but {counts}: name one of these [--target]")
     supervisor = Supervisor(target, timeout)
     try:
         entries = list(ledger.entries.values())

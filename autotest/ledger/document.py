@@ -39,8 +39,8 @@ def document(path: Path, target: str) -> str:
             op = _op(entry)
             lines += ["", f"## {op}", ""]
         _, phase, _, _, facts = entry.fingerprint.split("/")
-        shown = " ".join(entry.message.split())
-        lines.append(f"- **{entry.kind}**, {_PHASES.get(phase, phase)}, {facts}: `{entry.line}` {_escaped(shown)}")
+        message = " ".join(entry.message.split())
+        lines.append(f"- **{entry.kind}**, {_PHASES.get(phase, phase)}, {facts}: `{entry.line}` {_escaped(message)}")
     return "\n".join(lines) + "\n"
 
 

@@ -57,8 +57,8 @@ class Entry:
     """One known divergence.
 
     `strict` is `proof` (the stored Program must still diverge) or `seen` (it is only counted: nondeterministic,
-    machine-dependent).
-    `tests` are the case-key names of the tests that showed it; `line` and `message` say it to people.
+    machine-dependent). `tests` are the case-key names of the tests that showed it; `line` and `message` say it to
+    people.
     """
 
     path: Path
@@ -152,8 +152,8 @@ def _numbers(array: Array) -> list[Any]:
     flat = np.ascontiguousarray(array).reshape(-1)
     if flat.dtype.kind == "c":
         flat = flat.view(flat.real.dtype)
-    found: list[Any] = flat.tolist()
-    return found
+    numbers: list[Any] = flat.tolist()
+    return numbers
 
 
 def _array(dtype: str, shape: Sequence[int], numbers: Sequence[Any]) -> Array:
@@ -260,12 +260,12 @@ class Ledgers:
     def nearest(self, test_file: Path) -> Ledger:
         """The ledger that is about tests in `test_file`; an empty one where no file is found."""
         folder = test_file.resolve().parent
-        found = self._by_folder.get(folder)
-        if found is None:
+        ledger = self._by_folder.get(folder)
+        if ledger is None:
             path = find(folder, self._root)
-            found = Ledger() if path is None else self._read(path)
-            self._by_folder[folder] = found
-        return found
+            ledger = Ledger() if path is None else self._read(path)
+            self._by_folder[folder] = ledger
+        return ledger
 
     def _read(self, path: Path) -> Ledger:
         for ledger in self._by_folder.values():

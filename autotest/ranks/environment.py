@@ -12,8 +12,8 @@ RANK = "AUTOTEST_RANK"
 
 def rank_input() -> dict[str, Any] | None:
     """What the launcher told this process, as pytest-xdist tells its workers; None in a process that is no rank."""
-    told = os.environ.get(RANK)
-    if told is None:
+    text = os.environ.get(RANK)
+    if text is None:
         return None
-    found: dict[str, Any] = json.loads(told)
-    return found
+    data: dict[str, Any] = json.loads(text)
+    return data

@@ -40,7 +40,7 @@ LEAST_START = 30.0
 #: Seconds that a rank may take to leave once its tests have ended.
 LEAVE_TIMEOUT = 20.0
 #: So many lines of a rank that died at import are shown.
-SHOWN_LINES = 15
+LAST_LINES = 15
 #: What pytest itself gives for a wrong usage.
 PYTEST_USAGE = 4
 #: The worst first.
@@ -97,9 +97,9 @@ class Rank:
 class Ranks:
     """The ranks of one run, as a context: whatever is left of them at its end is killed."""
 
-    def __init__(self, place: Path, count: int, arguments: Sequence[str], told: Mapping[str, Any]) -> None:
+    def __init__(self, place: Path, count: int, arguments: Sequence[str], rank_input: Mapping[str, Any]) -> None:
         self.all: list[Rank] = []
-        self._shown = 0
+        self._printed = 0
         world = {
             "MASTER_ADDR": "127.0.0.1",
             "MASTER_PORT": str(_free_port()),
@@ -112,7 +112,7 @@ class Ranks:
                 notes = place / f"rank{number}.json"
                 own = {"workerid": f"rank{number}", "notes": str(notes)}
                 environment = {"OMP_NUM_THREADS": "1", **os.environ, **world, "RANK": str(number)}
-                environment |= {"LOCAL_RANK": str(number), RANK: json.dumps({**told, **own})}
+                environment |= {"LOCAL_RANK": str(number), RANK: json.dumps({**rank_input, **own})}
                 command = [sys.executable, "-m", "pytest", *color, *arguments]
                 self.all.append(_spawn(number, command, environment, place / f"rank{number}.log", notes))
         except BaseException:
@@ -154,9 +154,9 @@ class Ranks:
 
     def _show(self) -> None:
         with self.all[0].log.open("rb") as file:
-            file.seek(self._shown)
+            file.seek(self._printed)
             data = file.read()
-        self._shown += len(data)
+        self._printed += len(data)
         if data:
             click.echo(data, nl=False)
 
@@ -195,13 +195,13 @@ class Ranks:
             stuck = [rank for rank in half if not rank.note.waits]
             places = ", ".join(dict.fromkeys(rank.note.place() for rank in stuck))
             failed = [f"; before, {_named([rank])}: {rank.note.said}" for rank in alive if rank.note.said]
-            told = f"{_named(stuck)} stood still for {timeout:g} s in {places}{''.join(failed)}"
-            return End(_numbers(stuck), "hung", told)
+            words = f"{_named(stuck)} stood still for {timeout:g} s in {places}{''.join(failed)}"
+            return End(_numbers(stuck), "hung", words)
         if still and len(still) == len(alive):
             gone = [rank for rank in self.all if rank not in alive]
-            told = f"for {_named(gone)}, which has ended its tests" if gone else "for one another"
+            words = f"for {_named(gone)}, which has ended its tests" if gone else "for one another"
             return End(
-                _numbers(still), "hung", f"{_named(still)} waited {timeout:g} s in {still[0].note.place()} {told}"
+                _numbers(still), "hung", f"{_named(still)} waited {timeout:g} s in {still[0].note.place()} {words}"
             )
         return None
 
@@ -255,14 +255,14 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     except UsageError as error:
         raise click.UsageError(str(error)) from None
     folder = plan_run(Path(options["report"]).absolute(), seed)
-    told = {"autotest_folder": str(folder), "autotest_seed": seed}
-    told |= {"autotest_command": shown_command(), "autotest_commit": commit(Path.cwd())}
+    rank_input = {"autotest_folder": str(folder), "autotest_seed": seed}
+    rank_input |= {"autotest_command": shown_command(), "autotest_commit": commit(Path.cwd())}
     ours = [f"--autotest-{name}={value}" for name, value in {**options, "isolate": "never"}.items()]
     # Captured at its descriptors, the last words of a target that ends the process would be lost with it.
     arguments = ["-n", "0", "-p", "no:randomly", "--capture=sys", *paths, *ours]
     arguments += [f"--autotest-{flag}" for flag in flags]
     with tempfile.TemporaryDirectory(prefix="autotest-ranks-") as place:
-        with Ranks(Path(place), count, arguments, told) as ranks:
+        with Ranks(Path(place), count, arguments, rank_input) as ranks:
             end = ranks.wait(timeout)
         return _conclude(ranks.all, end, folder, seed, options, repro_total)
 
@@ -295,7 +295,7 @@ def _conclude(
     if end is not None and end.cause == "import":
         culprit = ranks[end.ranks[0]]
         if culprit.number:  # the first rank's output is on the terminal already
-            for line in culprit.log.read_text(errors="replace").splitlines()[-SHOWN_LINES:]:
+            for line in culprit.log.read_text(errors="replace").splitlines()[-LAST_LINES:]:
                 click.echo(line)
         click.echo(f"{end.sentence}; all ranks were ended", err=True)
         return USAGE
@@ -347,10 +347,10 @@ def _tell(ranks: Sequence[Rank], folder: Path, status: int, repro_total: float) 
 
     for rank in ranks:
         shutil.copy(rank.log, folder / rank.log.name)
-    told = tell(folder, shutil.get_terminal_size().columns, sys.stdout.isatty(), repro_total)
-    click.echo(told.text)
-    for line in told.annotations:
+    conclusion = tell(folder, shutil.get_terminal_size().columns, sys.stdout.isatty(), repro_total)
+    click.echo(conclusion.text)
+    for line in conclusion.annotations:
         click.echo(line)
-    faulty = told.faulty or not told.written
+    faulty = conclusion.faulty or not conclusion.written
     save_status(folder, HARNESS_FAULT if faulty else status)
     return faulty

@@ -89,16 +89,16 @@ class Peers(Consensus):
 
     @property
     def alone(self) -> bool:
-        """No."""
+        """Always false."""
         return False
 
-    def share(self, place: str, told: Any) -> list[Any]:
-        """What every rank tells at `place`, in their order; JSON data.
+    def share(self, place: str, own: Any) -> list[Any]:
+        """What every rank passes at `place`, in the order of the ranks; `own` is this rank's, JSON data.
 
         Raises EnvironmentFault where another rank is elsewhere: from there on nothing can be compared.
         """
         self._write(waits=True)
-        parts = [json.loads(data) for data in self._adapter.gather(json.dumps([place, told]).encode())]
+        parts = [json.loads(data) for data in self._adapter.gather(json.dumps([place, own]).encode())]
         self._write(waits=False)
         for rank, (where, _) in enumerate(parts):
             if where != place:
@@ -124,29 +124,31 @@ class Peers(Consensus):
         if self.notes is not None:
             self.notes.write(**changes)
 
-    def agree_on_backward(self, seen: Observation) -> Observation:
+    def agree_on_backward(self, observation: Observation) -> Observation:
         """The observation, its backward, or its second one, failed where another rank's has."""
-        own = (seen.backward_failure, seen.second_failure)
-        told = [None if failure is None else [failure.kind, failure.classes, failure.message] for failure in own]
-        for rank, (first, second) in enumerate(self.share("the backward", told)):
-            if seen.backward_failure is None and first is not None:
-                seen.backward_failure = _elsewhere(rank, first)
-            if seen.second_failure is None and second is not None:
-                seen.second_failure = _elsewhere(rank, second)
-        return seen
+        own = (observation.backward_failure, observation.second_failure)
+        failures = [None if failure is None else [failure.kind, failure.classes, failure.message] for failure in own]
+        for rank, (first, second) in enumerate(self.share("the backward", failures)):
+            if observation.backward_failure is None and first is not None:
+                observation.backward_failure = _elsewhere(rank, first)
+            if observation.second_failure is None and second is not None:
+                observation.second_failure = _elsewhere(rank, second)
+        return observation
 
     def agree_on_graph(self, answer: GraphAnswer) -> GraphAnswer:
         """What this rank's graph gave, or the failure or refusal of the first rank that has one."""
-        told: list[Any] | None = None
+        own: list[Any] | None = None
         if isinstance(answer, GraphFailure):
-            told = ["failed", None, answer.classes, answer.message]
+            own = ["failed", None, answer.classes, answer.message]
         else:
-            refused = next((one for one in answer if isinstance(one, GraphRefusal) and not one.skipped), None)
-            told = None if refused is None else ["refused", refused.call, refused.classes, refused.message]
-        if told is not None:  # the others may wait for this rank's part of the graph
-            self._write(said=f"its graph raised {told[2][0]}: {told[3]}")
-        for rank, other in enumerate(self.share("a graph", told)):
-            if other is None or told is not None:
+            refused = next(
+                (result for result in answer if isinstance(result, GraphRefusal) and not result.skipped), None
+            )
+            own = None if refused is None else ["refused", refused.call, refused.classes, refused.message]
+        if own is not None:  # the others may wait for this rank's part of the graph
+            self._write(said=f"its graph raised {own[2][0]}: {own[3]}")
+        for rank, other in enumerate(self.share("a graph", own)):
+            if other is None or own is not None:
                 continue
             how, call, classes, message = other
             said = f"on rank {rank}: {message}"
@@ -162,38 +164,38 @@ class Peers(Consensus):
 
         Every rank gets the same ones in the same order, so that all blame the same calls.
         """
-        told = [[d.phase, d.kind, d.where, d.message, d.call, d.part, d.key] for d in differences]
+        rows = [[d.phase, d.kind, d.where, d.message, d.call, d.part, d.key] for d in differences]
         own = {_identity(d): d for d in differences}
-        found: dict[tuple[Any, ...], Difference] = {}
-        for rank, items in enumerate(self.share(place, told)):
+        agreed: dict[tuple[Any, ...], Difference] = {}
+        for rank, items in enumerate(self.share(place, rows)):
             for phase, kind, where, message, call, part, key in items:
                 difference = Difference(phase, kind, where, message, call, part, key)
                 identity = _identity(difference)
-                held = found.setdefault(identity, own.get(identity, difference))
+                held = agreed.setdefault(identity, own.get(identity, difference))
                 held.ranks = (*held.ranks, rank)
-        return list(found.values())
+        return list(agreed.values())
 
     def merge(self, place: str, rows: Sequence[tuple[Row, tuple[int, ...]]]) -> list[Row]:
         """The rows of one case from all ranks, each fingerprint once, with the ranks that saw it; the same on every
         rank. `rows` come with the ranks that are known to have seen them: none, for this rank alone.
         """
-        told = [row for row, ranks in rows if not ranks or self.rank in ranks]
-        found: dict[str, tuple[Row, list[int]]] = {}
-        for rank, items in enumerate(self.share(place, told)):
+        own = [row for row, ranks in rows if not ranks or self.rank in ranks]
+        merged: dict[str, tuple[Row, list[int]]] = {}
+        for rank, items in enumerate(self.share(place, own)):
             for row in items:
-                found.setdefault(row["fingerprint"], (row, []))[1].append(rank)
-        return [self._seen_by(row, list(dict.fromkeys(ranks))) for row, ranks in found.values()]
+                merged.setdefault(row["fingerprint"], (row, []))[1].append(rank)
+        return [self._seen_by(row, list(dict.fromkeys(ranks))) for row, ranks in merged.values()]
 
     def _seen_by(self, row: Row, ranks: list[int]) -> Row:
         if len(ranks) == self.size:
-            told = f"all {self.size} ranks" if self.size > 1 else "the one rank"
+            which = f"all {self.size} ranks" if self.size > 1 else "the one rank"
         else:
-            told = f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))} of {self.size}"
-        return {**row, "message": f"{row['message']}; seen by {told}"}
+            which = f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))} of {self.size}"
+        return {**row, "message": f"{row['message']}; seen by {which}"}
 
 
-def _elsewhere(rank: int, told: tuple[Any, Any, str]) -> Failure:
-    kind, classes, message = told
+def _elsewhere(rank: int, failure: tuple[Any, Any, str]) -> Failure:
+    kind, classes, message = failure
     return Failure(None, kind, tuple(classes), f"on rank {rank}: {message}")
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class RankPlugin:
     """Registered by the plugin where the launcher told this process that it is a rank."""
 
-    def __init__(self, session: Callable[[], Session], told: dict[str, Any]) -> None:
+    def __init__(self, session: Callable[[], Session], rank_input: dict[str, Any]) -> None:
         die_with_parent()
         self._session = session
-        self._notes = Notes(Path(told["notes"]))
+        self._notes = Notes(Path(rank_input["notes"]))
         self._notes.write(test="the start of the target")
         self._pytest: pytest.Session | None = None
         self._peers: Peers | None = None

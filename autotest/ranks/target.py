@@ -24,12 +24,12 @@ class RankTarget(InlineTarget):
 
     def __init__(self, adapter: Adapter, notes: Notes | None = None) -> None:
         super().__init__(adapter)
-        found = distributed(adapter)
-        if found is None:
+        collective = distributed(adapter)
+        if collective is None:
             raise EnvironmentFault(
                 f"target={adapter.name!r}, but should be one with global tensors, such as oneflow [--ranks]"
             )
-        self.peers = Peers(found, notes)
+        self.peers = Peers(collective, notes)
 
     def replay(self, program: Program) -> Replay:
         """One that ends on every rank where it ends on one."""
@@ -57,8 +57,8 @@ def inline_target(target: str) -> tuple[InlineTarget, Consensus]:
     has to agree.
     """
     adapter = load_inline(target)
-    found = distributed(adapter)
-    if found is None or found.world_size == 1:
+    collective = distributed(adapter)
+    if collective is None or collective.world_size == 1:
         return InlineTarget(adapter), Consensus()
     ranked = RankTarget(adapter)
     return ranked, ranked.peers

@@ -15,46 +15,46 @@ def graph_text(source: Source) -> list[str]:
     modules = source.module_names()
     backward = source.wanted.backward and bool(program.cotangents)
     starts = source.starts() if backward else {}
-    found = ["def run_graph(torch):", '    """What a static graph of the program shows, by name."""']
-    found += [f"    {line}" for line in [*source.input_lines(requires_grad=False), *source.setup_lines()]]
+    lines = ["def run_graph(torch):", '    """What a static graph of the program shows, by name."""']
+    lines += [f"    {line}" for line in [*source.input_lines(requires_grad=False), *source.setup_lines()]]
     if backward:
-        found += _DUMMY
+        lines += _DUMMY
         for position, (id_, data) in enumerate(starts.values()):
             dtype = f"torch.{data.dtype.name}"
             made = source.cotangent(id_, data, dtype) if data.size else f"torch.zeros(1, dtype={dtype})  {_ONE}"
-            found.append(f"    d{position} = {made}")
-    found += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
-    found += [f"            self.{name} = {name}" for name in modules]
+            lines.append(f"    d{position} = {made}")
+    lines += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
+    lines += [f"            self.{name} = {name}" for name in modules]
     if backward:
-        found.append("            self.loss = Loss()")
-        found.append("            self.add_optimizer(torch.optim.SGD(self.loss.parameters(), lr=0.0))")
+        lines.append("            self.loss = Loss()")
+        lines.append("            self.add_optimizer(torch.optim.SGD(self.loss.parameters(), lr=0.0))")
     taken = [*inputs, *(f"d{position}" for position in range(len(starts)))]
-    found += ["", f"        def build({', '.join(['self', *taken])}):"]
+    lines += ["", f"        def build({', '.join(['self', *taken])}):"]
     if backward:
-        found += [
+        lines += [
             f"            {source.name(x.id)} = {source.name(x.id)}.requires_grad_()"
             for x in program.inputs
             if x.requires_grad
         ]
     passed = ["torch", *source.customs(), *(f"self.{name}" for name in modules), *inputs]
-    found += [f"            {line}" for line in source.custom_lines()]
-    found.append(f"            out = program({', '.join(passed)})")
+    lines += [f"            {line}" for line in source.custom_lines()]
+    lines.append(f"            out = program({', '.join(passed)})")
     if backward:
         products = ", ".join(
             f"{path if data.size else f'{path}.sum()'} * d{position}"
             for position, (path, (_, data)) in enumerate(starts.items())
         )
-        found.append(f"            self.loss({products}).backward()")
-    found.append(f"            return {{{', '.join(source.graph_results())}}}")
-    found += ["", "    graph = Graph()"]
+        lines.append(f"            self.loss({products}).backward()")
+    lines.append(f"            return {{{', '.join(source.graph_results())}}}")
+    lines += ["", "    graph = Graph()"]
     called = f"graph({', '.join(taken)})"
     if source.wanted.again:
-        found += [f"    {line}" for line in [called, *source.input_lines(requires_grad=False, again=True)]]
+        lines += [f"    {line}" for line in [called, *source.input_lines(requires_grad=False, again=True)]]
     if source.wanted.kind == "random":
-        return [*found, f"    return stacked([{called} for _ in range(SAMPLES)])"]
-    found.append(f"    results = {called}")
+        return [*lines, f"    return stacked([{called} for _ in range(SAMPLES)])"]
+    lines.append(f"    results = {called}")
     state = source.buffers()
-    return [*found, f"    return {{**results{''.join(f', {item}' for item in state)}}}"]
+    return [*lines, f"    return {{**results{''.join(f', {item}' for item in state)}}}"]
 
 
 #: Said of a cotangent of size 0, which the graph takes as an input.

@@ -46,7 +46,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Extent:
     """How widely a divergence shows in its run: cases, tests, all phases of its op and kind, the command."""
 
     cases: int
@@ -60,7 +60,7 @@ def issue_text(
     program: str,
     rules: Rules,
     evidence: Mapping[str, Any],
-    seen: Seen,
+    extent: Extent,
     environment: Mapping[str, str],
     script: str,
     file: str,
@@ -68,13 +68,13 @@ def issue_text(
     """The issue of a divergence; `program` is what the script runs, `evidence` what the records have of it."""
     target, kind = row["target"], row["kind"]
     what = _KINDS.get(kind, kind)
-    where = ", ".join(_PHASES.get(phase, phase) for phase in seen.phases)
+    where = ", ".join(_PHASES.get(phase, phase) for phase in extent.phases)
     facts = [
         ("versions", versions(target, environment)),
         ("shows in", where),
         ("compared", _compared(rules)),
-        ("seen in", f"{counted(seen.cases, 'case')} of {counted(seen.tests, 'test')}"),
-        ("found by", f"`{_cell(seen.command)}`" if seen.command else ""),
+        ("seen in", f"{counted(extent.cases, 'case')} of {counted(extent.tests, 'test')}"),
+        ("found by", f"`{_cell(extent.command)}`" if extent.command else ""),
         ("fingerprint", f"`{row['fingerprint']}`"),
     ]
     return template("issue.md.j2").render(

@@ -57,7 +57,9 @@ def of_memory(program: Program, names: Mapping[int, str], paths: Mapping[int, st
 
 
 def of_factor(program: Program, names: Mapping[int, str], paths: Mapping[int, str]) -> Iterator[Question]:
-    """Whether the gradient of the first input has the random factors that the result of a random call has."""
+    """Whether the first input's gradient has the factors that a random call gave the values, as dropout multiplies both
+    by the same mask.
+    """
     [(id_, cotangent)] = program.cotangents.items()
     x = names[program.inputs[0].id]
     answer = f"follows({x}.grad, {x}, {literal(cotangent)}, {paths[id_]})"

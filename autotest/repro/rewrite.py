@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from autotest.cases.store import find_run, stored_programs
-from autotest.repro.issue import Seen
+from autotest.repro.issue import Extent
 from autotest.repro.script import Unscripted
-from autotest.repro.writing import seen_in, write_repro
+from autotest.repro.writing import extent_of, write_repro
 from dual_object.errors import ProgramError
 from reports import read_run, summarize
 from reports.errors import RecordError
@@ -23,18 +23,18 @@ def repro_again(id_: str, report: Path, output: Path | None) -> Path:
     """
     run, _ = find_run(id_, report)
     summary = summarize(read_run(run))
-    finding = next((one for one in findings(summary.all_divergences) if one.first.id == id_), None)
+    finding = next((candidate for candidate in findings(summary.all_divergences) if candidate.first.id == id_), None)
     try:
         stored = stored_programs(run, id_)[0]
     except ProgramError as error:
         raise Unscripted(str(error)) from None
     if finding is None:  # the Programs outlived the record
-        evidence, seen = None, Seen(1, 1, [stored.row["phase"]], summary.command)
+        evidence, extent = None, Extent(1, 1, [stored.row["phase"]], summary.command)
     else:
-        evidence, seen = summary.evidence.get(finding.fingerprint), seen_in(finding, summary)
+        evidence, extent = summary.evidence.get(finding.fingerprint), extent_of(finding, summary)
     folder = script_path(run, id_).parent if output is None else output
     try:
-        return write_repro(stored, evidence, seen, summary.environment, folder).script
+        return write_repro(stored, evidence, extent, summary.environment, folder).script
     except OSError as error:
         raise RecordError(
             f"{folder} cannot be written: {error.strerror}; choose another folder with --output"

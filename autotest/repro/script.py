@@ -131,14 +131,14 @@ def script(
         "target": recipe.module,
     }
     made = template("repro.py.j2")
-    told = made.render(numpy=False, **values)
-    if "np." in told:
-        told = made.render(numpy=True, **values)
+    rendered = made.render(numpy=False, **values)
+    if "np." in rendered:
+        rendered = made.render(numpy=True, **values)
     try:
-        ast.parse(told)
+        ast.parse(rendered)
     except SyntaxError as error:
         raise Unscripted(f"its program has no text that Python reads: {error.msg} in {error.text!r}") from None
-    return Script(told, source.file)
+    return Script(rendered, source.file)
 
 
 def _tolerance(rules: Rules) -> str:
@@ -151,16 +151,16 @@ def _tolerance(rules: Rules) -> str:
 def _devices(program: Program) -> str:
     """The devices, other than the CPU, that the program names."""
     named = [leaf for call in program.calls for leaf in (*leaves(call.args), *leaves(call.kwargs))]
-    found = {leaf.spec for leaf in named if type(leaf) is Device and not leaf.spec.startswith("cpu")}
-    found |= {leaf for leaf in named if type(leaf) is str and leaf.startswith("cuda")}
-    return ", ".join(sorted(found))
+    devices = {leaf.spec for leaf in named if type(leaf) is Device and not leaf.spec.startswith("cpu")}
+    devices |= {leaf for leaf in named if type(leaf) is str and leaf.startswith("cuda")}
+    return ", ".join(sorted(devices))
 
 
 def versions(target: str, environment: Mapping[str, str]) -> str:
     """The versions that showed the divergence, in words."""
     names = dict.fromkeys([target, "torch", "numpy", "python"])
-    told = [f"{name} {environment[name]}" for name in names if name in environment]
-    return ", ".join([*told, *([environment["platform"]] if "platform" in environment else [])])
+    packages = [f"{name} {environment[name]}" for name in names if name in environment]
+    return ", ".join([*packages, *([environment["platform"]] if "platform" in environment else [])])
 
 
 __all__ = ["DEADLINE", "Script", "Unscripted", "script", "versions"]

@@ -52,8 +52,8 @@ class Source:
         yield from (x.data for x in program.inputs)
         for call in program.calls:
             yield from call.state.values()
-            found = [*leaves(call.args), *leaves(call.kwargs)]
-            yield from (leaf for leaf in found if isinstance(leaf, np.ndarray))
+            arguments = [*leaves(call.args), *leaves(call.kwargs)]
+            yield from (leaf for leaf in arguments if isinstance(leaf, np.ndarray))
         if self.wanted.backward:
             yield from program.cotangents.values()
 
@@ -101,10 +101,10 @@ class Source:
         """The lines that make the inputs (`again`: those of the second call); in a graph they require their gradients
         inside of it alone.
         """
-        found: list[str] = []
+        statements: list[str] = []
         for x in other_inputs(self.program.inputs) if again else self.program.inputs:
-            found += self._input(x, self.name(x.id), x.requires_grad and requires_grad)
-        return found
+            statements += self._input(x, self.name(x.id), x.requires_grad and requires_grad)
+        return statements
 
     def _input(self, x: Input, name: str, requires_grad: bool) -> list[str]:
         if x.strides is None and not x.offset:
@@ -127,25 +127,25 @@ class Source:
         setup = set(setup_calls(program)) if self._apart else set()
         kept = {*traced_calls(program)} if wanted.graph else set(range(len(program.calls)))
         cut = self._cut()
-        shown: list[str] = []
+        printed: list[str] = []
         for line in lines(program, lambda array: self._numpy(array, "array")):
             index = line.call
             if index is None:
                 if line.text.startswith("def "):
-                    shown.append(f"def program({', '.join(['torch', *self.parameters()])}):")
+                    printed.append(f"def program({', '.join(['torch', *self.parameters()])}):")
                 elif line.text.lstrip().startswith("return ") and cut is None:
-                    shown.append(f"    return {self._returned(line.text.strip().removeprefix('return '))}")
+                    printed.append(f"    return {self._returned(line.text.strip().removeprefix('return '))}")
                 continue
             call = program.calls[index]
             if index in setup or (index not in kept and call.kind != "exit") or (cut is not None and index > cut):
                 continue
-            shown += self._line(line.text, index, call)
+            printed += self._line(line.text, index, call)
         extras = self.extras()
         if program.outputs is None and cut is None and extras:
-            shown.append(f"    return {', '.join(extras)}")
-        if len(shown) == 1:
-            shown.append("    pass")
-        return "\n".join(shown)
+            printed.append(f"    return {', '.join(extras)}")
+        if len(printed) == 1:
+            printed.append("    pass")
+        return "\n".join(printed)
 
     def _line(self, text: str, index: int, call: Call) -> list[str]:
         indent = text[: len(text) - len(text.lstrip())]
@@ -198,13 +198,13 @@ class Source:
         if not self._apart:
             return []
         setup = set(setup_calls(self.program))
-        found: list[str] = []
+        statements: list[str] = []
         for line in lines(self.program, lambda array: self._numpy(array, "array")):
             if line.call in setup and line.call is not None:
                 call = self.program.calls[line.call]
                 self._import_for(call, line.text)
-                found += [line.text.strip(), *self._load(call)]
-        return found
+                statements += [line.text.strip(), *self._load(call)]
+        return statements
 
     def _cut(self) -> int | None:
         """The blamed call where the reference raises in it: the script ends with that."""
@@ -245,44 +245,44 @@ class Source:
         """Calls that give a plain value to Python, by index, and the names that the script gives these values."""
         if self.wanted.part not in ("host", None) or self.wanted.graph:
             return {}
-        found: dict[int, str] = {}
+        names: dict[int, str] = {}
         for index, call in enumerate(self.program.calls):
             plain = call.out is not None and not refs(call.out) and not call.raises
             if plain and (self.wanted.part is None or self.wanted.call in (None, index)):
-                found[index] = f"h{len(found)}"
-        return found
+                names[index] = f"h{len(names)}"
+        return names
 
     def asked(self) -> dict[int, dict[str, Question]]:
         """Questions about what calls return, by index of the call and by the name of the answer in the program."""
         if self.wanted.kind != "structure" or self.wanted.graph or self.refusal:
             return {}
-        found: dict[int, dict[str, Question]] = {}
+        by_call: dict[int, dict[str, Question]] = {}
         count = itertools.count()
         for index, call in enumerate(self.program.calls):
             if call.kind in _SILENT or call.raises or self.wanted.op not in (op_name(call), "program"):
                 continue
-            questions = {f"a{next(count)}": one for one in of_result(call, f"r{index}", self._names)}
+            questions = {f"a{next(count)}": question for question in of_result(call, f"r{index}", self._names)}
             if questions:
-                found[index] = questions
-        return found
+                by_call[index] = questions
+        return by_call
 
     def _questions(self) -> list[Question]:
         """Questions that `run` itself can answer."""
         wanted = self.wanted
         if wanted.graph or self.refusal:
             return []
-        found: list[Question] = []
+        questions: list[Question] = []
         if wanted.kind == "alias":
-            found += of_memory(self.program, self._names, self.paths())
+            questions += of_memory(self.program, self._names, self.paths())
         if wanted.kind == "random" and wanted.backward:
-            found += of_factor(self.program, self._names, self.paths())
+            questions += of_factor(self.program, self._names, self.paths())
         if wanted.kind == "structure" or (wanted.kind in STATE_KINDS and wanted.part in ("call", None)):
-            found += of_state({self.name(id_): call for id_, call in self._modules().items()}, wanted.op)
-        return found
+            questions += of_state({self.name(id_): call for id_, call in self._modules().items()}, wanted.op)
+        return questions
 
     def helpers(self) -> list[str]:
         """The functions that answers call."""
-        return [HELPERS[name] for name in dict.fromkeys(one.helper for one in self._questions()) if name]
+        return [HELPERS[name] for name in dict.fromkeys(question.helper for question in self._questions()) if name]
 
     def extras(self) -> list[str]:
         """Values inside the program that it is to return besides its outputs, by name."""
@@ -296,7 +296,7 @@ class Source:
             made += [self.name(id_) for id_ in program.leaves]
         if wanted.part in ("gradient", "second", "buffer", None) and not wanted.graph:
             made += [self.name(id_) for id_, call in self._modules().items() if call.state]
-        if any(one.helper == "held" for one in self._questions()):
+        if any(question.helper == "held" for question in self._questions()):
             made += self.module_names()
         outputs = {self.name(id_) for id_ in [*self.paths(), *(x.id for x in program.inputs)]}
         answers = [answer for questions in self.asked().values() for answer in questions]
@@ -308,13 +308,13 @@ class Source:
 
     def paths(self) -> dict[int, str]:
         """Where each returned value lies, as an expression of what the program returned, `out`; a module is none."""
-        found: dict[int, str] = {}
+        by_id: dict[int, str] = {}
         modules = self._modules()
 
         def walk(tree: Tree, path: str) -> None:
             if type(tree) is Ref:
                 if tree.id not in modules:
-                    found.setdefault(tree.id, path)
+                    by_id.setdefault(tree.id, path)
             elif isinstance(tree, dict):
                 for key, item in tree.items():
                     walk(item, f"{path}[{key!r}]")
@@ -325,26 +325,26 @@ class Source:
                         walk(item, f"{path}[{position}]")
 
         walk(self.program.outputs, "out")
-        return found
+        return by_id
 
     def body(self) -> list[str]:
         """The lines that run the program on one framework and return what is to be shown."""
         program, wanted = self.program, self.wanted
-        found = self.input_lines(requires_grad=True)
+        statements = self.input_lines(requires_grad=True)
         call = f"program({', '.join(['torch', *self.parameters()])})"
         if wanted.again:
-            found += [call, *self.input_lines(requires_grad=True, again=True)]
+            statements += [call, *self.input_lines(requires_grad=True, again=True)]
         extras = self.extras()
         returns = program.outputs is not None and not self.refusal
         target = ", ".join(["out", *extras] if returns else extras)
-        found.append(f"{target} = {call}" if target else call)
+        statements.append(f"{target} = {call}" if target else call)
         if wanted.backward and program.cotangents and not self.refusal:
-            found += self._backward()
-        found.append(f"return {{{', '.join(self.results())}}}")
+            statements += self._backward()
+        statements.append(f"return {{{', '.join(self.results())}}}")
         before = self.custom_lines() + self.setup_lines()
         if not self.sampled:
-            return before + found
-        draw = ["def draw():", *(f"    {line}" for line in found)]
+            return before + statements
+        draw = ["def draw():", *(f"    {line}" for line in statements)]
         return [*before, "", *draw, "", "return stacked([draw() for _ in range(SAMPLES)])"]
 
     def custom_lines(self) -> list[str]:
@@ -356,13 +356,13 @@ class Source:
 
     def custom_imports(self) -> list[str]:
         """The imports of custom ops' functions."""
-        found = []
+        imports = []
         for name, sides in self.customs().items():
             for side, path in zip(("torch", "target"), sides, strict=True):
                 module, _, qualname = path.partition(":")
                 root, _, rest = qualname.partition(".")
-                found.append(f"from {module} import {root} as {alias(name, side)}" + (f"  # .{rest}" if rest else ""))
-        return found
+                imports.append(f"from {module} import {root} as {alias(name, side)}" + (f"  # .{rest}" if rest else ""))
+        return imports
 
     def starts(self) -> dict[str, tuple[int, Array]]:
         """The returned tensors that the backward starts from: expression, number and cotangent."""
@@ -424,32 +424,32 @@ class Source:
         part, key = self.wanted.part, self.wanted.key
         if self.refusal:
             return []
-        found: list[str] = []
+        items: list[str] = []
         if part in ("output", None):
-            shown = self.paths()
+            paths = self.paths()
             if not self.wanted.graph:
-                shown |= {id_: self.name(id_) for id_ in self.program.watched}
-            found += [f'"{self.name(id_)}": {path}' for id_, path in shown.items() if key in ("", str(id_))]
+                paths |= {id_: self.name(id_) for id_ in self.program.watched}
+            items += [f'"{self.name(id_)}": {path}' for id_, path in paths.items() if key in ("", str(id_))]
         if part in ("gradient", "second", None) and self.wanted.backward and self.program.cotangents:
-            found += self.gradients()
-        found += self.buffers()
+            items += self.gradients()
+        items += self.buffers()
         if part in ("input", None) and not self.wanted.graph:
             ids = [x.id for x in self.program.inputs if key in ("", str(x.id))]
-            found += [f'"{self.name(id_)} afterwards": {self.name(id_)}' for id_ in ids]
+            items += [f'"{self.name(id_)} afterwards": {self.name(id_)}' for id_ in ids]
         hosts = {name: op_name(self.program.calls[index]) for index, name in self.hosts().items()}
-        found += [f'"{op} read by Python": {name}' for name, op in hosts.items()]
+        items += [f'"{op} read by Python": {name}' for name, op in hosts.items()]
         for questions in self.asked().values():
-            found += [f'"{one.words}": {answer}' for answer, one in questions.items()]
-        return [*found, *(f'"{one.words}": {one.answer}' for one in self._questions())]
+            items += [f'"{question.words}": {answer}' for answer, question in questions.items()]
+        return [*items, *(f'"{question.words}": {question.answer}' for question in self._questions())]
 
     def graph_results(self) -> list[str]:
         """The same of what a graph's `build` returns: outputs and gradients."""
-        part, key, found = self.wanted.part, self.wanted.key, list[str]()
+        part, key, items = self.wanted.part, self.wanted.key, list[str]()
         if part in ("output", None):
-            found += [f'"{self.name(id_)}": {path}' for id_, path in self.paths().items() if key in ("", str(id_))]
+            items += [f'"{self.name(id_)}": {path}' for id_, path in self.paths().items() if key in ("", str(id_))]
         if part in ("gradient", None) and self.wanted.backward and self.program.cotangents:
-            found += self.gradients()
-        return found
+            items += self.gradients()
+        return items
 
     def buffers(self) -> list[str]:
         """The buffers to show, as items of a dict."""
@@ -469,8 +469,8 @@ class Source:
         if key and self.wanted.part in ("gradient", "second"):
             leaf = self.leaf(key, "parameters")
             return [f'"{which} of {leaf}": {leaf}.grad']
-        found = [f'"{which} of {name}": {name}.grad' for name in self._leaf_tensors()]
-        return found + [
+        items = [f'"{which} of {name}": {name}.grad' for name in self._leaf_tensors()]
+        return items + [
             f'**{{f"{which} of {name}.{{key}}": leaf.grad for key, leaf in {name}.named_parameters()}}'
             for name in self._stateful()
         ]

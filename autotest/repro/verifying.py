@@ -15,7 +15,7 @@ from pathlib import Path
 from autotest.exits import CANNOT_RUN
 from autotest.repro.writing import Written, attempts
 from reports.findings import Finding, findings, is_red
-from reports.repros import VERIFIED, Told, save_repros
+from reports.repros import VERIFIED, ReproResult, save_repros
 from reports.summary import Summary
 
 #: One script may take so many seconds, its imports included.
@@ -55,26 +55,28 @@ def write_repros(run: Path, summary: Summary, total: float) -> None:
         return
     budget = Budget(total)
     with ThreadPoolExecutor(TOGETHER) as pool:
-        told = dict(zip([f.first.id for f in red], pool.map(lambda f: _one(run, f, summary, budget), red), strict=True))
-    save_repros(run, told)
+        results = dict(
+            zip([f.first.id for f in red], pool.map(lambda f: _write_repro(run, f, summary, budget), red), strict=True)
+        )
+    save_repros(run, results)
 
 
-def _one(run: Path, finding: Finding, summary: Summary, budget: Budget) -> Told:
+def _write_repro(run: Path, finding: Finding, summary: Summary, budget: Budget) -> ReproResult:
     """Write a finding's repro, from the least Program that reproduces it, and say what became of it."""
     return settle(attempts(run, finding, summary), budget)
 
 
-def settle(candidates: Iterator[Written | str], budget: Budget) -> Told:
+def settle(candidates: Iterator[Written | str], budget: Budget) -> ReproResult:
     """Take the first candidate that reproduces; where none does, the one written last."""
-    told = Told(False, "no script")
+    result = ReproResult(False, "no script")
     for candidate in candidates:
         if isinstance(candidate, str):
-            return Told(False, candidate)
+            return ReproResult(False, candidate)
         refusal = budget.refusal
-        told = Told(True, refusal or verify(candidate.script, candidate.paths))
-        if told.words != NOT_REPRODUCED:
-            return told
-    return told
+        result = ReproResult(True, refusal or verify(candidate.script, candidate.paths))
+        if result.words != NOT_REPRODUCED:
+            return result
+    return result
 
 
 def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH) -> str:

@@ -16,10 +16,15 @@ _ENDED = frozenset({"exception", "missing", "unsupported", "structure", *DEADLY}
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a script is to show: the results of one `part` of an observation, that of one `key` alone where it is known.
+    """What a script is to show.
 
-    `kind` and `op` are those of the divergence, `call` is the index of the blamed call. `backward`: gradients are asked
-    for (`second`: twice). `graph`: in a static graph (`again`: at its second call, which is given other values).
+    Attributes:
+        kind, op: of the divergence.
+        part: the part of an observation, such as `gradients`, whose values are shown.
+        key: the one value of it to show, such as `3.weight`; all of them where this is empty.
+        call: index of the blamed call; None where no single call is blamed.
+        backward, second: gradients are asked for, and those differentiated again.
+        graph, again: in a static graph, and at its second call, which is given other values.
     """
 
     kind: str
@@ -34,7 +39,9 @@ class Wanted:
 
 
 def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
-    """By the row of a divergence, and what its Program is known to show of it (None: unknown)."""
+    """What the script of a divergence shows: `row` is as the records have it, `shown` the part, key and call in which
+    its Program is known to show it (None: unknown).
+    """
     phase, kind = row["phase"], row["kind"]
     part = None if shown is None else shown["part"]
     if kind == "random":

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 WIDTH = 110
 
 
-def wrapped(found: Sequence[str]) -> list[str]:
+def wrapped(lines: Sequence[str]) -> list[str]:
     """Lines of at most some hundred characters: longer ones are broken after commas within brackets."""
-    shown: list[str] = []
-    for line in found:
+    short: list[str] = []
+    for line in lines:
         indent = line[: len(line) - len(line.lstrip())]
         held = ""
         for piece in _pieces(line) if len(line) > WIDTH else [line]:
             if held and len(held) + len(piece) > WIDTH:
-                shown.append(held.rstrip())
+                short.append(held.rstrip())
                 held = f"{indent}    "
             held += piece
-        shown.append(held)
-    return shown
+        short.append(held)
+    return short
 
 
 def _pieces(line: str) -> list[str]:
     """The line cut after each comma and blank that no string holds; the first comma may follow a bracket only."""
-    found, start, quote = [""], 0, ""
+    pieces, start, quote = [""], 0, ""
     depth = 0
     for position, character in enumerate(line):
         if quote:
@@ -36,6 +36,6 @@ def _pieces(line: str) -> list[str]:
         elif character in ")]}":
             depth -= 1
         elif character == " " and depth and line[position - 1] == ",":
-            found.append(line[start : position + 1])
+            pieces.append(line[start : position + 1])
             start = position + 1
-    return [piece for piece in [*found, line[start:]] if piece]
+    return [piece for piece in [*pieces, line[start:]] if piece]

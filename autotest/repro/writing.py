@@ -9,7 +9,7 @@ from pathlib import Path
 
 from autotest.cases.store import Stored, stored_programs
 from autotest.repro import arrays
-from autotest.repro.issue import Seen, issue_text
+from autotest.repro.issue import Extent, issue_text
 from autotest.repro.script import Unscripted, script
 from dual_object.errors import ProgramError
 from reports.findings import Finding
@@ -32,7 +32,7 @@ class Written:
 
 
 def write_repro(
-    stored: Stored, evidence: Evidence | None, seen: Seen, environment: Mapping[str, str], folder: Path
+    stored: Stored, evidence: Evidence | None, extent: Extent, environment: Mapping[str, str], folder: Path
 ) -> Written:
     """Write script, arrays and issue of one stored Program into `folder`, anew. Raises Unscripted, OSError."""
     test = Path(stored.row["test"].partition("::")[0]).absolute().parent
@@ -50,7 +50,7 @@ def write_repro(
         str(stored.program),
         stored.rules,
         {} if evidence is None else evidence.to_json(),
-        seen,
+        extent,
         environment,
         made.text,
         arrays.FILE_NAME if made.arrays else "",
@@ -65,7 +65,7 @@ def write_repro(
     return Written(folder.name, folder, paths)
 
 
-def seen_in(finding: Finding, summary: Summary) -> Seen:
+def extent_of(finding: Finding, summary: Summary) -> Extent:
     """How widely a finding shows: its own cases and tests, and the phases of its op and kind in the whole run."""
     row = finding.first
     parts = row.fingerprint.split("/")
@@ -74,13 +74,14 @@ def seen_in(finding: Finding, summary: Summary) -> Seen:
         for other in summary.all_divergences
         if other.kind == row.kind and other.fingerprint.split("/")[3] == parts[3]
     ]
-    return Seen(finding.cases, len(finding.tests), sorted({parts[1], *phases}), summary.command)
+    return Extent(finding.cases, len(finding.tests), sorted({parts[1], *phases}), summary.command)
 
 
 def attempts(run: Path, finding: Finding, summary: Summary) -> Iterator[Written | str]:
-    """Write the repro of a finding, from the least stored Program first; whoever asks again gets that of the next one.
+    """Write the repro of a finding from its smallest stored Program, and yield it; whoever asks for another gets the
+    one of the next Program, in the same folder.
 
-    Gives a reason instead where there is none.
+    Yields a sentence instead where there is no script: `no script: its test stores no program, for it runs inline`.
     """
     try:
         stored = stored_programs(run, finding.first.id)
@@ -91,12 +92,12 @@ def attempts(run: Path, finding: Finding, summary: Summary) -> Iterator[Written 
         yield "no script: its test stores no program, for it runs inline"
         return
     texts: set[str] = set()
-    for one in _distinct(stored):
+    for candidate in _distinct(stored):
         try:
             written = write_repro(
-                one,
+                candidate,
                 summary.evidence.get(finding.fingerprint),
-                seen_in(finding, summary),
+                extent_of(finding, summary),
                 summary.environment,
                 run / FOLDER / finding.first.id,
             )
@@ -111,5 +112,8 @@ def attempts(run: Path, finding: Finding, summary: Summary) -> Iterator[Written 
 def _distinct(stored: Sequence[Stored]) -> list[Stored]:
     """The least proof and the least whole Program, where these are two."""
     first = stored[0]
-    whole = next((one for one in stored if one.shown is None and str(one.program) != str(first.program)), None)
+    whole = next(
+        (candidate for candidate in stored if candidate.shown is None and str(candidate.program) != str(first.program)),
+        None,
+    )
     return [first] if whole is None else [first, whole]

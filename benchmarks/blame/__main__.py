@@ -47,9 +47,9 @@ def planted(side: str, faults: Sequence[Fault], cases: int, arguments: argparse.
             VARIABLE: ",".join(fault.id for fault in wave),
             SIDE: side,
         }
-        found = blame([f"{TESTS}::{fault.test}" for fault in wave], environment, arguments, "--cases", str(cases))
+        outcome = blame([f"{TESTS}::{fault.test}" for fault in wave], environment, arguments, "--cases", str(cases))
         for fault in wave:
-            own = [red for red in found.reds if red.test == fault.test]
+            own = [red for red in outcome.reds if red.test == fault.test]
             if not own:
                 print(f"{side}: {fault.id} does not show in {cases} cases", flush=True)
             for red in own:
@@ -66,12 +66,12 @@ def ill_conditioned(arguments: argparse.Namespace) -> Iterator[Answer]:
     asked = ("--target", "torch", "-n", arguments.n, "--blame-total", "1000")
     tests = [f"{HERE}/ill_conditioned.py"]
     with tempfile.TemporaryDirectory(prefix="autotest-bench-") as folder:
-        found = run(tests, environment, *asked, "--", "-W", "ignore", report=Path(folder))
+        outcome = run(tests, environment, *asked, "--", "-W", "ignore", report=Path(folder))
         ends = [line for _, line in read_run(resolve_run(Path(folder))).lines() if isinstance(line, dict)]
     verdicts = {end["test"].rpartition("::")[2]: end for end in ends if end["type"] == "end"}
     group = "ill_conditioned"
     for test, end in verdicts.items():
-        reds = [red for red in found.reds if red.test == test]
+        reds = [red for red in outcome.reds if red.test == test]
         reds.sort(key=lambda red: red.blame in RIGHT[group])
         if reds:
             yield Answer(group, test, reds[0].fingerprint, reds[0].blame, reds[0].reason)
@@ -85,8 +85,8 @@ def nondeterministic(arguments: argparse.Namespace) -> Iterator[Answer]:
     """The verdicts on ops that give another result at each call: one per fingerprint."""
     environment = {"AUTOTEST_FAULT": "benchmarks.blame.noise:plant"}
     asked = ("--target", "torch", "-n", arguments.n, "--blame-total", "1000")
-    found = run([f"{HERE}/noisy_ops.py"], environment, *asked, "--", "-W", "ignore")
-    for red in found.reds:
+    outcome = run([f"{HERE}/noisy_ops.py"], environment, *asked, "--", "-W", "ignore")
+    for red in outcome.reds:
         yield Answer("nondeterministic", red.test, red.fingerprint, red.blame, red.reason)
 
 
@@ -116,7 +116,11 @@ def main() -> int:
         answers += own
         print(f"{group}: {sum(answer.right for answer in own)} of {len(own)} right", flush=True)
         if arguments.verbose:
-            print(*(f"  {one.planted} [{one.where}] {one.said}: {one.reason}" for one in own), sep="\n", flush=True)
+            print(
+                *(f"  {answer.planted} [{answer.where}] {answer.said}: {answer.reason}" for answer in own),
+                sep="\n",
+                flush=True,
+            )
     print("", *table(answers, markdown=arguments.markdown), "", *wrong(answers), sep="\n")
     red = list(complaints(answers, groups))
     print("", *red, sep="\n")

@@ -31,8 +31,8 @@ def judged(most: int, group: str) -> Iterator[Answer]:
     try:
         for entry in chosen:
             program, rules = entry.proof
-            found = trial(reference, supervisor, program, rules, graph=entry.graph)
-            for divergence in found:
+            divergences = trial(reference, supervisor, program, rules, graph=entry.graph)
+            for divergence in divergences:
                 if not entry.covers(divergence.fingerprint("oneflow")):
                     continue
                 culprit = judge(reference, supervisor, "oneflow", rules, divergence, Time(60.0, each=20.0))

@@ -40,12 +40,12 @@ def fits(fault: Fault) -> bool:
 
 def _names(function: Any) -> set[str]:
     """The attributes that a function reads, those of its inner functions included."""
-    pending, found = [function.__code__], set()
+    pending, names = [function.__code__], set()
     while pending:
         code = pending.pop()
-        found.update(code.co_names)
+        names.update(code.co_names)
         pending += [part for part in code.co_consts if hasattr(part, "co_names")]
-    return found
+    return names
 
 
 def plant(adapter: Any) -> None:

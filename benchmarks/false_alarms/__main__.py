@@ -69,17 +69,17 @@ def main() -> int:
                     outcome = run(paths, planted, *options, report=report, folder_with_memory=folder)
             else:
                 outcome = run(paths, planted, *options, report=report)
-            found = score(variant, inputs, outcome)
+            result = score(variant, inputs, outcome)
             print(
-                f"{variant.name} {variant.does}; {inputs} inputs: {found.count} false alarms in {found.cases} cases, "
-                f"{found.lawful} lawful differences, {outcome.seconds:.0f} s",
+                f"{variant.name} {variant.does}; {inputs} inputs: {result.count} false alarms in {result.cases} cases, "
+                f"{result.lawful} lawful differences, {outcome.seconds:.0f} s",
                 flush=True,
             )
-            for red in found.alarms:
+            for red in result.alarms:
                 reason = EXPLAINED.get((variant.name, red.fingerprint), "unexplained")
                 print(f"  {red.count} x {red.fingerprint}: {reason}", flush=True)
-            scores.append(found)
-            wrong += complaints(found, EXPLAINED)
+            scores.append(result)
+            wrong += complaints(result, EXPLAINED)
     print("", *table(scores, markdown=arguments.markdown), "", *wrong, sep="\n")
     return 1 if wrong else 0
 

@@ -42,22 +42,22 @@ def score(variant: Variant, inputs: str, outcome: Outcome) -> Score:
     return Score(variant, inputs, outcome.cases, alarms, lawful, outcome.failed)
 
 
-def complaints(found: Score, explained: Mapping[tuple[str, str], str]) -> Iterator[str]:
+def complaints(result: Score, explained: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """What makes the bench red, in sentences."""
-    name = f"{found.variant.name}, {found.inputs} inputs"
-    for red in found.alarms:
-        if (found.variant.name, red.fingerprint) not in explained:
+    name = f"{result.variant.name}, {result.inputs} inputs"
+    for red in result.alarms:
+        if (result.variant.name, red.fingerprint) not in explained:
             yield f"{name}: unexplained false alarm {red.fingerprint} [{red.test}] {red.message}"
-    for test in found.failed:
+    for test in result.failed:
         yield f"{name}: {test} failed without a divergence"
-    if found.count > found.bar:
-        yield f"{name}: false alarms={found.count}, but should be at most {found.bar} in {found.cases} cases"
+    if result.count > result.bar:
+        yield f"{name}: false alarms={result.count}, but should be at most {result.bar} in {result.cases} cases"
 
 
 def table(scores: Sequence[Score], *, markdown: bool) -> Iterator[str]:
     """A row per run, in columns or as a table in Markdown."""
     rows = [("variant", "inputs", "cases", "false alarms")]
-    rows += [(one.variant.name, one.inputs, str(one.cases), str(one.count)) for one in scores]
+    rows += [(result.variant.name, result.inputs, str(result.cases), str(result.count)) for result in scores]
     for number, (variant, inputs, cases, alarms) in enumerate(rows):
         if markdown:
             yield f"| {variant} | {inputs} | {cases} | {alarms} |"

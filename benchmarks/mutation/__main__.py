@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.mutation.fault import CATEGORIES, Fault
 from benchmarks.mutation.judging import Verdict, complaints, survivors, table, verdict, waves
 from benchmarks.mutation.planting import VARIABLE
-from benchmarks.mutation.repros import Repro, repros, shown
+from benchmarks.mutation.repros import Repro, repros, summary_lines
 from benchmarks.mutation.repros import complaints as unreproduced
 from benchmarks.mutation.table import FAULTS
 from benchmarks.running import run
@@ -41,8 +41,8 @@ def measure(
     tests = [f"{TESTS}::{name}" for name in dict.fromkeys(fault.test for fault in faults)]
     clean = run(tests, {}, *options)
     print(f"no fault planted: {clean.cases} cases, {len(clean.reds)} divergences, {clean.seconds:.0f} s", flush=True)
-    found: dict[str, Verdict] = {}
-    told: list[Repro] = []
+    by_id: dict[str, Verdict] = {}
+    scripts_run: list[Repro] = []
     for number, wave in enumerate(waves(faults), 1):
         tests = [f"{TESTS}::{fault.test}" for fault in wave]
         planted = {"AUTOTEST_FAULT": "benchmarks.mutation.planting:plant", VARIABLE: ",".join(f.id for f in wave)}
@@ -50,21 +50,21 @@ def measure(
             faulty = run(tests, planted, *options, *(SHRINKING if scripts else ()), report=Path(report))
             verdicts = {fault.id: verdict(fault, clean, faulty) for fault in wave}
             if scripts:
-                told += repros(list(verdicts.values()), Path(report))
-        found |= verdicts
-        killed = sum(one.killer is not None for one in verdicts.values())
+                scripts_run += repros(list(verdicts.values()), Path(report))
+        by_id |= verdicts
+        killed = sum(result.killer is not None for result in verdicts.values())
         print(f"wave {number}: {killed} of {len(wave)} faults killed, {faulty.seconds:.0f} s", flush=True)
         for name in faulty.failed:
             print(f"  {name} failed without a divergence")
         if verbose:
-            for one in verdicts.values():
-                print(f"  {one.fault.id}: {one.killer.fingerprint if one.killer else 'survives'}", flush=True)
-    return [found[fault.id] for fault in faults], told
+            for result in verdicts.values():
+                print(f"  {result.fault.id}: {result.killer.fingerprint if result.killer else 'survives'}", flush=True)
+    return [by_id[fault.id] for fault in faults], scripts_run
 
 
 def asked(fault: Fault, wanted: Sequence[str]) -> bool:
     """Whether a fault is among those that were asked for, by category or part of an id."""
-    return any(one == fault.category or one in fault.id for one in wanted)
+    return any(name == fault.category or name in fault.id for name in wanted)
 
 
 def main() -> int:
@@ -89,12 +89,12 @@ def main() -> int:
     if arguments.quick:
         faults = quick(faults)
     options = ["-n", arguments.n, *(("--inputs", arguments.inputs) if arguments.inputs else ())]
-    verdicts, told = measure(faults, options, verbose=arguments.verbose, scripts=arguments.repros)
+    verdicts, scripts_run = measure(faults, options, verbose=arguments.verbose, scripts=arguments.repros)
     print("", *table(verdicts, markdown=arguments.markdown), "", sep="\n")
     print(*survivors(verdicts), sep="\n")
-    unfaithful = list(unreproduced(told))
+    unfaithful = list(unreproduced(scripts_run))
     if arguments.repros:
-        print(*shown(told), *unfaithful, sep="\n")
+        print(*summary_lines(scripts_run), *unfaithful, sep="\n")
     if arguments.k is not None or arguments.inputs not in (None, "standard"):
         return 0
     wrong = list(complaints(verdicts))

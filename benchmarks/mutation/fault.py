@@ -91,10 +91,10 @@ class Fault:
         else:
             name = self.op
             homes = [flow, flow.Tensor, flow.nn.functional]
-        found = [home for home in homes if hasattr(home, name)]
-        if not found:
+        having = [home for home in homes if hasattr(home, name)]
+        if not having:
             raise LookupError(f"op={self.op!r}, but should be an op of oneflow [{self.id}]")
-        for home in found:
+        for home in having:
             setattr(home, name, self._planted(world, getattr(home, name), callers))
 
     def _planted(self, world: World, op: Op, callers: frozenset[str] = PROGRAMS) -> Op:

@@ -53,42 +53,42 @@ class Verdict:
 
 def verdict(fault: Fault, clean: Outcome, faulty: Outcome) -> Verdict:
     """What becomes of a fault."""
-    found = killers(fault, clean, faulty)
+    kills = killers(fault, clean, faulty)
     before = {red.fingerprint for red in clean.reds}
     others = tuple(red for red in faulty.reds if red.test == fault.test and red.fingerprint not in before)
-    return Verdict(fault, found, () if found else others)
+    return Verdict(fault, kills, () if kills else others)
 
 
 def share(verdicts: Sequence[Verdict]) -> float:
     """The share of faults that are killed; 1 where there is none."""
-    return sum(one.killer is not None for one in verdicts) / len(verdicts) if verdicts else 1.0
+    return sum(result.killer is not None for result in verdicts) / len(verdicts) if verdicts else 1.0
 
 
 def complaints(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """What makes the bench red, in sentences."""
-    for one in verdicts:
-        if one.killer is None and one.fault.reason is None:
-            yield f"{one.fault.id} survives without a reason: let the harness notice it, or give its row a reason"
-        if one.killer is not None and one.fault.reason is not None:
-            yield f"{one.fault.id} has a reason, but is killed by {one.killer.fingerprint}: remove the reason"
+    for result in verdicts:
+        if result.killer is None and result.fault.reason is None:
+            yield f"{result.fault.id} survives without a reason: let the harness notice it, or give its row a reason"
+        if result.killer is not None and result.fault.reason is not None:
+            yield f"{result.fault.id} has a reason, but is killed by {result.killer.fingerprint}: remove the reason"
     if share(verdicts) < BAR:
         yield f"killed={share(verdicts):.1%}, but should be at least {BAR:.0%} of the planted faults"
 
 
 def counts(verdicts: Iterable[Verdict]) -> Mapping[str, tuple[int, int]]:
     """By category, in their order: how many faults are killed, and how many were planted."""
-    found = dict.fromkeys(CATEGORIES, (0, 0))
-    for one in verdicts:
-        killed, planted = found[one.fault.category]
-        found[one.fault.category] = killed + (one.killer is not None), planted + 1
-    return {category: pair for category, pair in found.items() if pair[1]}
+    totals = dict.fromkeys(CATEGORIES, (0, 0))
+    for result in verdicts:
+        killed, planted = totals[result.fault.category]
+        totals[result.fault.category] = killed + (result.killer is not None), planted + 1
+    return {category: pair for category, pair in totals.items() if pair[1]}
 
 
 def table(verdicts: Sequence[Verdict], *, markdown: bool) -> Iterator[str]:
     """Killed and planted by category, in columns or as a table in Markdown."""
     rows = [("category", "killed", "planted")]
     rows += [(category, str(killed), str(planted)) for category, (killed, planted) in counts(verdicts).items()]
-    killed = sum(one.killer is not None for one in verdicts)
+    killed = sum(result.killer is not None for result in verdicts)
     rows.append(("all", f"{killed} ({share(verdicts):.1%})", str(len(verdicts))))
     for number, (category, dead, planted) in enumerate(rows):
         if markdown:
@@ -101,8 +101,8 @@ def table(verdicts: Sequence[Verdict], *, markdown: bool) -> Iterator[str]:
 
 def survivors(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Each survivor in a line, with its reason, and what was seen in its place."""
-    for one in verdicts:
-        if one.killer is None:
-            fault = one.fault
-            seen = f" [seen: {', '.join(red.fingerprint for red in one.astray)}]" if one.astray else ""
-            yield f"{fault.id} ({fault.category}; {fault.op} {fault.wrong}): {fault.reason or 'NO REASON'}{seen}"
+    for result in verdicts:
+        if result.killer is None:
+            fault = result.fault
+            instead = f" [seen: {', '.join(red.fingerprint for red in result.astray)}]" if result.astray else ""
+            yield f"{fault.id} ({fault.category}; {fault.op} {fault.wrong}): {fault.reason or 'NO REASON'}{instead}"

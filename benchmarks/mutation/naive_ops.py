@@ -490,7 +490,7 @@ def _batch_norm(layer: Any, *sizes: Any) -> Any:
     channels = size()
     m = layer(channels)
     m.train(random_bool())
-    dims = {f"dim{axis}": one for axis, one in enumerate((size(2), channels, *sizes))}
+    dims = {f"dim{axis}": value for axis, value in enumerate((size(2), channels, *sizes))}
     return m(random_tensor(ndim=2 + len(sizes), **dims))
 
 

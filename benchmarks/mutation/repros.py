@@ -52,14 +52,16 @@ def repros(verdicts: Sequence[Verdict], report: Path) -> list[Repro]:
     run = resolve_run(report)
     summary = summarize(read_run(run))
     with ThreadPoolExecutor(TOGETHER) as pool:
-        return list(pool.map(lambda one: _best(one, run, summary), (one for one in verdicts if one.killers)))
+        return list(
+            pool.map(lambda result: _best(result, run, summary), (result for result in verdicts if result.killers))
+        )
 
 
-def _best(one: Verdict, run: Path, summary: Summary) -> Repro:
+def _best(result: Verdict, run: Path, summary: Summary) -> Repro:
     """That of the first killer which is right: among the killers may be what OneFlow itself shows in some runs only."""
     made: list[Repro] = []
-    for killer in one.killers[:MOST_KILLERS]:
-        made.append(_repro(one.fault, killer, run, summary))
+    for killer in result.killers[:MOST_KILLERS]:
+        made.append(_repro(result.fault, killer, run, summary))
         if made[-1].right:
             return made[-1]
     return made[0]
@@ -100,20 +102,20 @@ def _words(arguments: Sequence[str]) -> str:
     return words(done.returncode, done.stdout)
 
 
-def shown(found: Sequence[Repro]) -> Iterator[str]:
+def summary_lines(repros: Sequence[Repro]) -> Iterator[str]:
     """What the repros come to, in lines."""
-    right = sum(one.right for one in found)
-    calls, elements = _medians(found)
-    yield f"repros: {right} of {len(found)} stand with the fault and are gone without it"
+    right = sum(repro.right for repro in repros)
+    calls, elements = _medians(repros)
+    yield f"repros: {right} of {len(repros)} stand with the fault and are gone without it"
     yield f"least programs: {calls:g} calls, {elements:g} elements (medians)"
 
 
-def complaints(found: Sequence[Repro]) -> Iterator[str]:
+def complaints(repros: Sequence[Repro]) -> Iterator[str]:
     """What makes the bench red, in sentences."""
-    for one in found:
-        if not one.right:
-            yield f"{one.fault.id}: its repro is {one.planted!r} with the fault and {one.clean!r} without it"
-    calls, elements = _medians(found)
+    for repro in repros:
+        if not repro.right:
+            yield f"{repro.fault.id}: its repro is {repro.planted!r} with the fault and {repro.clean!r} without it"
+    calls, elements = _medians(repros)
     if calls > MOST_CALLS or elements > MOST_ELEMENTS:
         yield (
             f"median least program has calls={calls:g}, elements={elements:g}, but should have at most "
@@ -121,7 +123,7 @@ def complaints(found: Sequence[Repro]) -> Iterator[str]:
         )
 
 
-def _medians(found: Sequence[Repro]) -> tuple[float, float]:
-    if not found:
+def _medians(repros: Sequence[Repro]) -> tuple[float, float]:
+    if not repros:
         return 0, 0
-    return statistics.median(one.calls for one in found), statistics.median(one.elements for one in found)
+    return statistics.median(repro.calls for repro in repros), statistics.median(repro.elements for repro in repros)

@@ -15,9 +15,9 @@ class Input:
     """A tensor that the test drew or built.
 
     `data` holds its values, contiguous; `strides` (in elements) is None where the tensor is contiguous, and then
-    `offset` elements may lie before it in its memory. `dtype` is the tensor's own
-    dtype, which NumPy may lack: bfloat16 values are held as float32. `fill` and `seed` say how the values were
-    drawn, for people. `layout` is None for a local tensor; a global one lies so on a target's ranks.
+    `offset` elements may lie before it in its memory. `dtype` is the tensor's own dtype, which NumPy may lack: bfloat16
+    values are held as float32. `fill` and `seed` say how the values were drawn, for people. `layout` is None for a
+    local tensor; a global one lies so on a target's ranks.
     """
 
     id: int
@@ -36,13 +36,11 @@ class Input:
 class Call:
     """One step of a body.
 
-    `op` is a path below the framework's root (function, module, custom), a method or attribute name, or a name of
-    the operator
-    module. `args` starts with the receiver for everything that has one. `out` is the tree of what the reference
-    returned: a Ref
-    for each framework object, the plain value for each host read. `state` is what a constructed module starts with.
-    `raises` names
-    the classes (most derived first) of the reference's exception where the body caught one.
+    `op` is a path below the framework's root (function, module, custom), a method or attribute name, or a name of the
+    operator module. `args` starts with the receiver for everything that has one. `out` is the tree of what the
+    reference returned: a Ref for each framework object, the plain value for each host read. `state` is what a
+    constructed module starts with. `raises` names the classes (most derived first) of the reference's exception where
+    the body caught one.
     """
 
     kind: CallKind

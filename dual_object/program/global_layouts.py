@@ -44,8 +44,8 @@ def in_global_scope() -> bool:
 
 def world_size() -> int:
     """How many ranks this process's run has, as its launcher says; 1 without one."""
-    told = os.environ.get("WORLD_SIZE", "1")
-    return int(told) if told.isdecimal() else 1
+    size = os.environ.get("WORLD_SIZE", "1")
+    return int(size) if size.isdecimal() else 1
 
 
 def everywhere(device_type: str) -> Placement:
@@ -60,7 +60,9 @@ def scope_layout() -> tuple[Placement, tuple[Sbp, ...]] | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """What only the target knows of a global tensor: a body can hand it on."""
+    """Stands for a fact of a global tensor that only the target knows, such as the sbp of an op's result. A body cannot
+    read it, but it can hand it on to another call.
+    """
 
     name: str
 
@@ -110,15 +112,15 @@ def layouts(program: Program) -> dict[int, Layout]:
     """How each global value lies, by number. A call's results lie where it says, else where its first global operand
     does.
     """
-    found: dict[int, Layout] = {x.id: x.layout for x in program.inputs if x.layout is not None}
+    lying: dict[int, Layout] = {x.id: x.layout for x in program.inputs if x.layout is not None}
     for call in program.calls:
-        layout = None if moves(call) == "to_local" else _layout(call, found)
+        layout = None if moves(call) == "to_local" else _layout(call, lying)
         for id_ in call.results():
             if layout is None:
-                found.pop(id_, None)
+                lying.pop(id_, None)
             else:
-                found[id_] = layout
-    return found
+                lying[id_] = layout
+    return lying
 
 
 def moves(call: Call) -> str | None:
@@ -127,17 +129,17 @@ def moves(call: Call) -> str | None:
     return name if name in MOVES else None
 
 
-def _layout(call: Call, found: Mapping[int, Layout]) -> Layout | None:
+def _layout(call: Call, lying: Mapping[int, Layout]) -> Layout | None:
     """How the results of a call lie."""
-    operand = next((found[id_] for id_ in call.operands() if id_ in found), None)
+    operand = next((lying[id_] for id_ in call.operands() if id_ in lying), None)
     if moves(call) is None and not KEYWORDS & call.kwargs.keys():
         # An op may choose any sbp for its result; what a call gives back as it is keeps its own.
         kept = operand is not None and call.out == call.args[0] if call.args else False
         return operand if operand is None or kept else (operand[0], None)
     given = list(leaves((call.args, call.kwargs)))
     read = call.kwargs.get("placement")
-    if type(read) is Ref and read.id in found:  # `placement=y.placement`
-        placement: Placement | None = found[read.id][0]
+    if type(read) is Ref and read.id in lying:  # `placement=y.placement`
+        placement: Placement | None = lying[read.id][0]
     else:
         placement = next((leaf for leaf in given if type(leaf) is Placement), operand[0] if operand else None)
     if placement is None:

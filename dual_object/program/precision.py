@@ -37,9 +37,9 @@ Change = Callable[[Array, str], Array]
 def widened(program: Program, change: Change | None = None, *, integers: bool = False) -> Program:
     """`program` in float64 (complex128), to be run where float64 is the default dtype.
 
-    `change` is given the values of every floating input, module state and cotangent; with `integers` those of integer
-    inputs too, which become float64. Changed, the elements of an expanded input have memory of their own. Raises
-    CannotWiden for what has no meaning in another dtype.
+    `change(values, dtype)` gives the new values of every floating input, module state and cotangent; with `integers` of
+    every integer input as well, which becomes float64. It may make elements differ that share memory, so an expanded
+    input (stride 0) then gets memory of its own. Raises CannotWiden for a Program that has no meaning in another dtype.
     """
     if distributed(program):
         raise CannotWiden("global tensors stay as they are")

@@ -62,11 +62,11 @@ class Printable(Protocol):
 
     @property
     def cotangent_strides(self) -> Mapping[int, tuple[int, ...]]:
-        """Of which outputs the cotangent is strided."""
+        """Strides of those outputs' cotangents that are not contiguous, by number."""
 
     @property
     def second_cotangents(self) -> Mapping[str, Array]:
-        """Where it is differentiated again."""
+        """Cotangents of second derivatives by leaf key; empty where there are none."""
 
 
 @dataclass(frozen=True)
@@ -116,35 +116,35 @@ class _Printer:
     def lines(self) -> list[Line]:
         given = {x.name for x in self.program.inputs}
         inputs = [self._name_input(x.id, x.name, given) for x in self.program.inputs]
-        found = [Line(f"def program({', '.join(['torch', *inputs])}):", None)]
-        found += [Line(f"    # {note}", None) for note in map(self._lies, self.program.inputs) if note]
+        printed = [Line(f"def program({', '.join(['torch', *inputs])}):", None)]
+        printed += [Line(f"    # {note}", None) for note in map(self._lies, self.program.inputs) if note]
         depth = 1
         for index, call in enumerate(self.program.calls):
             if call.kind == "exit":
-                opened = found[-1].call
+                opened = printed[-1].call
                 if opened is not None and self.program.calls[opened].kind == "enter":
-                    found.append(Line("    " * depth + "pass", index))
+                    printed.append(Line("    " * depth + "pass", index))
                 depth -= 1
                 continue
             for line in self._statement(call):
-                found.append(Line("    " * depth + line, index))
+                printed.append(Line("    " * depth + line, index))
             if call.kind == "enter":
                 depth += 1
         if self.program.outputs is not None:
             strided = [f"the cotangent of {self.value(Ref(id_))} is strided" for id_ in self.program.cotangent_strides]
             notes = [*strided, *(["differentiated twice"] if self.program.second_cotangents else [])]
             ending = f"  # {'; '.join(notes)}" if notes else ""
-            found.append(Line(f"    return {self.value(self.program.outputs)}{ending}", None))
+            printed.append(Line(f"    return {self.value(self.program.outputs)}{ending}", None))
         elif not self.program.calls:
-            found.append(Line("    pass", None))
-        return found
+            printed.append(Line("    pass", None))
+        return printed
 
     def _name_input(self, id_: int, name: str, given: Collection[str]) -> str:
         """The name that an input was given, else the next ordinary one that no input has."""
         if not name:
             ordinary = chain(_INPUT_NAMES, (f"x{number}" for number in count(len(_INPUT_NAMES))))
             taken = {*given, *self.names.values()}
-            name = next(one for one in islice(ordinary, len(self.names), None) if one not in taken)
+            name = next(candidate for candidate in islice(ordinary, len(self.names), None) if candidate not in taken)
         self.names[id_] = name
         return name
 
@@ -189,8 +189,8 @@ class _Printer:
         parts = [self._pattern(item) for item in items]
         if all(part is None for part in parts):
             return None
-        shown = [part if part is not None else "_" for part in parts]
-        nested = [f"({part})" if ", " in part and not part.startswith("(") else part for part in shown]
+        spelled = [part if part is not None else "_" for part in parts]
+        nested = [f"({part})" if ", " in part and not part.startswith("(") else part for part in spelled]
         return f"({nested[0]},)" if len(nested) == 1 else ", ".join(nested)
 
     def _fresh(self, letter: str) -> str:
@@ -232,8 +232,8 @@ class _Printer:
 
     def _index(self, index: Tree) -> str:
         if type(index) is tuple and index:
-            shown = [self._index_part(part) for part in index]
-            return f"{shown[0]}," if len(shown) == 1 else ", ".join(shown)
+            spelled = [self._index_part(part) for part in index]
+            return f"{spelled[0]}," if len(spelled) == 1 else ", ".join(spelled)
         return self._index_part(index)
 
     def _index_part(self, part: Tree) -> str:
@@ -244,13 +244,13 @@ class _Printer:
         return self.value(part)
 
     def _arguments(self, args: tuple[Tree, ...], kwargs: dict[str, Tree]) -> str:
-        shown = [self.value(arg) for arg in args]
-        shown += [f"{key}={self.value(arg)}" for key, arg in kwargs.items()]
-        return ", ".join(shown)
+        spelled = [self.value(arg) for arg in args]
+        spelled += [f"{key}={self.value(arg)}" for key, arg in kwargs.items()]
+        return ", ".join(spelled)
 
     def _operand(self, tree: Tree) -> str:
-        shown = self.value(tree)
-        return f"({shown})" if shown.startswith("-") else shown
+        spelled = self.value(tree)
+        return f"({spelled})" if spelled.startswith("-") else spelled
 
     def value(self, tree: Tree) -> str:
         """`tree` as a Python expression."""
@@ -264,13 +264,13 @@ class _Printer:
             return f'torch.device("{tree.spec}")'
         if kind is tuple or kind is Named:
             items = tree if kind is tuple else tree.items
-            shown = ", ".join(self.value(item) for item in items)
-            return f"({shown},)" if len(items) == 1 else f"({shown})"
+            inside = ", ".join(self.value(item) for item in items)
+            return f"({inside},)" if len(items) == 1 else f"({inside})"
         if kind is list:
             return f"[{', '.join(self.value(item) for item in tree)}]"
         if kind is dict or kind is OrderedDict:
-            shown = ", ".join(f"{self.value(key)}: {self.value(item)}" for key, item in tree.items())
-            return f"OrderedDict({{{shown}}})" if kind is OrderedDict else f"{{{shown}}}"
+            inside = ", ".join(f"{self.value(key)}: {self.value(item)}" for key, item in tree.items())
+            return f"OrderedDict({{{inside}}})" if kind is OrderedDict else f"{{{inside}}}"
         if kind is str:
             return json.dumps(tree)
         if kind is float and tree != tree:

@@ -27,8 +27,13 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Randomness:
-    """What of a Program is random: the calls that draw (`calls`), and by value number, leaf key and buffer key what
-    depends on them. `sizes`: values whose shape does, too; `hosts`: calls whose host reads do.
+    """What of a Program is random.
+
+    Attributes:
+        calls: indices of the calls that draw random numbers.
+        values, gradients, buffers: what depends on them, by value number, leaf key and buffer key.
+        sizes: numbers of the values whose shape depends on them, too, such as `x[torch.rand(3) > 0.5]`.
+        hosts: indices of the calls whose host reads depend on them.
     """
 
     calls: tuple[int, ...]
@@ -51,15 +56,22 @@ class Randomness:
 
 @dataclass(slots=True)
 class Program:
-    """Inputs, calls in order, what the body returned, and the cotangents of the returned tensors.
+    """What a body did: its inputs, its calls in order, what it returned, and where its backward starts.
 
-    `cotangents` maps the number of a returned differentiable tensor to the array its backward starts from; empty means
-    no backward. `cotangent_strides` says of some of them how they lie in memory in an eager run (in elements); the
-    others are contiguous. `second_cotangents` maps the keys of leaves to the arrays whence their first gradients are
-    differentiated again; empty means no second derivatives. `leaves` numbers the leaf tensors, inputs apart, that the
-    body made. `watched` numbers further tensors that an eager run shows at its end. `inline` says why only an inline
-    replay can run this Program, if so. `brief`: an eager run leaves out which tensors share memory and what modules
-    hold. `random` says what of it depends on random numbers, None where nothing does.
+    Attributes:
+        inputs, calls: in the order of the body.
+        outputs: the tree that the body returned, with a Ref for each framework object.
+        cotangents: by the number of a returned differentiable tensor, the array that its backward starts from; empty
+            means no backward.
+        cotangent_strides: of some of them, how they lie in memory in an eager run (in elements); the others are
+            contiguous.
+        second_cotangents: by leaf key, the arrays from which the first gradients are differentiated again; empty means
+            no second derivatives.
+        leaves: numbers of the leaf tensors that the body made, inputs apart.
+        watched: numbers of further tensors that an eager run shows at its end.
+        inline: why only a replay in the test's own process can run this Program; None where any can.
+        brief: an eager run leaves out which tensors share memory and what modules hold.
+        random: what of it depends on random numbers; None where nothing does.
     """
 
     inputs: list[Input] = field(default_factory=list)
@@ -185,8 +197,8 @@ class Program:
         except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             raise ProgramError(f"{path} cannot be read as a stored Program: {error}") from error
         if not isinstance(data, dict) or data.get("version") != VERSION:
-            found = data.get("version") if isinstance(data, dict) else None
-            raise ProgramError(f"{path} has version={found!r}, but should have {VERSION}: record it again")
+            version = data.get("version") if isinstance(data, dict) else None
+            raise ProgramError(f"{path} has version={version!r}, but should have {VERSION}: record it again")
         note = data.get("note")
         return cls.from_json(data, arrays), note if isinstance(note, dict) else {}
 

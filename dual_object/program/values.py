@@ -83,8 +83,8 @@ class Placement:
     @property
     def members(self) -> list[int]:
         """All ranks in a row."""
-        found: list[int] = self.ranks.reshape(-1).tolist()
-        return found
+        ranks: list[int] = self.ranks.reshape(-1).tolist()
+        return ranks
 
     def __repr__(self) -> str:
         return f'flow.placement("{self.type}", {self.ranks.tolist()})'
@@ -159,12 +159,12 @@ def leaves(tree: Tree) -> Iterator[Any]:
 
 def refs(tree: Tree) -> list[int]:
     """The numbers of all values that `tree` mentions, in order, repeated as they occur."""
-    found: list[int] = []
+    numbers: list[int] = []
 
     def collect(tree: Tree) -> None:
         kind = type(tree)
         if kind is Ref:
-            found.append(tree.id)
+            numbers.append(tree.id)
         elif kind is tuple or kind is list:
             for item in tree:
                 collect(item)
@@ -178,7 +178,7 @@ def refs(tree: Tree) -> list[int]:
             collect((tree.start, tree.stop, tree.step))
 
     collect(tree)
-    return found
+    return numbers
 
 
 def to_json(tree: Tree, arrays: list[Array]) -> Any:

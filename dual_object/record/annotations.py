@@ -83,11 +83,11 @@ def draw(
     Raises:
         SignatureError: the type is known nowhere and the generator has none of its own.
     """
-    found = parameter_type(function, op, parameter, len(args), frozenset(kwargs))
+    annotation = parameter_type(function, op, parameter, len(args), frozenset(kwargs))
     if inside:
-        found = _element_type(found)
-    if found is not None:
-        generator.to(found)
+        annotation = _element_type(annotation)
+    if annotation is not None:
+        generator.to(annotation)
     try:
         return generator.value()
     except TypeError as error:
@@ -99,8 +99,8 @@ def _element_type(annotation: Any) -> Any:
     """The number type of the elements of a list or tuple type, None where there is none."""
     if annotation in (int, float, bool):
         return annotation
-    found = (_element_type(part) for part in typing.get_args(annotation) if part is not type(None))
-    return next((part for part in found if part is not None), None)
+    numbers = (_element_type(part) for part in typing.get_args(annotation) if part is not type(None))
+    return next((part for part in numbers if part is not None), None)
 
 
 @lru_cache(maxsize=4096)
@@ -156,9 +156,9 @@ def parameter_type(function: Any, op: str, parameter: int | str, positional: int
         name = names[parameter] if parameter < len(names) else parameter
     if name in hints:
         return hints[name]
-    found = _schema_type(op.rpartition(".")[2], function, parameter, positional, keywords)
-    if found is not None:
-        return found
+    annotation = _schema_type(op.rpartition(".")[2], function, parameter, positional, keywords)
+    if annotation is not None:
+        return annotation
     if isinstance(name, int) and inspect.isclass(function) and name < len(_RNN_POSITIONS):
         name = _RNN_POSITIONS[name]
     return _TABLE.get(name) if isinstance(name, str) else None
@@ -184,9 +184,9 @@ def _schema_type(op: str, function: Any, parameter: int | str, positional: int, 
             if not matching:
                 continue
             argument = matching[0]
-        found = _from_schema(str(argument.type))
-        if found is not None:
-            return found
+        annotation = _from_schema(str(argument.type))
+        if annotation is not None:
+            return annotation
     if isinstance(parameter, int) and any(_takes_sizes(schema, is_method) for schema in schemas):
         return int
     return None

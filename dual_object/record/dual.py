@@ -47,8 +47,8 @@ class DualObject:
     """One value of a case on both sides: a tensor, a module, or another object that a framework returned.
 
     Everything a tensor or module can do, a dual object can: methods, attributes, operators, calls. What has a plain
-    Python value
-    (`bool`, `int`, `len`, `.shape`, `.item()` ...) gives the reference's and leaves a host read in the Program.
+    Python value (`bool`, `int`, `len`, `.shape`, `.item()` ...) gives the reference's and leaves a host read in the
+    Program.
     """
 
     __slots__ = ("__weakref__", "_recording", "_ref", "_value")
@@ -129,8 +129,8 @@ class DualObject:
         return format(self._value, spec)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        found = self.detach().numpy()
-        return found if dtype is None else np.asarray(found, dtype=dtype)
+        array = self.detach().numpy()
+        return array if dtype is None else np.asarray(array, dtype=dtype)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(_operate("iter", self))

@@ -36,14 +36,14 @@ class DualNamespace:
 
     def _member(self, name: str) -> Any:
         path = f"{self._path}.{name}" if self._path else name
-        found: Any = importlib.import_module("torch")
+        member: Any = importlib.import_module("torch")
         for part in path.split("."):
-            if found is sys.modules["torch"] and part in MOVES:  # `torch.to_global(x, ...)`
+            if member is sys.modules["torch"] and part in MOVES:  # `torch.to_global(x, ...)`
                 return DualFunction(path, MOVES[part])
-            found = getattr(found, part)  # the reference's own AttributeError: its message names what is near
-        if inspect.ismodule(found):
+            member = getattr(member, part)  # the reference's own AttributeError: its message names what is near
+        if inspect.ismodule(member):
             return DualNamespace(path)
-        return DualFunction(path, found) if callable(found) else found
+        return DualFunction(path, member) if callable(member) else member
 
     def __repr__(self) -> str:
         return f"<dual namespace {'.'.join(filter(None, ('torch', self._path)))}>"
@@ -52,14 +52,14 @@ class DualNamespace:
 class DualFunction:
     """A function or class of the framework, by its path."""
 
-    __slots__ = ("_dual_path", "_found", "_kind", "_members")
+    __slots__ = ("_dual_path", "_function", "_kind", "_members")
 
-    def __init__(self, path: str, found: Any) -> None:
+    def __init__(self, path: str, function: Any) -> None:
         self._dual_path = path
-        self._found = found
+        self._function = function
         self._members: dict[str, Any] = {}
         torch = sys.modules["torch"]
-        is_module = inspect.isclass(found) and issubclass(found, torch.nn.Module)
+        is_module = inspect.isclass(function) and issubclass(function, torch.nn.Module)
         self._kind: Any = "module" if is_module else "function"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -69,13 +69,13 @@ class DualFunction:
         if other is not None:
             return other(*args, **kwargs)
         record = recording(f"torch.{self._dual_path}")
-        return record.call(self._kind, self._dual_path, self._found, args, kwargs)
+        return record.call(self._kind, self._dual_path, self._function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = getattr(self._found, name)
-        return DualFunction(f"{self._dual_path}.{name}", found) if callable(found) else found
+        member = getattr(self._function, name)
+        return DualFunction(f"{self._dual_path}.{name}", member) if callable(member) else member
 
     @property
     def __name__(self) -> str:  # what `functools.wraps` and messages ask for
@@ -88,7 +88,7 @@ class DualFunction:
         )
 
     def __instancecheck__(self, instance: Any) -> bool:
-        return isinstance(instance._value if type(instance) is DualObject else instance, self._found)
+        return isinstance(instance._value if type(instance) is DualObject else instance, self._function)
 
     @property
     def name(self) -> str:
@@ -98,7 +98,7 @@ class DualFunction:
     @property
     def pytorch(self) -> Any:
         """The reference's own function or class."""
-        return self._found
+        return self._function
 
     @property
     def oneflow(self) -> Any:
@@ -146,10 +146,10 @@ def import_path(function: Any) -> str | None:
     homes = [getattr(function, "__module__", None), "torch", "torch.nn.functional", "oneflow"]
     for name in dict.fromkeys(name for name in names if name and "<" not in name):
         for home in homes:
-            found: Any = sys.modules.get(home) if home and home != "__main__" else None
-            for part in name.split(".") if found is not None else ():
-                found = getattr(found, part, None)
-            if found is function:
+            member: Any = sys.modules.get(home) if home and home != "__main__" else None
+            for part in name.split(".") if member is not None else ():
+                member = getattr(member, part, None)
+            if member is function:
                 return f"{home}:{name}"
     return None
 
@@ -173,8 +173,8 @@ def GetDualObject(name: str, pytorch: Any, oneflow: Any) -> Any:  # noqa: N802 -
     """Join a PyTorch object and its counterpart in the target into one dual object.
 
     Modules (the frameworks themselves) give a dual root, functions and classes a dual op. A pair of tensors or other
-    objects becomes a value
-    of the running case; since the target's object lives in this process, the test then runs inline.
+    objects becomes a value of the running case; since the target's object lives in this process, the test then runs
+    inline.
     """
     if inspect.ismodule(pytorch):
         _, _, path = pytorch.__name__.partition(".")

@@ -53,9 +53,9 @@ def is_drawable(arg: Any) -> bool:
 
 def recording(what: str) -> Recording:
     """The recording of the case that is running; raises OutsideCaseError."""
-    found = current_recording.get(None)
-    if found is not None:
-        return found
+    running = current_recording.get(None)
+    if running is not None:
+        return running
     try:
         return outside_cases.get()()
     except LookupError:
@@ -67,13 +67,15 @@ def recording(what: str) -> Recording:
 class Recording:
     """One case in the making.
 
-    `draw_state(name, data)` gives the values of a new module's parameter or buffer. `omitted` is the class whose
-    instances, drawn by a
-    generator, mean: leave this argument out. `stepper` is set in inline runs: it replays each call at once on the
-    raw target.
-    `seed` is where the reference's random numbers start. `target` names the target, for `x.oneflow`. `refusal` gives
-    what a body is shown instead of the reference's own exception. `foreign` gives the neutral form of a target's own
-    plain object, such as a placement, and None for any other.
+    Args:
+        reference: the adapter that computes each call at once.
+        draw_state: `draw_state(name, data)` gives the values of a new module's parameter or buffer.
+        omitted: the class whose instances, drawn by a generator, mean: leave this argument out.
+        target: the target's name, for `x.oneflow`.
+        stepper: in inline runs, the replay that makes each call on the raw target at once.
+        refusal: gives what a body is shown instead of the reference's own exception.
+        seed: where the reference's random numbers start.
+        foreign: gives the neutral form of a target's own plain object, such as a placement, and None for any other.
     """
 
     def __init__(
@@ -163,40 +165,13 @@ class Recording:
         """Run one call on the reference and record it.
 
         `function` takes the reference's own objects, without the receiver. Generators among the arguments draw their
-        values first, from
-        the parameter types of `annotated` (default: `function`). The reference's own exception propagates unchanged.
+        values first, from the parameter types of `annotated` (default: `function`). The reference's own exception
+        propagates unchanged.
         """
-        raw_args: list[Any] = []
-        neutral: list[Tree] = []
-        if receiver is not None:
-            neutral.append(receiver._ref)
-        for position, arg in enumerate(args):
-            kind_of = type(arg)
-            if kind_of is DualObject:
-                raw_args.append(self._own(arg, op))
-                neutral.append(arg._ref)
-            elif kind_of in PLAIN:
-                raw_args.append(arg)
-                neutral.append(arg)
-            else:
-                if is_drawable(arg):
-                    arg = draw(arg, annotated or function, op, position, args, kwargs)
-                    if isinstance(arg, self._omitted):
-                        continue
-                raw, tree = self._argument(arg, op, (annotated or function, position, args, kwargs))
-                raw_args.append(raw)
-                neutral.append(tree)
-        raw_kwargs: dict[str, Any] = {}
-        neutral_kwargs: dict[str, Tree] = {}
-        for key, arg in kwargs.items():
-            if is_drawable(arg):
-                arg = draw(arg, annotated or function, op, key, args, kwargs)
-                if isinstance(arg, self._omitted):
-                    continue
-            raw, neutral_kwargs[key] = self._argument(arg, op, (annotated or function, key, args, kwargs))
-            if key not in KEYWORDS or kind == "custom":  # the reference's tensors are all local
-                raw_kwargs[key] = raw
-        record = Call(kind, op, tuple(neutral), neutral_kwargs, custom=custom)
+        typed = annotated or function
+        raw_args, neutral = self._positional(receiver, op, typed, args, kwargs)
+        raw_kwargs, neutral_kwargs = self._keywords(kind, op, typed, args, kwargs) if kwargs else ({}, {})
+        record = Call(kind, op, neutral, neutral_kwargs, custom=custom)
         if kind == "module":
             self._note_randomness()
         ahead = kind == "exit"  # the sides may share a process, and there the region that began last ends first
@@ -226,6 +201,46 @@ class Recording:
         if record.state and in_global_scope() and not record.operands():
             self._make_global(returned)
         return returned
+
+    def _positional(
+        self, receiver: DualObject | None, op: str, typed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], tuple[Tree, ...]]:
+        """The positional arguments as the reference takes them, and in their neutral form, the receiver before them."""
+        raw_args: list[Any] = []
+        neutral: list[Tree] = [] if receiver is None else [receiver._ref]
+        for position, arg in enumerate(args):
+            kind_of = type(arg)
+            if kind_of is DualObject:
+                raw_args.append(self._own(arg, op))
+                neutral.append(arg._ref)
+            elif kind_of in PLAIN:
+                raw_args.append(arg)
+                neutral.append(arg)
+            else:
+                if is_drawable(arg):
+                    arg = draw(arg, typed, op, position, args, kwargs)
+                    if isinstance(arg, self._omitted):
+                        continue
+                raw, tree = self._argument(arg, op, (typed, position, args, kwargs))
+                raw_args.append(raw)
+                neutral.append(tree)
+        return raw_args, tuple(neutral)
+
+    def _keywords(
+        self, kind: CallKind, op: str, typed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Tree]]:
+        """The arguments given by name as the reference takes them, and in their neutral form."""
+        raw_kwargs: dict[str, Any] = {}
+        neutral: dict[str, Tree] = {}
+        for key, arg in kwargs.items():
+            if is_drawable(arg):
+                arg = draw(arg, typed, op, key, args, kwargs)
+                if isinstance(arg, self._omitted):
+                    continue
+            raw, neutral[key] = self._argument(arg, op, (typed, key, args, kwargs))
+            if key not in KEYWORDS or kind == "custom":  # the reference's tensors are all local
+                raw_kwargs[key] = raw
+        return raw_kwargs, neutral
 
     def _start_randomness(self) -> None:
         self.reference.seed(self._seed)
@@ -296,9 +311,8 @@ class Recording:
 
     def _framework_object(self, arg: Any, op: str) -> tuple[Any, Tree]:
         known = self._known.get(id(arg))
-        if (
-            known is not None and known._value is arg
-        ):  # `m.training_step(m.weight.pytorch)`: a raw object that has a number
+        # A raw object may have a number already, as in `m.training_step(m.weight.pytorch)`.
+        if known is not None and known._value is arg:
             return arg, known._ref
         if isinstance(arg, (self.reference.tensor_type, self.reference.module_type)):
             raise ArgumentError(
@@ -400,14 +414,14 @@ class Recording:
         return [dual for dual in self._known.values() if isinstance(dual._value, kind)]
 
     def directly(self, returned: Any) -> list[int]:
-        """Numbers of the tensors that the body returned by themselves or in a list of its own, each once: those in a
-        group that one call gave belong to the group.
+        """Numbers of the tensors that the body returned alone or in a tuple or list that it built itself, each once;
+        none where it returned the very group that a call gave, as in `return torch.split(x, 2)`.
         """
         if any(returned is group for group in self._groups):
             return []
         items = returned if isinstance(returned, (tuple, list)) else [returned]
-        found = [item for item in items if type(item) is DualObject]
-        tensors = [dual for dual in found if isinstance(dual._value, self.reference.tensor_type)]
+        members = [item for item in items if type(item) is DualObject]
+        tensors = [dual for dual in members if isinstance(dual._value, self.reference.tensor_type)]
         return list(dict.fromkeys(dual._ref.id for dual in tensors))
 
     def differentiable(self) -> list[int]:
@@ -431,8 +445,10 @@ class Recording:
         return [id_ for id_ in dict.fromkeys(made) if id_ not in met and isinstance(values.get(id_), tensor)]
 
     def finish(self, second: SecondDraw | None = None) -> Observation:
-        """Run the reference's backward and tell what the reference shows. `program.outputs` and `.cotangents` must
-        be set. `second` draws the cotangents of second derivatives, where those are wanted.
+        """Run the reference's backward and return what the reference shows.
+
+        `program.outputs` and `.cotangents` must be set. `second` draws the cotangents of second derivatives, where
+        those are wanted.
         """
         inputs = {x.id for x in self.program.inputs}
         # Those are observed as their module's parameters; a static graph does not know them otherwise.
@@ -452,32 +468,31 @@ class Recording:
         ]
         self._note_randomness()
         if self._drew:
-            found = self.program.random = randomness(self.reference, self.program)
-            for id_ in found.sizes if found is not None else ():  # no array is the cotangent of both sides
+            random = self.program.random = randomness(self.reference, self.program)
+            for id_ in random.sizes if random is not None else ():  # no array is the cotangent of both sides
                 self.program.cotangents.pop(id_, None)
         if second is not None and self.program.cotangents and self.program.random is None:
             leaves = leaf_tensors(self.reference, self.program, self.values)
             self.program.second_cotangents = draw_second(self.reference, leaves, second)
-        [seen] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)
-        self.program.second_cotangents = differentiable_again(self.program.second_cotangents, seen.gradients)
-        return seen
+        [observation] = observe([Finished(self.reference, self.program, self.values, Observation())], self.reference)
+        self.program.second_cotangents = differentiable_again(self.program.second_cotangents, observation.gradients)
+        return observation
 
     def op_dtypes(self) -> list[str]:
         """For each of the Program's `ops()` the dtype of the first tensor that it was given; empty where it was given
         none. Only before `release`.
         """
         by_id, tensor_type = self.values.by_id, self.reference.tensor_type
-        found = []
+        dtypes = []
         for call in self.program.op_calls():
             tensors = (value for id_ in call.operands() if isinstance(value := by_id.get(id_), tensor_type))
             first = next(tensors, None)
-            found.append("" if first is None else self.reference.describe(first)[0])
-        return found
+            dtypes.append("" if first is None else self.reference.describe(first)[0])
+        return dtypes
 
     def release(self) -> None:
-        """Let go of the case's values. Recording and dual objects refer to one another: without this, each case
-        waits for the garbage
-        collector, which then costs a quarter of the case.
+        """Let go of the case's values. Recording and dual objects refer to one another: without this, each case waits
+        for the garbage collector, which then costs a quarter of the case.
         """
         self._known.clear()
         self._groups.clear()

@@ -214,7 +214,7 @@ class Reference(Adapter, Protocol):
         """Where the random numbers stand: other bytes once any have been drawn."""
 
     def memory(self, tensor: Any) -> int:
-        """What tensors have in common that share memory; 0 where one has none."""
+        """A number that tensors have in common that share memory; 0 for one without memory."""
 
     def overwrite(self, tensor: Any, change: Callable[[Array], Array]) -> None:
         """Change a tensor's values in place, behind autograd's back."""

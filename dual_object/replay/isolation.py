@@ -41,10 +41,10 @@ def isolate(reference: Adapter, program: Program) -> Iterator[tuple[int, Program
                 alone.random = randomness(cast("Reference", reference), alone)  # PyTorch, as it found the whole's
             if program.second_cotangents and alone.cotangents:
                 alone.second_cotangents = _second_cotangents(reference, alone)
-            seen = Replay(reference, alone, side="reference").run()
-            alone.second_cotangents = differentiable_again(alone.second_cotangents, seen.gradients)
-            if not seen.ended and seen.backward_failure is None and seen.second_failure is None:
-                yield index, alone, seen
+            observation = Replay(reference, alone, side="reference").run()
+            alone.second_cotangents = differentiable_again(alone.second_cotangents, observation.gradients)
+            if not observation.ended and observation.backward_failure is None and observation.second_failure is None:
+                yield index, alone, observation
         if replay.seen.ended:
             return
 
@@ -159,20 +159,22 @@ def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
 
 
 def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:
-    """A fixed wave for each returned tensor that a backward can start from."""
+    """A cotangent for each returned tensor that a backward can start from, by number: the values cos(0), cos(1), ... in
+    its shape, so that they are the same in every run.
+    """
     forward = Replay(adapter, alone, side="reference")
     forward.run()
-    found: dict[int, Array] = {}
+    cotangents: dict[int, Array] = {}
     for id_ in dict.fromkeys(refs(alone.outputs)):
         value = forward.values.by_id.get(id_)
         if isinstance(value, adapter.tensor_type) and value.requires_grad:
             dtype, shape, _, _ = adapter.describe(value)
-            found[id_] = _wave(dtype, shape)
-    return found
+            cotangents[id_] = _wave(dtype, shape)
+    return cotangents
 
 
 def _second_cotangents(adapter: Adapter, alone: Program) -> dict[str, Array]:
-    """The same for each leaf's first gradient, that can be differentiated again or not."""
+    """The same waves for the first gradient of each leaf, whether or not it can be differentiated again."""
     forward = Replay(adapter, alone, side="reference")
     forward.run()
     return {} if forward.seen.ended else draw_second(adapter, leaf_tensors(adapter, alone, forward.values), _wave)

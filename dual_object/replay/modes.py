@@ -1,5 +1,6 @@
-"""Modes: what a call switches for all that follows it in its process. A run keeps its own, and leaves the process as
-it found it.
+"""Modes: what a call such as `torch.set_grad_enabled(False)` switches for all that follows it in its process.
+
+A run keeps modes of its own, and leaves those of the process as it found them.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ MODES = {
 class Modes:
     """The modes of one run, at first those of the process.
 
-    What runs inside `applied` meets the run's own modes, as a call of the run left them; around it the process has the
-    modes that it had, however that ended: also where a call has switched one for good, or a failure has left a region
-    open.
+    Inside `applied` the process has the run's modes, as the last call of the run left them. After it the process has
+    its own again, even where a call has switched one for good (`torch.set_default_dtype`), or has failed inside a
+    `no_grad` that was never left.
     """
 
     __slots__ = ("_adapter", "_apart", "_own")
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
-        self._own = _told(adapter)
+        self._own = _current(adapter)
         self._apart = False
 
     def concern(self, call: Call) -> bool:
@@ -43,27 +44,27 @@ class Modes:
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
         """Run what is inside in these modes, and keep those in which it ends."""
-        around = _told(self._adapter)
+        around = _current(self._adapter)
         _set(self._adapter, self._own)
         try:
             yield
         finally:
-            self._own = _told(self._adapter)
+            self._own = _current(self._adapter)
             _set(self._adapter, around)
 
 
-def _told(adapter: Adapter) -> dict[str, Any]:
-    """The modes of this process, by what sets them."""
-    found: dict[str, Any] = {}
+def _current(adapter: Adapter) -> dict[str, Any]:
+    """The modes of this process, by the function that sets each: `{"set_grad_enabled": True, ...}`."""
+    modes: dict[str, Any] = {}
     for setter, teller in MODES.items():
         # What a target cannot tell, for whatever reason, cannot be given back.
         with contextlib.suppress(Exception):
-            found[setter] = adapter.resolve(teller)()
-    return found
+            modes[setter] = adapter.resolve(teller)()
+    return modes
 
 
 def _set(adapter: Adapter, modes: dict[str, Any]) -> None:
-    now = _told(adapter)
+    now = _current(adapter)
     for setter, mode in modes.items():
         if now.get(setter) != mode:
             adapter.resolve(setter)(mode)

@@ -34,7 +34,7 @@ class Seen:
     """One tensor as a side shows it.
 
     `strides` are in elements, 0 where a size is 1, and None where the tensor is contiguous; `offset` is where it starts
-    in its memory, in elements. Of what was not looked at these, and `leaf`, are the defaults on both sides.
+    in its memory, in elements. Where strides, offset and leaf are not compared, both sides leave the defaults.
     """
 
     dtype: str
@@ -61,20 +61,27 @@ class Failure:
 class Observation:
     """All that is compared.
 
-    `outputs`: by value number, for each tensor the body returned or the Program watches.
-    `hosts`: by call
-    index, host reads that differ from the recorded ones. `inputs`: by value number, inputs whose values changed.
-    `gradients`: by leaf key
-    (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf has none. `second`: so,
-    second derivatives of the leaves that have a gradient. `buffers`: by
-    `"5.running_mean"`. `parameters`: likewise, those whose values are no longer those that the module started with.
-    `states`: by module number, its parameters and buffers as dtype, shape and requires_grad. `saved`: by module number,
-    the keys of its `state_dict()`, sorted. `structures`: by call
-    index, how what a call returned is built otherwise than on the reference, `{3}` standing for value number 3.
-    `shared`: the numbers of inputs and outputs that lie in one memory; `unplaced`: of those of which that is unknown.
-    `failures`: the failure that ended the run last, if any did (`ended`); before it those of calls which were meant
-    to raise. `second_failure`: what ended the second backward, or the first one where that was to make a graph.
-    `again`: what a second call of the same static graph shows, its outputs, gradients and buffers.
+    Attributes:
+        outputs: by value number, the tensors that the body returned or the Program watches.
+        hosts: by call index, host reads (`x.item()`) that differ from the recorded ones.
+        inputs: by value number, the new values of inputs that were written to.
+        gradients: by leaf key (`"3"` an input or leaf tensor, `"5.weight"` a module's parameter), None where the leaf
+            has none.
+        buffers: by key (`"5.running_mean"`), the buffers of modules.
+        parameters: by key, those whose values are no longer the ones that the module started with.
+        states: by module number, its parameters and buffers as dtype, shape and requires_grad.
+        saved: by module number, the keys of its `state_dict()`, sorted.
+        structures: by call index, how what a call returned is built otherwise than on the reference; `{3}` stands for
+            value number 3.
+        shared: groups of numbers of inputs and outputs that lie in one memory.
+        unplaced: numbers of those of which this is unknown.
+        failures: first the calls that failed otherwise than they were meant to, then what ended the run, if anything
+            did.
+        ended: whether the last failure ended the run.
+        backward_failure: what ended the backward.
+        again: outputs, gradients and buffers at a second call of the same static graph.
+        second: by leaf key, the second derivatives of the leaves that have a gradient.
+        second_failure: what ended the second backward, or the first one where that was to make a graph.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)
@@ -135,52 +142,52 @@ def failure_kind(classes: tuple[str, ...], message: str) -> FailureKind:
     return "unsupported" if "NotImplementedError" in classes or _REFUSAL.search(message) else "exception"
 
 
-def to_json(seen: Observation, arrays: list[Array]) -> dict[str, Any]:
-    """`seen` as JSON data; its arrays are appended to `arrays`."""
+def to_json(observation: Observation, arrays: list[Array]) -> dict[str, Any]:
+    """`observation` as JSON data; its arrays are appended to `arrays`."""
     from dual_object.program.values import to_json as tree_json
 
-    def show(tensor: Seen | None) -> Any:
+    def reading_row(tensor: Seen | None) -> Any:
         if tensor is None:
             return None
         arrays.append(tensor.data)
-        told = [tensor.dtype, tensor.shape, tensor.device, tensor.requires_grad, len(arrays) - 1, tensor.leaf]
-        return [*told, tensor.strides, tensor.offset] if tensor.strides is not None or tensor.offset else told
+        row = [tensor.dtype, tensor.shape, tensor.device, tensor.requires_grad, len(arrays) - 1, tensor.leaf]
+        return [*row, tensor.strides, tensor.offset] if tensor.strides is not None or tensor.offset else row
 
-    def fail(failure: Failure | None) -> Any:
+    def failure_row(failure: Failure | None) -> Any:
         return None if failure is None else [failure.call, failure.kind, failure.classes, failure.message]
 
-    data: dict[str, Any] = {"outputs": [[id_, show(tensor)] for id_, tensor in seen.outputs.items()]}
-    if seen.hosts:
-        data["hosts"] = [[call, tree_json(tree, arrays)] for call, tree in seen.hosts.items()]
-    if seen.inputs:
-        data["inputs"] = [[id_, tree_json(array, arrays)] for id_, array in seen.inputs.items()]
-    if seen.gradients:
-        data["gradients"] = {key: show(tensor) for key, tensor in seen.gradients.items()}
-    if seen.buffers:
-        data["buffers"] = {key: show(tensor) for key, tensor in seen.buffers.items()}
-    if seen.parameters:
-        data["parameters"] = {key: show(tensor) for key, tensor in seen.parameters.items()}
-    if seen.states:
-        data["states"] = [[id_, state] for id_, state in seen.states.items()]
-    if seen.saved:
-        data["saved"] = list(seen.saved.items())
-    if seen.structures:
-        data["structures"] = list(seen.structures.items())
-    if seen.shared:
-        data["shared"] = seen.shared
-    if seen.unplaced:
-        data["unplaced"] = seen.unplaced
-    if seen.failures:
-        data["failures"] = [fail(failure) for failure in seen.failures]
-        data["ended"] = seen.ended
-    if seen.backward_failure is not None:
-        data["backward_failure"] = fail(seen.backward_failure)
-    if seen.again is not None:
-        data["again"] = to_json(seen.again, arrays)
-    if seen.second:
-        data["second"] = {key: show(tensor) for key, tensor in seen.second.items()}
-    if seen.second_failure is not None:
-        data["second_failure"] = fail(seen.second_failure)
+    data: dict[str, Any] = {"outputs": [[id_, reading_row(tensor)] for id_, tensor in observation.outputs.items()]}
+    if observation.hosts:
+        data["hosts"] = [[call, tree_json(tree, arrays)] for call, tree in observation.hosts.items()]
+    if observation.inputs:
+        data["inputs"] = [[id_, tree_json(array, arrays)] for id_, array in observation.inputs.items()]
+    if observation.gradients:
+        data["gradients"] = {key: reading_row(tensor) for key, tensor in observation.gradients.items()}
+    if observation.buffers:
+        data["buffers"] = {key: reading_row(tensor) for key, tensor in observation.buffers.items()}
+    if observation.parameters:
+        data["parameters"] = {key: reading_row(tensor) for key, tensor in observation.parameters.items()}
+    if observation.states:
+        data["states"] = [[id_, state] for id_, state in observation.states.items()]
+    if observation.saved:
+        data["saved"] = list(observation.saved.items())
+    if observation.structures:
+        data["structures"] = list(observation.structures.items())
+    if observation.shared:
+        data["shared"] = observation.shared
+    if observation.unplaced:
+        data["unplaced"] = observation.unplaced
+    if observation.failures:
+        data["failures"] = [failure_row(failure) for failure in observation.failures]
+        data["ended"] = observation.ended
+    if observation.backward_failure is not None:
+        data["backward_failure"] = failure_row(observation.backward_failure)
+    if observation.again is not None:
+        data["again"] = to_json(observation.again, arrays)
+    if observation.second:
+        data["second"] = {key: reading_row(tensor) for key, tensor in observation.second.items()}
+    if observation.second_failure is not None:
+        data["second_failure"] = failure_row(observation.second_failure)
     return data
 
 
@@ -188,7 +195,7 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
     """Rebuild what `to_json` gave."""
     from dual_object.program.values import from_json as tree_from_json
 
-    def shown(item: Any) -> Seen | None:
+    def reading_or_none(item: Any) -> Seen | None:
         if item is None:
             return None
         dtype, shape, device, requires_grad, position, leaf, *place = item
@@ -204,8 +211,8 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
             leaf,
         )
 
-    def seen(item: Any) -> Seen:
-        tensor = shown(item)
+    def reading(item: Any) -> Seen:
+        tensor = reading_or_none(item)
         assert tensor is not None
         return tensor
 
@@ -215,12 +222,12 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
 
     ended_backward, ended_second = data.get("backward_failure"), data.get("second_failure")
     return Observation(
-        outputs={id_: seen(item) for id_, item in data["outputs"]},
+        outputs={id_: reading(item) for id_, item in data["outputs"]},
         hosts={call: tree_from_json(tree, arrays) for call, tree in data.get("hosts", ())},
         inputs={id_: tree_from_json(array, arrays) for id_, array in data.get("inputs", ())},
-        gradients={key: shown(item) for key, item in data.get("gradients", {}).items()},
-        buffers={key: seen(item) for key, item in data.get("buffers", {}).items()},
-        parameters={key: seen(item) for key, item in data.get("parameters", {}).items()},
+        gradients={key: reading_or_none(item) for key, item in data.get("gradients", {}).items()},
+        buffers={key: reading(item) for key, item in data.get("buffers", {}).items()},
+        parameters={key: reading(item) for key, item in data.get("parameters", {}).items()},
         states={
             id_: {key: (dtype, tuple(shape), grad) for key, (dtype, shape, grad) in state.items()}
             for id_, state in data.get("states", ())
@@ -233,31 +240,35 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         ended=data.get("ended", False),
         backward_failure=None if ended_backward is None else failure(ended_backward),
         again=None if data.get("again") is None else from_json(data["again"], arrays),
-        second={key: shown(item) for key, item in data.get("second", {}).items()},
+        second={key: reading_or_none(item) for key, item in data.get("second", {}).items()},
         second_failure=None if ended_second is None else failure(ended_second),
     )
 
 
-def blinded(seen: Observation, random: Randomness) -> Observation:
+def blinded(observation: Observation, random: Randomness) -> Observation:
     """The observation without the values of what is random; dtypes, devices and shapes stay."""
     return dataclasses.replace(
-        seen,
+        observation,
         outputs={
-            id_: _blind(one, id_ in random.sizes) if id_ in random.values else one for id_, one in seen.outputs.items()
+            id_: _blind(reading, id_ in random.sizes) if id_ in random.values else reading
+            for id_, reading in observation.outputs.items()
         },
         gradients={
-            key: _blind(one, False) if one is not None and key in random.gradients else one
-            for key, one in seen.gradients.items()
+            key: _blind(reading, False) if reading is not None and key in random.gradients else reading
+            for key, reading in observation.gradients.items()
         },
-        buffers={key: _blind(one, False) if key in random.buffers else one for key, one in seen.buffers.items()},
-        inputs={id_: array for id_, array in seen.inputs.items() if id_ not in random.values},
-        hosts={call: value for call, value in seen.hosts.items() if call not in random.hosts},
+        buffers={
+            key: _blind(reading, False) if key in random.buffers else reading
+            for key, reading in observation.buffers.items()
+        },
+        inputs={id_: array for id_, array in observation.inputs.items() if id_ not in random.values},
+        hosts={call: value for call, value in observation.hosts.items() if call not in random.hosts},
     )
 
 
-def _blind(seen: Seen, sized: bool) -> Seen:
-    shape = () if sized else seen.shape
-    return dataclasses.replace(seen, shape=shape, data=np.zeros(shape, seen.data.dtype))
+def _blind(reading: Seen, sized: bool) -> Seen:
+    shape = () if sized else reading.shape
+    return dataclasses.replace(reading, shape=shape, data=np.zeros(shape, reading.data.dtype))
 
 
 __all__ = [

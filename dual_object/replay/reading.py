@@ -14,10 +14,10 @@ from dual_object.replay.second_derivatives import differentiate
 
 
 class Values:
-    """The values of one run by number, its input tensors, the buffers those live in, and its modules.
+    """The values of one run by number, its input tensors, the memory those live in, and its modules.
 
-    A call that returns another tensor where the reference gives an input itself takes the input's number; what becomes
-    of the input is still seen on `inputs`.
+    Where the reference gives an input itself (`y = x.relu_()`) and the target another tensor, that tensor takes the
+    input's number in `by_id`. What becomes of the input is still seen, for `inputs` keeps it.
     """
 
     __slots__ = ("buffers", "by_id", "inputs", "modules")
@@ -37,17 +37,17 @@ def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str
     """Every tensor that may receive a gradient, by leaf key: the inputs, the leaves made by the body, the modules'
     parameters.
     """
-    found: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
     for x in program.inputs:
         tensor = values.inputs[x.id]
         if tensor.is_leaf:
-            found[str(x.id)] = tensor
+            tensors[str(x.id)] = tensor
     for id_ in program.leaves:
-        found[str(id_)] = values.by_id[id_]
+        tensors[str(id_)] = values.by_id[id_]
     for id_, module in values.modules.items():
         for name, parameter in adapter.parameters(module).items():
-            found[f"{id_}.{name}"] = parameter
-    return found
+            tensors[f"{id_}.{name}"] = parameter
+    return tensors
 
 
 def module_buffers(adapter: Adapter, program: Program, values: Values) -> dict[str, Any]:
@@ -76,24 +76,24 @@ def module_parameters(adapter: Adapter, program: Program, values: Values) -> dic
 
 def module_states(adapter: Adapter, values: Values) -> dict[int, State]:
     """What the modules hold, by number."""
-    found: dict[int, State] = {}
+    states: dict[int, State] = {}
     for id_, module in values.modules.items():
         held = {**adapter.parameters(module), **adapter.buffers(module)}
         described = {key: adapter.describe(tensor) for key, tensor in held.items()}
         if described:
-            found[id_] = {key: (dtype, shape, grad) for key, (dtype, shape, _, grad) in described.items()}
-    return found
+            states[id_] = {key: (dtype, shape, grad) for key, (dtype, shape, _, grad) in described.items()}
+    return states
 
 
 def memory(
-    adapter: Adapter, program: Program, values: Values, shown: Mapping[int, Any]
+    adapter: Adapter, program: Program, values: Values, outputs: Mapping[int, Any]
 ) -> tuple[list[tuple[int, ...]], tuple[int, ...]]:
-    """Which inputs and outputs (`shown`, by number) lie in one memory, and of which that cannot be told."""
+    """Which inputs and outputs (by number) lie in one memory, and of which that cannot be told."""
     places: dict[int, list[int]] = {}
     unplaced: list[int] = []
-    inputs = {x.id: values.inputs[x.id] for x in program.inputs if x.id not in shown}
+    inputs = {x.id: values.inputs[x.id] for x in program.inputs if x.id not in outputs}
     moved = any(call.kind == "set" for call in program.calls)  # `x.data = y` gives an input another memory
-    for id_, tensor in {**inputs, **shown}.items():
+    for id_, tensor in {**inputs, **outputs}.items():
         buffer = None if moved else values.buffers.get(id_)
         place = adapter.storage(tensor) if buffer is None else buffer.__array_interface__["data"][0]
         if place is None:
@@ -106,9 +106,8 @@ def memory(
 class Finished:
     """A run whose last call has been asked for: what is left is to read what it shows.
 
-    Reading waits for the target, so that the tensors of many runs are best read together: `tensors` are what is to
-    be read, `fill` takes
-    what was seen of them.
+    Reading waits for the target, so that the tensors of many runs are best read together: `tensors` are what is to be
+    read, `fill` takes what was seen of them.
     """
 
     __slots__ = (
@@ -116,32 +115,32 @@ class Finished:
         "_buffers",
         "_gradients",
         "_ids",
+        "_observation",
         "_parameters",
         "_program",
         "_second",
-        "_seen",
         "_values",
         "tensors",
     )
 
-    def __init__(self, adapter: Adapter, program: Program, values: Values, seen: Observation) -> None:
-        self._adapter, self._program, self._values, self._seen = adapter, program, values, seen
+    def __init__(self, adapter: Adapter, program: Program, values: Values, observation: Observation) -> None:
+        self._adapter, self._program, self._values, self._observation = adapter, program, values, observation
         self.tensors: list[Any] = []
         self._ids: list[int] = []
         self._gradients: dict[str, Any] = {}
         self._buffers: dict[str, Any] = {}
         self._parameters: dict[str, tuple[Any, Array]] = {}
         self._second: dict[str, Any] = {}
-        if seen.ended:
+        if observation.ended:
             return
         by_id = values.by_id
         if program.cotangents:
             self._backward()
-        shown = dict.fromkeys([*refs(program.outputs), *program.watched])
-        self._ids = [id_ for id_ in shown if isinstance(by_id.get(id_), adapter.tensor_type)]
+        returned = dict.fromkeys([*refs(program.outputs), *program.watched])
+        self._ids = [id_ for id_ in returned if isinstance(by_id.get(id_), adapter.tensor_type)]
         leaves = leaf_tensors(adapter, program, values)
         self._gradients = {key: leaf.grad for key, leaf in leaves.items()}
-        if program.second_cotangents and seen.backward_failure is None:
+        if program.second_cotangents and observation.backward_failure is None:
             self._differentiate_again(leaves)
         self._buffers = module_buffers(adapter, program, values)
         self.tensors += [by_id[id_] for id_ in self._ids]
@@ -169,53 +168,55 @@ class Finished:
             else:
                 self._adapter.backward(outputs, arrays)
         except Exception as error:
-            self._seen.backward_failure = failure_of(error, None)
+            self._observation.backward_failure = failure_of(error, None)
             if self._program.second_cotangents:  # without a graph of its own it may still be had
-                self._seen.second_failure = second_failure(error)
+                self._observation.second_failure = second_failure(error)
 
     def _differentiate_again(self, leaves: dict[str, Any]) -> None:
         try:
             self._second = differentiate(self._adapter, leaves, self._gradients, self._program.second_cotangents)
         except Exception as error:
-            self._seen.second_failure = second_failure(error)
+            self._observation.second_failure = second_failure(error)
 
-    def fill(self, shown: Iterator[Seen]) -> Observation:
+    def fill(self, readings: Iterator[Seen]) -> Observation:
         """The observation, from what was seen of `tensors` in order; the target must have been waited for."""
-        seen = self._seen
-        if seen.ended:
-            return seen
+        observation = self._observation
+        if observation.ended:
+            return observation
         adapter, program, values = self._adapter, self._program, self._values
-        seen.outputs = {id_: next(shown) for id_ in self._ids}
-        for id_, output in seen.outputs.items():
+        observation.outputs = {id_: next(readings) for id_ in self._ids}
+        for id_, output in observation.outputs.items():
             output.strides, output.offset, output.leaf = adapter.place(values.by_id[id_])
         for key, gradient in self._gradients.items():
-            shown_gradient = seen.gradients[key] = None if gradient is None else next(shown)
-            if shown_gradient is not None:
-                shown_gradient.strides = adapter.place(gradient)[0]
-        seen.second = {key: None if gradient is None else next(shown) for key, gradient in self._second.items()}
-        seen.buffers = {key: next(shown) for key in self._buffers}
+            reading = observation.gradients[key] = None if gradient is None else next(readings)
+            if reading is not None:
+                reading.strides = adapter.place(gradient)[0]
+        observation.second = {
+            key: None if gradient is None else next(readings) for key, gradient in self._second.items()
+        }
+        observation.buffers = {key: next(readings) for key in self._buffers}
         for key, (_, start) in self._parameters.items():
-            parameter = next(shown)
+            parameter = next(readings)
             if parameter.data.dtype != start.dtype or parameter.data.tobytes() != start.tobytes():
-                seen.parameters[key] = parameter
-        seen.inputs = mutated(adapter, program, values)
+                observation.parameters[key] = parameter
+        observation.inputs = mutated(adapter, program, values)
         if program.brief:
-            return seen
+            return observation
         if values.modules:
-            seen.states = module_states(adapter, values)
+            observation.states = module_states(adapter, values)
             keys = {id_: tuple(sorted(adapter.saved(module))) for id_, module in values.modules.items()}
-            seen.saved = {id_: saved for id_, saved in keys.items() if saved}
+            observation.saved = {id_: saved for id_, saved in keys.items() if saved}
         returned = refs(program.outputs)
         outputs = {id_: values.by_id[id_] for id_ in self._ids if id_ in returned}
-        seen.shared, seen.unplaced = memory(adapter, program, values, outputs)
-        return seen
+        observation.shared, observation.unplaced = memory(adapter, program, values, outputs)
+        return observation
 
 
 def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]:
     """Read everything that the runs show, at once, and wait until whatever they asked for has run."""
-    shown = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
+    readings = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
     adapter.synchronize()  # after reading, which waits too: waiting twice costs twice where waiting is busy
-    return [run.fill(shown) for run in finished]
+    return [run.fill(readings) for run in finished]
 
 
 def see(adapter: Adapter, tensors: list[Any]) -> list[Seen]:

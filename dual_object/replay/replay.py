@@ -92,8 +92,8 @@ class Replay:
 
     def run(self) -> Observation:
         """Run everything and read what it shows."""
-        [seen] = observe([self.start()], self.adapter)
-        return seen
+        [observation] = observe([self.start()], self.adapter)
+        return observation
 
     def start(self, before: Callable[[int], None] | None = None) -> Finished:
         """Run everything, backward included, without waiting for the target; `before(index)` is told of each call
@@ -234,10 +234,10 @@ class Replay:
 
     def _distributed(self) -> Distributed:
         """The adapter, where it has global tensors; raises NotImplementedError."""
-        found = distributed(self.adapter)
-        if found is None:
+        adapter = distributed(self.adapter)
+        if adapter is None:
             raise NotImplementedError(f"{self.adapter.name} has no global tensors")
-        return found
+        return adapter
 
     def value(self, tree: Tree) -> Any:
         """This side's object for an argument of a call."""
@@ -317,12 +317,12 @@ class Replay:
             items = out.items if kind is Named else out
             if not isinstance(result, (tuple, list)):
                 raise StructureError(f"returned {_structure(result)}, but should return {_structure(items)}")
-            found = list(result)
-            if len(found) != len(items):
+            values = list(result)
+            if len(values) != len(items):
                 if any(type(item) is Ref for item in items):
-                    raise StructureError(f"returned {len(found)} values, but should return {len(items)}")
-                return tuple(self.adapter.encode(item) for item in found)
-            matched = [self._match(item, value) for item, value in zip(items, found, strict=True)]
+                    raise StructureError(f"returned {len(values)} values, but should return {len(items)}")
+                return tuple(self.adapter.encode(item) for item in values)
+            matched = [self._match(item, value) for item, value in zip(items, values, strict=True)]
             if all(match is _SAME for match in matched):
                 return _SAME
             return tuple(item if match is _SAME else match for item, match in zip(items, matched, strict=True))
@@ -339,7 +339,7 @@ class Replay:
 
 
 class QuietReplay(Replay):
-    """A replay in a process whose warnings are the user's: those of the target are no business of theirs."""
+    """A replay that hides the target's warnings, for a process in which warnings are shown to the user."""
 
     def step(self, index: int, call: Call) -> None:
         """Run one call without its warnings."""
@@ -407,7 +407,7 @@ def _structure(value: Any) -> str:
 def import_function(path: str) -> Any:
     """The object at `module:qualname`."""
     module, _, qualname = path.partition(":")
-    found: Any = importlib.import_module(module)
+    member: Any = importlib.import_module(module)
     for part in qualname.split("."):
-        found = getattr(found, part)
-    return found
+        member = getattr(member, part)
+    return member

@@ -27,8 +27,8 @@ SCALE = 0.7071
 
 @dataclass(frozen=True, slots=True)
 class SecondCall:
-    """A Program as the second call of its graph meets it: with `program`'s values, from the state that the first call
-    left its modules in; and what the reference shows for that.
+    """A Program as the second call of its graph meets it, and what the reference shows for that: other input values,
+    and modules in the state in which the first call left them.
     """
 
     program: Program
@@ -52,20 +52,22 @@ def second_call(reference: Adapter, program: Program, first: Observation) -> Sec
         if call.state:
             [made] = call.results()
             left = {name: first.buffers.get(f"{made}.{name}") for name in call.state}
-            state = {name: array if (seen := left[name]) is None else seen.data for name, array in call.state.items()}
+            state = {
+                name: array if (reading := left[name]) is None else reading.data for name, array in call.state.items()
+            }
             calls[index] = dataclasses.replace(call, state=state)
     again = dataclasses.replace(program, inputs=inputs, calls=calls)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # told when the body ran
         replay = Replay(reference, again, side="reference")
-        shown = replay.run()
-    if shown.ended or shown.backward_failure is not None:
+        observation = replay.run()
+    if observation.ended or observation.backward_failure is not None:
         return "PyTorch refuses its second values"
-    if shown.hosts.keys() - (program.random.hosts if program.random else ()):
+    if observation.hosts.keys() - (program.random.hosts if program.random else ()):
         return "the body reads values that the second values change"
     if _changes_a_parameter(reference, replay):
         return "the body changes a parameter"
-    return SecondCall(again, shown)
+    return SecondCall(again, observation)
 
 
 def _changes_a_parameter(reference: Adapter, replay: Replay) -> bool:
@@ -85,13 +87,15 @@ def _changes_a_parameter(reference: Adapter, replay: Replay) -> bool:
 
 
 def other_inputs(inputs: Sequence[Input]) -> list[Input]:
-    """Inputs like these with values of the same domains: each tensor's own, moved along its last dimension, floats
-    scaled as well.
+    """Inputs like these with other values, on which every op of the Program still means something.
 
-    What has an order that an op may rely on (sorted, triangular, symmetric) keeps it: floats are then scaled alone,
-    integers the same. So are the floats that are whole numbers, labels and counts for instance, moved alone. Integers
-    may belong to other tensors of their shape element by element, as places do to what was there: those move together
-    or not at all.
+    A tensor's values are moved by one place along its last dimension, and floats are scaled: [0.2, -1.5, 3.1] becomes
+    [2.19, 0.14, -1.06]. But:
+
+        - what has an order that an op may rely on (sorted, triangular, symmetric) is not moved;
+        - floats that are whole numbers, labels and counts for instance, are not scaled;
+        - elements of an integer input may belong to those of other inputs of its shape, as the indices of
+          `max_unpool2d` belong to its values: all inputs of that shape are moved, or none.
     """
     ordered = [_ordered(x.data) for x in inputs]
     shapes = {x.data.shape for x in inputs if x.data.dtype.kind in "iu"}

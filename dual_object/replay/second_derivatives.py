@@ -18,22 +18,22 @@ SecondDraw = Callable[[str, "tuple[int, ...]"], Array]
 
 def draw_second(adapter: Adapter, leaves: Mapping[str, Any], draw: SecondDraw) -> dict[str, Array]:
     """A cotangent for whatever first gradient the leaves may get, by leaf key."""
-    found: dict[str, Array] = {}
+    cotangents: dict[str, Array] = {}
     for key, leaf in leaves.items():
         dtype, shape, _, requires_grad = adapter.describe(leaf)
         if requires_grad and leaf.is_leaf:
-            found[key] = draw(dtype, shape)
-    return found
+            cotangents[key] = draw(dtype, shape)
+    return cotangents
 
 
 def differentiable_again(cotangents: Mapping[str, Array], gradients: Mapping[str, Any]) -> dict[str, Array]:
     """The cotangents of those first gradients that are there and require a gradient themselves."""
-    found: dict[str, Array] = {}
+    differentiable: dict[str, Array] = {}
     for key, cotangent in cotangents.items():
         gradient = gradients.get(key)
         if gradient is not None and gradient.requires_grad:
-            found[key] = cotangent
-    return found
+            differentiable[key] = cotangent
+    return differentiable
 
 
 def differentiate(

@@ -56,18 +56,18 @@ def setup_calls(program: Program) -> list[int]:
     before their first use; a graph's own block for a module refuses both.
     """
     constructions = {id(call) for call in program.modules()}
-    found: list[int] = []
+    indices: list[int] = []
     modules: set[int] = set()
     used: set[int] = set()
     for index, call in enumerate(program.calls):
         if id(call) in constructions:
-            found.append(index)
+            indices.append(index)
             modules.update(call.results())
         elif _configures(call, modules) and used.isdisjoint(call.operands()):
-            found.append(index)
+            indices.append(index)
         else:
             used.update(call.operands())
-    return found
+    return indices
 
 
 def _configures(call: Call, modules: set[int]) -> bool:

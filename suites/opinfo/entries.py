@@ -105,18 +105,18 @@ class Entry:
         """OpInfo's samples; the same seed gives the same."""
         gradient = self.info.supports_autograd and dtype in self.info.supported_backward_dtypes("cpu")
         with seeded(seed):
-            found = self.info.sample_inputs("cpu", dtype, requires_grad=gradient, set_seed=False)
-            yield from itertools.islice(found, LOOKED_AT)
+            samples = self.info.sample_inputs("cpu", dtype, requires_grad=gradient, set_seed=False)
+            yield from itertools.islice(samples, LOOKED_AT)
 
     def sample(self, index: int, seed: int) -> Any:
         """The sample at `index`, with the values that `seed` gives; the last one where that seed gives fewer."""
         dtype = self.plan.dtype
         assert dtype is not None
-        found = None
-        for position, found in enumerate(self.samples(dtype, seed)):  # noqa: B007 - it is returned
+        sample = None
+        for position, sample in enumerate(self.samples(dtype, seed)):  # noqa: B007 - it is returned
             if position == index:
                 break
-        return found
+        return sample
 
     def call(self, root: Any, sample: Any, change: Callable[[Any], Any]) -> Any:
         """Call the op below `root` by its public path with a sample whose tensors `change` has replaced."""
@@ -152,14 +152,14 @@ class Entry:
 
 def _public(root: Any, name: str) -> Any:
     """The function at `name` below `root`; None where only tensors have it."""
-    for found in (pytorch, root):
+    for member in (pytorch, root):
         for part in name.split("."):
-            found = getattr(found, part, None)
-            if found is None:
+            member = getattr(member, part, None)
+            if member is None:
                 return None
-        if not callable(found):
+        if not callable(member):
             return None
-    return found
+    return member
 
 
 def replaced(leaf: Callable[[Any], Any], tree: Any) -> Any:
@@ -208,12 +208,12 @@ def _obstacle(entry: Entry, sample: Any) -> str:
         return f"its samples have more than {MOST_ELEMENTS} elements"
     before = pytorch.random.get_rng_state()
     try:
-        shown = [leaves(entry.call(pytorch, sample, functools.partial(replaced, copied))) for _ in range(2)]
+        runs = [leaves(entry.call(pytorch, sample, functools.partial(replaced, copied))) for _ in range(2)]
     except Exception as error:
         return f"PyTorch refuses its samples by the public path with {type(error).__name__}"
     if not pytorch.equal(before, pytorch.random.get_rng_state()):
         return "it is random"
-    results = [leaf for leaf in shown[0] if isinstance(leaf, pytorch.Tensor)]
+    results = [leaf for leaf in runs[0] if isinstance(leaf, pytorch.Tensor)]
     if not all(result.numel() for result in results):
         return "its samples give a tensor without elements"
     if any(result.dtype == pytorch.complex32 for result in results):
@@ -224,7 +224,7 @@ def _obstacle(entry: Entry, sample: Any) -> str:
             pytorch.autograd.backward(starts, [pytorch.rand_like(start) for start in starts])
     except Exception as error:
         return f"PyTorch refuses its backward with {type(error).__name__}"
-    if len(shown[0]) != len(shown[1]) or not all(map(_same, *shown)):
+    if len(runs[0]) != len(runs[1]) or not all(map(_same, *runs)):
         return "it gives other values each time"
     return ""
 
@@ -236,9 +236,9 @@ def copied(item: Any) -> Any:
 
 def leaves(tree: Any) -> list[Any]:
     """Whatever of a tree is no tuple, list, dict or slice."""
-    found: list[Any] = []
-    replaced(found.append, tree)
-    return found
+    items: list[Any] = []
+    replaced(items.append, tree)
+    return items
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -77,11 +77,11 @@ def error_inputs(entry: Entry) -> list[ErrorInput]:
     if entry.info.error_inputs_func is None:
         return []
     with seeded(0):
-        found = [ErrorInput(entry, index, error) for index, error in enumerate(entry.info.error_inputs("cpu"))]
+        inputs = [ErrorInput(entry, index, error) for index, error in enumerate(entry.info.error_inputs("cpu"))]
     first: dict[tuple[type, str], ErrorInput] = {}
-    for one in found:
-        if one.storable:
-            first.setdefault(one.words, one)
+    for item in inputs:
+        if item.storable:
+            first.setdefault(item.words, item)
     apart = [*first.values()]
     chosen = np.linspace(0, len(apart) - 1, min(USED, len(apart))).round().astype(int)
     return [apart[i] for i in chosen]

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.mutation.__main__ import asked, quick
 from benchmarks.mutation.fault import CATEGORIES, Fault, MisfitError, World
 from benchmarks.mutation.judging import Verdict, complaints, killers, share, survivors, table, verdict, waves
-from benchmarks.mutation.repros import Repro, shown
+from benchmarks.mutation.repros import Repro, summary_lines
 from benchmarks.mutation.repros import complaints as unreproduced
 from benchmarks.mutation.table import FAULTS
 from benchmarks.running import Outcome, Red, RunError, outcome, run
@@ -207,7 +207,7 @@ def test_a_repro_tells_the_fault_from_none() -> None:
     """It stands with the fault and is gone without it; the median program is small."""
     right = Repro(_fault("a"), "verified: exits 1", "did not reproduce (exit 0)", 1, 4)
     always = Repro(_fault("b"), "verified: exits 1", "verified: exits 1", 3, 20)
-    assert list(shown([right, always])) == [
+    assert list(summary_lines([right, always])) == [
         "repros: 1 of 2 stand with the fault and are gone without it",
         "least programs: 2 calls, 12 elements (medians)",
     ]

@@ -13,7 +13,7 @@ import pytest
 from reports import RecordError, Summary, failure_text, junit_xml, markdown_text, render
 from reports.findings import findings
 from reports.page import detail_data
-from reports.repros import VERIFIED, Told, join_repros, load_repros, save_repros, script_path, texts
+from reports.repros import VERIFIED, ReproResult, join_repros, load_repros, save_repros, script_path, texts
 
 ID = "0a1b2c3d"
 
@@ -25,7 +25,9 @@ def run(tmp_path: Path) -> Path:
     script.parent.mkdir(parents=True)
     script.write_text("import torch\n")
     (script.parent / "issue.md").write_text("# relu\n")
-    save_repros(tmp_path, {ID: Told(True, VERIFIED), "ffffffff": Told(False, "no script: it runs inline")})
+    save_repros(
+        tmp_path, {ID: ReproResult(True, VERIFIED), "ffffffff": ReproResult(False, "no script: it runs inline")}
+    )
     return tmp_path
 
 
@@ -85,7 +87,7 @@ def test_summary_terminal_markdown_and_page_tell_of_repros(summary: Summary, run
 def test_joined_runs_keep_the_first_script_of_each(run: Path, tmp_path: Path) -> None:
     """A script goes before a reason why there is none."""
     merged = tmp_path / "merged"
-    save_repros(merged, {ID: Told(False, "no script: it runs inline")})
+    save_repros(merged, {ID: ReproResult(False, "no script: it runs inline")})
     join_repros(run, merged)
     join_repros(run, merged)
     assert load_repros(merged)[ID].words == VERIFIED

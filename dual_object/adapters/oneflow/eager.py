@@ -1,8 +1,8 @@
 """OneFlow: eager replay. The static graph is in `graph`.
 
 Facts measured on OneFlow 0.9.0: reading is the dearest step (`.numpy()` 12-24 microseconds each, ready or not), so
-results are
-concatenated and read once per dtype; `from_numpy` shares memory and is five times cheaper than `flow.tensor`.
+results are concatenated and read once per dtype; `from_numpy` shares memory and is five times cheaper than
+`flow.tensor`.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def import_oneflow() -> Any:
     spec = importlib.util.find_spec("nvidia")
     roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     for library in _WHEEL_LIBRARIES:
-        found = next((root / library for root in roots if (root / library).exists()), None)
-        if found is None:
+        path = next((root / library for root in roots if (root / library).exists()), None)
+        if path is None:
             raise TargetError(
                 f"target 'oneflow' cannot be imported: {missing}; "
                 f"the nvidia wheels could provide it, but {library} is not "
                 "installed: pip install 'op-autotest[oneflow]'"
             )
-        ctypes.CDLL(str(found), ctypes.RTLD_GLOBAL)
+        ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
     return importlib.import_module("oneflow")
 
 
@@ -106,15 +106,15 @@ class EagerAdapter:
 
     def resolve(self, path: str) -> Any:
         """The public object at `path` below `oneflow`."""
-        found = self._resolved.get(path)
-        if found is None:
-            found = self.flow
+        member = self._resolved.get(path)
+        if member is None:
+            member = self.flow
             for part in path.split("."):
-                found = getattr(found, part, None)
-                if found is None:
+                member = getattr(member, part, None)
+                if member is None:
                     raise MissingOp(f"oneflow has no {path!r}")
-            self._resolved[path] = found
-        return found
+            self._resolved[path] = member
+        return member
 
     def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
         """A tensor that shares memory with `data`, but for dtypes that NumPy lacks."""
@@ -145,7 +145,7 @@ class EagerAdapter:
             return [self.encode(item) for item in value]
         if isinstance(value, np.generic):
             return value.item()
-        return value if (found := globals_.neutral(value)) is None else found
+        return value if (neutral := globals_.neutral(value)) is None else neutral
 
     def _device_name(self, device: Any) -> str:
         name = self._device_names.get(device)
@@ -163,7 +163,9 @@ class EagerAdapter:
         return dtype, tuple(tensor.shape), device, tensor.requires_grad
 
     def place(self, tensor: Any) -> tuple[tuple[int, ...] | None, int, bool]:
-        """Strides where not contiguous, storage offset, leafness; how a global tensor lies is each rank's own."""
+        """Strides in elements (None: contiguous), storage offset, and whether it is a leaf. Of a global tensor strides
+        and offset are not looked at: each rank lays out its part by itself.
+        """
         if tensor.is_global:
             return None, 0, tensor.is_leaf
         if tensor.is_contiguous():
@@ -172,7 +174,11 @@ class EagerAdapter:
         return tuple(0 if size == 1 else stride for size, stride in pairs), tensor.storage_offset(), tensor.is_leaf
 
     def storage(self, tensor: Any) -> int | None:
-        """The address of the first element, less the storage offset; 0.9.0 has no `data_ptr`, but `numpy()` shares."""
+        """The address at which the tensor's memory starts; None where it has none, or NumPy cannot share it.
+
+        OneFlow 0.9.0 has no `data_ptr`, but `numpy()` shares memory: the address of the first element less the storage
+        offset.
+        """
         if tensor.is_global or not tensor.nelement() or self._dtype_names.get(tensor.dtype) in _NO_NUMPY:
             return None
         if tensor.device.type != "cpu":
@@ -184,14 +190,14 @@ class EagerAdapter:
         return address - offset * size
 
     def read(self, tensors: Sequence[Any]) -> list[Array]:
-        """Detached values, concatenated on the target so that each dtype and device is read once; all of a global
-        tensor, on every rank.
+        """Detached values on the host. They are concatenated on the target, so that each dtype and device is read once.
+        Of a global tensor every rank reads all of it.
         """
         tensors = [globals_.whole(self.flow, tensor) if tensor.is_global else tensor for tensor in tensors]
         groups: dict[Any, list[int]] = {}
         for position, tensor in enumerate(tensors):
             groups.setdefault((tensor.dtype, tensor.device), []).append(position)
-        found: list[Array] = [np.empty(0)] * len(tensors)
+        arrays: list[Array] = [np.empty(0)] * len(tensors)
         for (dtype, _), positions in groups.items():
             chosen = [tensors[position] for position in positions]
             if len(chosen) < 3 or self._dtype_names.get(dtype) not in (
@@ -201,7 +207,7 @@ class EagerAdapter:
                 "int64",
             ):
                 for position, tensor in zip(positions, chosen, strict=True):
-                    found[position] = self._read(tensor, dtype)
+                    arrays[position] = self._read(tensor, dtype)
                 continue
             # `detach()` of a view forgets where the view starts, which shows in views of the result alone: detached
             # last here, and what the body detached is copied before it is viewed.
@@ -210,9 +216,9 @@ class EagerAdapter:
             offset = 0
             for position, tensor in zip(positions, chosen, strict=True):
                 count = tensor.nelement()
-                found[position] = flat[offset : offset + count].reshape(tuple(tensor.shape))
+                arrays[position] = flat[offset : offset + count].reshape(tuple(tensor.shape))
                 offset += count
-        return found
+        return arrays
 
     def _read(self, tensor: Any, dtype: Any) -> Array:
         if self._dtype_names.get(dtype) in _NO_NUMPY:

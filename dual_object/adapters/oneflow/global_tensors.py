@@ -14,8 +14,8 @@ from dual_object.program.values import Array, Placement, Sbp
 
 
 def neutral(value: Any) -> Placement | Sbp | None:
-    """The neutral form of OneFlow's placement or sbp, None for anything else; never imports OneFlow, for who has such
-    a value has done so.
+    """The neutral form of OneFlow's placement or sbp, None for anything else. OneFlow is not imported for this: whoever
+    holds such a value has imported it.
     """
     flow = sys.modules.get("oneflow")
     if flow is None:
@@ -63,7 +63,9 @@ def whole(flow: Any, tensor: Any) -> Any:
 
 
 def spread_like(flow: Any, array: Array, tensor: Any, *, whole: bool = False) -> Any:
-    """Values as a tensor that lies as a global one does, or on its ranks as a `whole` on each."""
+    """`array` as a global tensor with the placement and sbp of `tensor`; with `whole`, as a full copy on each of its
+    ranks.
+    """
     local = flow.from_numpy(array.copy()).to(tensor.dtype)
     sbp = [flow.sbp.broadcast] * len(tensor.sbp) if whole else tensor.sbp
     return spread(flow, local, tensor.placement, sbp)

@@ -1,9 +1,8 @@
 """OneFlow's static graph: many independent Programs in ONE nn.Graph, for each compilation costs 6-8 ms and leaks.
 
 With gradients: ONE backward per graph, from a scalar that depends on a parameter of an added optimizer (a dummy one
-with lr 0);
-`requires_grad_()` inside `build`. The scalar is `sum(outputs * cotangents)`, concatenated per dtype: 17 ms against
-13 ms for 20 cases.
+with lr 0); `requires_grad_()` inside `build`. The scalar is `sum(outputs * cotangents)`, concatenated per dtype: 17 ms
+against 13 ms for 20 cases.
 """
 
 from __future__ import annotations
@@ -56,7 +55,9 @@ class _Member:
         return [self.replay.values.by_id[x.id].detach() for x in self.program.inputs]
 
     def other_inputs(self) -> list[Any]:
-        """The inputs of the second call; where this Program has none, those of the first do for the others."""
+        """The inputs of the graph's second call. The graph runs all of its Programs, so one that has no second call
+        gets its first inputs again.
+        """
         if self.again is None:
             return self.inputs()
         return [self.again.values.by_id[x.id] for x in self.program.inputs]
@@ -152,34 +153,53 @@ def _run_members(
     world: Placement | None,
 ) -> int | None:
     """Build and run one graph; returns the member that refused to be traced, or None when all have a result."""
-    flow = adapter.flow
     place = None if world is None else _Place(adapter, world)
     tracing: list[int] = []
+    inputs = [tensor for member in members.values() for tensor in member.inputs()]
+    cotangents = _cotangents(adapter, members, place)
+    graph = _new_graph(adapter, members, place, tracing)
+    other_inputs = [tensor for member in members.values() for tensor in member.other_inputs()]
+    try:
+        observations = _observe(adapter, members, graph, [*inputs, *cotangents], [*other_inputs, *cotangents])
+    except TraceRefused as refused:
+        results[tracing[0]] = refused.as_refusal()
+        return tracing[0]
+    except Exception as error:
+        # Building the plan registers state that aborts the next compilation of this process.
+        message = first_words(error)
+        raise GraphError(class_names(error), message, poisoned=True) from error
+    if adapter.graph_debug is not None:
+        sys.stdout.write(f"{graph!r}\n")
+    ran = graph_op_types(graph, "dummy")
+    if _has_backward(members):
+        ran.discard("ones_like")  # where `backward()` starts: a Program's own shows in a graph without gradients
+    adapter.touched |= ran
+    results.update(observations)
+    for member in members.values():
+        for module in member.replay.values.modules.values():
+            for parameter in adapter.parameters(module).values():
+                parameter.grad = None
+    return None
+
+
+class _Place:
+    """Where the global tensors of a graph meet for its loss: whole on every rank of one placement."""
+
+    def __init__(self, adapter: Adapter, world: Placement) -> None:
+        self.placement = adapter.own(world)
+        self.sbp = [adapter.flow.sbp.broadcast] * world.ndim
+
+    def whole(self, tensor: Any) -> Any:
+        return tensor.to_global(placement=self.placement, sbp=self.sbp)
+
+
+def _new_graph(adapter: Adapter, members: dict[int, _Member], place: _Place | None, tracing: list[int]) -> Any:
+    """The graph of all members, which takes their inputs and then their cotangents, and returns what `_collect` reads:
+    outputs, then gradients. While a member is traced its index is the one element of `tracing`.
+    """
+    flow = adapter.flow
+    backward = _has_backward(members)
     starts: list[Any] = []
-    backward = any(member.keys for member in members.values())
-
-    class Dummy(flow.nn.Module):  # type: ignore[misc,name-defined]
-        def __init__(self) -> None:
-            super().__init__()
-            self.p = flow.nn.Parameter(flow.zeros(1))
-
-        def forward(self) -> Any:
-            """The scalar. Here, so that its ops carry this block's name and are told from those of the Programs."""
-            products: dict[Any, tuple[list[Any], list[Any]]] = {}
-            cotangents = iter(starts)
-            for member in members.values():
-                for id_ in _starts(member):
-                    output = member.replay.values.by_id[id_]
-                    ys, dys = products.setdefault(output.dtype, ([], []))
-                    y = (output if place is None else place.whole(output)).reshape(-1)
-                    ys.append(y if y.shape[0] else y.sum().reshape(1))
-                    dys.append(next(cotangents))
-            loss = self.p.sum() * 0
-            for dtype, (ys, dys) in products.items():
-                y, dy = (ys[0], dys[0]) if len(ys) == 1 else (flow.cat(ys), flow.cat(dys))
-                product = (y * dy).sum()
-                loss = loss + (product if dtype == flow.float32 else product.to(flow.float32))
-            return loss
 
     class Batch(flow.nn.Graph):  # type: ignore[misc,name-defined]
         def __init__(self) -> None:
@@ -188,7 +208,7 @@ def _run_members(
                 for id_, module in member.replay.values.modules.items():
                     setattr(self, f"m{index}_{id_}", module)
             if backward:
-                self.dummy = Dummy() if place is None else Dummy().to_global(placement=place.placement, sbp=place.sbp)
+                self.dummy = _new_loss(flow, members, place, starts)
                 self.add_optimizer(flow.optim.SGD(self.dummy.parameters(), lr=0.0))
 
         def build(self, *tensors: Any) -> Any:
@@ -211,17 +231,8 @@ def _run_members(
 
         def gradients(self) -> list[Any]:
             self.dummy().backward()
-            found: list[Any] = []
-            for member in members.values():
-                found += [leaf(member.replay, key).grad for key in member.keys]
-            return found
+            return [leaf(member.replay, key).grad for member in members.values() for key in member.keys]
 
-    arguments = [tensor for member in members.values() for tensor in member.inputs()]
-    cotangents: list[Any] = []
-    if backward:
-        for member in members.values():
-            dys = [_cotangent(adapter, member.program.cotangents[id_]) for id_ in _starts(member)]
-            cotangents += dys if place is None else [place.whole(dy) for dy in dys]
     graph = Batch()
     if adapter.world_size > 1:
         # Destroyed while another rank still sends, a graph ends the process (comm_network.cpp); it leaks anyway.
@@ -229,47 +240,70 @@ def _run_members(
     if adapter.graph_debug is not None:
         level, ranks = adapter.graph_debug
         graph.debug(level, ranks=ranks)
-    others = [tensor for member in members.values() for tensor in member.other_inputs()]
-    try:
-        found = _collect(adapter, members, graph(*arguments, *cotangents))
-        for index, member in members.items():
-            found[index].structures = member.replay.seen.structures
+    return graph
+
+
+def _new_loss(flow: Any, members: dict[int, _Member], place: _Place | None, starts: Sequence[Any]) -> Any:
+    """The module whose result is the scalar that the backward of all members starts from.
+
+    It is `p * 0 + sum(output * cotangent)`, where `p` is the parameter that the graph's optimizer needs. A module of
+    its own, so that its ops carry this block's name and are told from those of the Programs. `starts` holds the
+    cotangents, as tensors of the graph, by the time that it is called.
+    """
+
+    class Dummy(flow.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.p = flow.nn.Parameter(flow.zeros(1))
+
+        def forward(self) -> Any:
+            products: dict[Any, tuple[list[Any], list[Any]]] = {}
+            cotangents = iter(starts)
+            for member in members.values():
+                for id_ in _starts(member):
+                    output = member.replay.values.by_id[id_]
+                    ys, dys = products.setdefault(output.dtype, ([], []))
+                    y = (output if place is None else place.whole(output)).reshape(-1)
+                    ys.append(y if y.shape[0] else y.sum().reshape(1))
+                    dys.append(next(cotangents))
+            loss = self.p.sum() * 0
+            for dtype, (ys, dys) in products.items():
+                y, dy = (ys[0], dys[0]) if len(ys) == 1 else (flow.cat(ys), flow.cat(dys))
+                product = (y * dy).sum()
+                loss = loss + (product if dtype == flow.float32 else product.to(flow.float32))
+            return loss
+
+    return Dummy() if place is None else Dummy().to_global(placement=place.placement, sbp=place.sbp)
+
+
+def _has_backward(members: dict[int, _Member]) -> bool:
+    return any(member.keys for member in members.values())
+
+
+def _cotangents(adapter: Adapter, members: dict[int, _Member], place: _Place | None) -> list[Any]:
+    """The cotangents of all members as flat tensors, in the order in which the loss takes them."""
+    cotangents = [
+        _cotangent(adapter, member.program.cotangents[id_]) for member in members.values() for id_ in _starts(member)
+    ]
+    return cotangents if place is None else [place.whole(cotangent) for cotangent in cotangents]
+
+
+def _observe(
+    adapter: Adapter, members: dict[int, _Member], graph: Any, first: Sequence[Any], second: Sequence[Any]
+) -> dict[int, Observation]:
+    """What the members show when the graph is called on the tensors `first`, and again on `second` for those that want
+    a second call.
+    """
+    observations = _collect(adapter, members, graph(*first))
+    for index, member in members.items():
+        observations[index].structures = member.replay.seen.structures
+    adapter.synchronize()
+    if any(member.again is not None for member in members.values()):
+        for index, observation in _collect(adapter, members, graph(*second)).items():
+            if members[index].again is not None:
+                observations[index].again = observation
         adapter.synchronize()
-        if any(member.again is not None for member in members.values()):
-            for index, seen in _collect(adapter, members, graph(*others, *cotangents)).items():
-                if members[index].again is not None:
-                    found[index].again = seen
-            adapter.synchronize()
-    except TraceRefused as refused:
-        results[tracing[0]] = refused.as_refusal()
-        return tracing[0]
-    except Exception as error:
-        # Building the plan registers state that aborts the next compilation of this process.
-        message = first_words(error)
-        raise GraphError(class_names(error), message, poisoned=True) from error
-    if adapter.graph_debug is not None:
-        sys.stdout.write(f"{graph!r}\n")
-    ran = graph_op_types(graph, "dummy")
-    if backward:
-        ran.discard("ones_like")  # where `backward()` starts: a Program's own shows in a graph without gradients
-    adapter.touched |= ran
-    results.update(found)
-    for member in members.values():
-        for module in member.replay.values.modules.values():
-            for parameter in adapter.parameters(module).values():
-                parameter.grad = None
-    return None
-
-
-class _Place:
-    """Where the global tensors of a graph meet for its loss: whole on every rank of one placement."""
-
-    def __init__(self, adapter: Adapter, world: Placement) -> None:
-        self.placement = adapter.own(world)
-        self.sbp = [adapter.flow.sbp.broadcast] * world.ndim
-
-    def whole(self, tensor: Any) -> Any:
-        return tensor.to_global(placement=self.placement, sbp=self.sbp)
+    return observations
 
 
 def _starts(member: _Member) -> list[int]:
@@ -290,14 +324,16 @@ def _collect(adapter: Adapter, members: dict[int, _Member], results: Sequence[An
     }
     fetched = list(results)
     tensors = [*fetched, *buffers.values()]
-    shown = iter(see(adapter, [tensor for tensor in tensors if tensor is not None]))
+    readings = iter(see(adapter, [tensor for tensor in tensors if tensor is not None]))
     gradients = iter(fetched[sum(len(member.returned) for member in members.values()) :])
-    seen = {index: Observation() for index in members}
+    observations = {index: Observation() for index in members}
     for index, member in members.items():
-        seen[index].outputs = {id_: next(shown) for id_ in member.returned}
+        observations[index].outputs = {id_: next(readings) for id_ in member.returned}
     for index, member in members.items():
         # None: a leaf that got no gradient in the graph.
-        seen[index].gradients = {key: None if next(gradients) is None else next(shown) for key in member.keys}
+        observations[index].gradients = {
+            key: None if next(gradients) is None else next(readings) for key in member.keys
+        }
     for index, key in buffers:
-        seen[index].buffers[key] = next(shown)
-    return seen
+        observations[index].buffers[key] = next(readings)
+    return observations

@@ -82,10 +82,10 @@ def walk(manager: int, read: Read, lookup: Lookup) -> list[str]:
             raise RegistryError(f"name={name!r}, but the library's own lookup finds it elsewhere")
         names.append(name)
         node = following
-    found = len({*names})
-    if node or found != count:
+    distinct = len({*names})
+    if node or distinct != count:
         more = ", and no more" if node else ""
-        raise RegistryError(f"names={found}, but should be {count}, as the registry counts{more}")
+        raise RegistryError(f"names={distinct}, but should be {count}, as the registry counts{more}")
     return names
 
 
@@ -114,15 +114,15 @@ def backward_op_types(outputs: Iterable[Any]) -> set[str]:
     OneFlow names the backward of an op type `<type>_backward`. Views are named `view::...`, and run no op.
     """
     waiting = [output.grad_fn for output in outputs if output.grad_fn is not None]
-    seen = {*waiting}  # nodes, not names: a result may be reached in many ways
-    found: set[str] = set()
-    while waiting and len(seen) < _MAX_NODES:
+    visited = {*waiting}  # nodes, not names: a result may be reached in many ways
+    types: set[str] = set()
+    while waiting and len(visited) < _MAX_NODES:
         node = waiting.pop()
         name = node.name()
         if name.endswith("_backward") and "::" not in name:
-            found.add(name.removesuffix("_backward"))
+            types.add(name.removesuffix("_backward"))
         for below in node.next_functions:
-            if below not in seen:
-                seen.add(below)
+            if below not in visited:
+                visited.add(below)
                 waiting.append(below)
-    return found
+    return types

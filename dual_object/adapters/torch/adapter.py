@@ -1,8 +1,7 @@
 """PyTorch: the reference of every case, and a target to prove the harness with (the reference against itself).
 
-`AUTOTEST_FAULT=module:function` plants faults: a worker calls that function with its adapter before the first case,
-and the
-function may change anything, PyTorch itself included. `adapter.phase` tells it what is being replayed.
+`AUTOTEST_FAULT=module:function` plants faults: a worker calls that function with its adapter before the first case, and
+the function may change anything, PyTorch itself included. `adapter.phase` tells it what is being replayed.
 """
 
 from __future__ import annotations
@@ -76,15 +75,15 @@ class Adapter:
 
     def resolve(self, path: str) -> Any:
         """The public object at `path` below `torch`."""
-        found = self._resolved.get(path)
-        if found is None:
-            found = torch
+        member = self._resolved.get(path)
+        if member is None:
+            member = torch
             for part in path.split("."):
-                found = getattr(found, part, None)
-                if found is None:
+                member = getattr(member, part, None)
+                if member is None:
                     raise MissingOp(f"torch has no {path!r}")
-            self._resolved[path] = found
-        return found
+            self._resolved[path] = member
+        return member
 
     def tensor(self, data: Array, dtype: str) -> tuple[torch.Tensor, bool]:
         """A tensor that shares memory with `data`, but for dtypes that NumPy lacks."""
@@ -117,8 +116,8 @@ class Adapter:
 
     def fields(self, value: Any) -> tuple[str, ...]:
         """Field names of a named tuple or of a `torch.return_types` result; empty for any other tuple."""
-        found: tuple[str, ...] = getattr(value, "_fields", ()) or getattr(value, "__match_args__", ())
-        return found
+        names: tuple[str, ...] = getattr(value, "_fields", ()) or getattr(value, "__match_args__", ())
+        return names
 
     def _device_name(self, device: torch.device) -> str:
         name = self._devices.get(device)
@@ -231,7 +230,7 @@ class Adapter:
         return state + b"".join(s.numpy().tobytes() for s in torch.cuda.get_rng_state_all()) if self._cuda else state
 
     def memory(self, tensor: torch.Tensor) -> int:
-        """What tensors have in common that share memory; 0 where one has none."""
+        """A number that tensors have in common that share memory; 0 for one without memory."""
         return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else id(tensor)
 
     def parameters(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -311,15 +310,7 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
                 raise TraceRefused(replay.seen.failures[-1])
         returned[:] = returned_tensors(replay)
         results = [values.by_id[id_] for id_ in returned]
-        if keys:
-            starts = [id_ for id_ in program.cotangents if values.by_id[id_].requires_grad]
-            results += torch.autograd.grad(
-                [values.by_id[id_] for id_ in starts],
-                [leaf(replay, key) for key in keys],
-                [adapter._like(program.cotangents[id_], values.by_id[id_]) for id_ in starts],
-                materialize_grads=True,
-            )
-        return results
+        return results + _traced_gradients(adapter, replay, keys) if keys else results
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tracer warns of its own internals
@@ -329,17 +320,30 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
     for key, buffer in buffers.items():  # tracing ran the modules once
         buffer.copy_(torch.from_numpy(state[key]))
 
-    def called(tensors: Sequence[torch.Tensor], seen: Observation) -> Observation:
-        shown = iter(see(adapter, [*traced(*tensors), *buffers.values()]))
-        seen.outputs = {id_: next(shown) for id_ in returned}
-        seen.gradients = {key: next(shown) for key in keys}
-        seen.buffers = {key: next(shown) for key in buffers}
-        return seen
+    def called(tensors: Sequence[torch.Tensor], observation: Observation) -> Observation:
+        readings = iter(see(adapter, [*traced(*tensors), *buffers.values()]))
+        observation.outputs = {id_: next(readings) for id_ in returned}
+        observation.gradients = {key: next(readings) for key in keys}
+        observation.buffers = {key: next(readings) for key in buffers}
+        return observation
 
-    seen = called(inputs(first), replay.seen)
+    observation = called(inputs(first), replay.seen)
     if again is not None:
-        for tensor in (*seen.outputs.values(), *seen.gradients.values(), *seen.buffers.values()):
+        for tensor in (*observation.outputs.values(), *observation.gradients.values(), *observation.buffers.values()):
             assert tensor is not None, "asked of autograd, a gradient is there"
             tensor.data = tensor.data.copy()  # the second call may write to what the first one gave
-        seen.again = called(inputs(again), Observation())
-    return seen
+        observation.again = called(inputs(again), Observation())
+    return observation
+
+
+def _traced_gradients(adapter: Adapter, replay: Replay, keys: Sequence[str]) -> list[torch.Tensor]:
+    """The gradients of the leaves at `keys`, computed while a graph is traced; zeros for a leaf that plays no part."""
+    by_id, cotangents = replay.values.by_id, replay.program.cotangents
+    starts = [id_ for id_ in cotangents if by_id[id_].requires_grad]
+    gradients = torch.autograd.grad(
+        [by_id[id_] for id_ in starts],
+        [leaf(replay, key) for key in keys],
+        [adapter._like(cotangents[id_], by_id[id_]) for id_ in starts],
+        materialize_grads=True,
+    )
+    return list(gradients)

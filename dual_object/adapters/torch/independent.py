@@ -157,7 +157,7 @@ class Opinion(QuietReplay):
         if call.kind != "call":
             return args, kwargs
         module, *inputs = args
-        made = next(one for one in self.program.calls if one.out == call.args[0])
+        made = next(earlier for earlier in self.program.calls if earlier.out == call.args[0])
         given = {key: self.value(arg) for key, arg in made.kwargs.items()}
         return inputs, {**_function_of(type(module).__name__, module, given), **kwargs}
 
@@ -175,9 +175,9 @@ class Opinion(QuietReplay):
             if name in _NUMPY and not call.kwargs:
                 yield NUMPY, _on_arrays(_NUMPY[name])
             for place in dict.fromkeys((f"_refs.{home}", "_refs", "_refs.nn.functional")):
-                found = _at(f"{place}.{name}")
-                if found is not None:
-                    yield REFS, found
+                function = _at(f"{place}.{name}")
+                if function is not None:
+                    yield REFS, function
         kernel = f"{home}_{name}" if home in _FAMILIES else _KERNELS.get(name, name)
         for overload in _overloads(kernel):
             yield KERNEL, overload
@@ -189,13 +189,13 @@ def _function_of(name: str, module: torch.nn.Module, given: dict[str, Any]) -> d
     """
     tensors = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
     tensors.pop("num_batches_tracked", None)
-    found = {**given, **tensors}
+    arguments = {**given, **tensors}
     if name.startswith("BatchNorm"):
-        found |= {"training": module.training or "running_mean" not in tensors, "cudnn_enabled": False}
-        found = {"momentum": 0.1, "eps": 1e-5, **found}  # the kernel has no defaults
+        arguments |= {"training": module.training or "running_mean" not in tensors, "cudnn_enabled": False}
+        arguments = {"momentum": 0.1, "eps": 1e-5, **arguments}  # the kernel has no defaults
         for lacking in ("weight", "bias", "running_mean", "running_var"):
-            found.setdefault(lacking, None)
-    return {key: value for key, value in found.items() if key not in _OF_LAYERS}
+            arguments.setdefault(lacking, None)
+    return {key: value for key, value in arguments.items() if key not in _OF_LAYERS}
 
 
 def _count(module: torch.nn.Module) -> None:
@@ -210,7 +210,7 @@ def _overloads(name: str) -> Iterator[Function]:
     packet = getattr(torch.ops.aten, name, None)
     if packet is None:
         return
-    for overload in sorted(packet.overloads(), key=lambda one: one != "default"):
+    for overload in sorted(packet.overloads(), key=lambda label: label != "default"):
         if "out" not in overload:
             yield _as_public(getattr(packet, overload))
 
@@ -235,14 +235,16 @@ def _as_public(kernel: Any) -> Function:
 
 
 def _at(path: str) -> Function | None:
-    found: Any = torch
+    member: Any = torch
     for part in path.split("."):
-        found = getattr(found, part, None) if part else found
-    return found if callable(found) else None
+        member = getattr(member, part, None) if part else member
+    return member if callable(member) else None
 
 
 def _called(function: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """What a function returns, also one that takes a size as one argument where people give it as several."""
+    """What `function(*args, **kwargs)` returns; where it refuses `f(x, 2, 3)`, what `f(x, (2, 3))` returns: people may
+    give a size as several arguments, kernels take it as one.
+    """
     try:
         return function(*args, **kwargs)
     except Exception:
@@ -253,7 +255,9 @@ def _called(function: Function, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 
 def _contained(result: Any, out: Tree) -> Any:
-    """What a kernel returns in the container that its public function gives: tuples, with names where those have."""
+    """`result` in the container that the public function gives, which is that of `out`: a kernel's plain tuple becomes
+    a named one where `torch.max(x, 0)` gives one.
+    """
     if not isinstance(result, (tuple, list)) or type(out) not in (tuple, Named):
         return result
     if type(out) is Named and len(out.fields) == len(result):

@@ -89,7 +89,9 @@ def op_paths() -> list[str]:
 def _functions() -> Iterator[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it looks at deprecated names too
-        known = {function for found in torch.overrides.get_overridable_functions().values() for function in found}
+        known = {
+            function for functions in torch.overrides.get_overridable_functions().values() for function in functions
+        }
     homes = {
         "": torch,
         "nn.functional.": torch.nn.functional,

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from autotest.cases.digest import inputs_digest
 from autotest.cases.store import ReplayError
 from autotest.cli import main
-from autotest.commands.replay_case import Recall, _recorded, _told, _unknown, check_key
+from autotest.commands.replay_case import Recall, _recorded, _unknown, _verdict, check_key
 from autotest.commands.replay_pdb import advance, diverging_call, scope
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
@@ -151,7 +151,7 @@ def test_path_without_a_case(arguments: list[str]) -> None:
 def test_inputs_that_differ_are_told() -> None:
     """Another digest than the recorded one is said."""
     end: dict[str, Any] = {"divergences": [], "verdict": "aligned"}
-    _, text = _told("k#0", program(), end, ("abc", Path("runs/20260101-000000-0-1")))
+    _, text = _verdict("k#0", program(), end, ("abc", Path("runs/20260101-000000-0-1")))
     said = "the inputs differ from those recorded in 20260101-000000-0-1: sha256 abc"
     assert text.splitlines()[1] == f"inputs: sha256 {inputs_digest(program())} ({said})"
 
