@@ -26,6 +26,7 @@ from autotest.judge.second_call import drawing
 from autotest.judge.survey import Survey
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import decidable
+from autotest.workers.alone import run_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -88,7 +89,7 @@ class Judge:
         """What the target does with a draw that the reference refuses, where that is no refusal."""
         if self.lacking(program):
             return []
-        [answer] = self.target.eager([program])
+        answer = run_alone(self.target, program)
         return self._told(of_refused_draw(self.reference, self.target, program, answer))
 
     def _judge_eager(self, judgement: Judgement, answer: Observation | Death) -> None:

@@ -10,6 +10,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare, failure_difference
+from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -86,10 +87,12 @@ def blame_death(reference: Adapter, target: Target, divergence: Divergence) -> D
 
 def _ends(target: Target, alone: Program, phase: Phase) -> bool:
     """Whether a Program ends the worker in a phase."""
-    [answer] = target.eager([alone])
+    answer = run_alone(target, alone)
     if isinstance(answer, Death):
         return not answer.timed_out and answer.backward == (phase == "eager_backward")
-    ended = _graph(target, alone, answer) if phase.startswith("graph") else None
+    if answer.ended or not phase.startswith("graph"):
+        return False
+    ended = run_graph_alone(target, alone, answer.gradient_keys())
     return isinstance(ended, Death) and not ended.timed_out
 
 
@@ -147,38 +150,18 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *
     for (index, alone, reference_seen), answer in zip(isolated, eager, strict=True):
         if not isinstance(answer, Observation):
             continue
-        expected = reference_seen
-        shown: Observation | None = answer
-        if graph:
+        sides = Sides(reference_seen, answer)
+        if not graph:
+            found = eager_differences(reference, alone, reference_seen, answer, rules, names=names)
+        elif answer.ended:
+            continue
+        else:
+            result = run_graph_alone(target, alone, answer.gradient_keys())
+            if not isinstance(result, Observation) or not compare(alone, reference_seen, result, rules, graph=True):
+                continue
+            sides.graph = result
             # What eager does wrong already is no fault of the graph: it is held against eager.
-            expected, shown = answer, _in_graph(target, alone, answer)
-        sides = Sides(reference_seen, answer, shown if graph else None)
-        if shown is None:
-            continue
-        if graph and not compare(alone, reference_seen, shown, rules, graph=True):
-            continue
-        found = (
-            compare(alone, expected, shown, rules, graph=True, names=names)
-            if graph
-            else eager_differences(reference, alone, expected, shown, rules, names=names)
-        )
+            found = compare(alone, answer, result, rules, graph=True, names=names)
         for difference in found:
             difference.call = None
             yield Divergence(difference, program, index, alone, sides)
-
-
-def _in_graph(target: Target, alone: Program, eager: Observation) -> Observation | None:
-    """What a graph of this one Program shows; None where it has no result."""
-    answer = _graph(target, alone, eager)
-    result = answer[0] if isinstance(answer, list) else None
-    return result if isinstance(result, Observation) else None
-
-
-def _graph(
-    target: Target, alone: Program, eager: Observation
-) -> list[Observation | GraphRefusal] | GraphFailure | Death | None:
-    """A graph's answer for this one Program, backward included where eager has gradients; None where eager failed."""
-    if eager.ended:
-        return None
-    keys = [key for key, gradient in eager.gradients.items() if gradient is not None]
-    return target.graph([alone], [keys] if keys and alone.cotangents else None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autotest.cases.case import Case
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
@@ -16,7 +15,8 @@ from autotest.judge.conditions import Facts
 from autotest.judge.distributions import random_calls, sample_differences
 from autotest.judge.localization import blame, blame_death, of_death, of_refusal
 from autotest.oracle.undecidable import decidable
-from autotest.workers.protocol import Death, GraphFailure, Target
+from autotest.workers.alone import run_alone, run_graph_alone
+from autotest.workers.protocol import Death, Target
 from dual_object.program.program import Program
 from dual_object.replay.adapter import GraphRefusal, Reference
 from dual_object.replay.observation import Observation
@@ -43,7 +43,7 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
     if expected.ended:
         failure = expected.failures[-1]
         raise TrialError(f"PyTorch itself cannot run the program here: {failure.classes[0]}: {failure.message}")
-    [eager] = target.eager([program])
+    eager = run_alone(target, program)
     if isinstance(eager, Death):
         died = of_death(program, eager, "eager_forward")
         return facts.told([blame_death(reference, target, died)], graph=False)
@@ -58,14 +58,12 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
         found = eager_differences(reference, program, expected, eager, rules)
         blamed = blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)
         return facts.told(left(blamed), graph=False)
-    case = Case(0, "", program, expected)
-    keys = [case.gradient_keys()] if program.cotangents else None
     second = called_again(reference, program, expected)
-    answer = target.graph([program], keys, None if isinstance(second, str) else [second.arrays])
-    if isinstance(answer, Death):
-        died = of_death(program, answer, "graph_forward")
+    again = None if isinstance(second, str) else second.arrays
+    result = run_graph_alone(target, program, expected.gradient_keys(), again)
+    if isinstance(result, Death):
+        died = of_death(program, result, "graph_forward")
         return facts.told([blame_death(reference, target, died)], graph=True)
-    result = answer if isinstance(answer, GraphFailure) else answer[0]
     if isinstance(result, Observation):
         found = compare(program, eager, result, rules, graph=True) or compare(
             program, expected, result, rules, graph=True

@@ -21,6 +21,7 @@ from autotest.compare.values import agreeing, short, wide
 from autotest.errors import AutotestError
 from autotest.oracle.exact import Exact, Opinions, array_of, warm_up
 from autotest.oracle.perturbation import epsilon, smallest_normal
+from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Death, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.values import Array
@@ -180,13 +181,12 @@ class Trial:
         if not self._graph:
             return list(self._target.eager([self._program] * RUNS))
         found: list[object] = []
-        [eager] = self._target.eager([self._program])
-        keys = [key for key, gradient in eager.gradients.items() if gradient] if isinstance(eager, Observation) else []
+        eager = run_alone(self._target, self._program)
+        gradients = eager.gradient_keys() if isinstance(eager, Observation) else ()
         for _ in range(RUNS):
             self._check_time()
-            answer = self._target.graph([self._program], [keys] if keys and self._program.cotangents else None)
-            found.append(answer[0] if isinstance(answer, list) else answer)
-            if isinstance(answer, Death):
+            found.append(run_graph_alone(self._target, self._program, gradients))
+            if isinstance(found[-1], Death):
                 break
         return found
 
