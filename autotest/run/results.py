@@ -184,7 +184,7 @@ class Verdicts:
         session = self._session
         if not session.options.blame_total or not self._first:
             return
-        from autotest.oracle.attribution import Culprit, judge
+        from autotest.oracle.attribution import Attribution, attribute
         from autotest.shrink.shrinker import worst_first
 
         for row in worst_first([row for _, row in self._first.values()]):
@@ -193,18 +193,18 @@ class Verdicts:
             if shrunk is not None and shrunk.shown is not None:
                 divergence = shrunk.shown
             if inline:
-                culprit = Culprit("not judged", "its test runs inline, where the target is not run again")
+                culprit = Attribution("not judged", "its test runs inline, where the target is not run again")
             else:
                 rules, target = self._options.rules, session.supervisor
                 try:
-                    culprit = judge(
-                        session.reference, target, session.options.target, rules, divergence, session.judging
+                    culprit = attribute(
+                        session.reference, target, session.options.target, rules, divergence, session.attributing
                     )
                 except Exception as error:  # the divergence is found, and must be told, whatever becomes of this
                     fault = f"blaming {row['fingerprint']} failed: {type(error).__name__}: {error}"
                     if session.writer is not None:
                         session.writer.fault(self._nodeid, fault)
-                    culprit = Culprit("not judged", f"a fault of the harness, please report it: {fault}")
+                    culprit = Attribution("not judged", f"a fault of the harness, please report it: {fault}")
             self._evident(row, blame=culprit.record())
             if session.writer is not None:
                 session.writer.blamed(self._nodeid, row["fingerprint"], culprit.record())
