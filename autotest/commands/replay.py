@@ -7,16 +7,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from autotest.cases.store import ReplayError, find
+from autotest.cases.store import ReplayError, find, read
 from autotest.commands.replay_float64 import has_floats, in_float64, verdict
-from autotest.compare.difference import Rules
 from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
 from autotest.workers.supervisor import Supervisor
-from dual_object.errors import CannotWiden, ProgramError
+from dual_object.errors import CannotWiden
 from dual_object.program.global_layouts import ranks_needed
-from dual_object.program.program import Program
 from dual_object.replay.adapter import load_reference
 from reports import failure_text
 
@@ -33,12 +31,8 @@ def replay_id(
     """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to, or that one in float64;
     the exit status and what to print. Raises ReplayError.
     """
-    path = find(id_, report, original=original)
-    try:
-        program, note = Program.load(path)
-    except ProgramError as error:
-        raise ReplayError(str(error)) from None
-    row, rules = note["row"], Rules(**note["rules"])
+    stored = read(find(id_, report, original=original))
+    program, row, rules = stored.program, stored.row, stored.rules
     if row["kind"] == "batch_only":
         raise ReplayError(
             f"{id_} shows only in a static graph that other cases share: run its test again, {row['test']}"
@@ -88,5 +82,4 @@ def graph_log(
     from autotest.commands.graph_debug import debug_log
 
     path = find(id_, report)
-    _, note = Program.load(path)
-    return debug_log(path, target or note["row"]["target"], level, ranks, timeout)
+    return debug_log(path, target or read(path).row["target"], level, ranks, timeout)

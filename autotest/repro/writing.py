@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotest.cases.store import Stored, stored_programs
+from autotest.cases.store import Store, Stored
 from autotest.repro import arrays
 from autotest.repro.issue import Seen, issue_text
 from autotest.repro.script import Unscripted, script
@@ -83,7 +83,7 @@ def attempts(run: Path, finding: Finding, summary: Summary) -> Iterator[Written 
     Gives a reason instead where there is none.
     """
     try:
-        stored = stored_programs(run, finding.first.id)
+        stored = Store(run).programs(finding.first.id)
     except ProgramError as error:
         yield f"no script: {error}"
         return

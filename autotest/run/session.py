@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotest.budget import Budget
+from autotest.cases.store import Store
 from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
@@ -146,9 +147,9 @@ class Session:
         return self.ledgers.nearest(self.test_file)
 
     @property
-    def programs(self) -> Path | None:
-        """Where the Programs of divergent cases are kept."""
-        return None if self.options.folder is None else self.options.folder / "programs"
+    def store(self) -> Store | None:
+        """Where the Programs of divergent cases are kept; None where the run keeps no records."""
+        return None if self.options.folder is None else Store(self.options.folder)
 
     def environment(self) -> dict[str, str]:
         """What the reference runs on."""
