@@ -1,4 +1,4 @@
-"""Blame: which call of a divergent case diverges when it runs alone, on the reference's own values."""
+"""Localization: which call of a divergent case diverges when it runs alone, on the reference's own values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dual_object.replay.isolation import isolate, isolate_refused
 from dual_object.replay.observation import Failure, Observation, failure_kind
 
 
-def blame(
+def localize(
     reference: Adapter,
     target: Target,
     program: Program,
@@ -65,7 +65,7 @@ def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
     return Divergence(difference, program, call, last_words=death.last_words or None)
 
 
-def blame_death(reference: Adapter, target: Target, divergence: Divergence) -> Divergence:
+def localize_death(reference: Adapter, target: Target, divergence: Divergence) -> Divergence:
     """What `of_death` told, with the call that ends the worker alone; the call that it was at is tried first.
 
     One more worker dies of that. What hangs is not run again: it would be waited for once more.
@@ -110,7 +110,7 @@ def of_refused_draw(
 ) -> list[Divergence]:
     """How the target's answer to a refused draw differs from a refusal."""
     if isinstance(answer, Death):
-        return [blame_death(reference, target, of_death(program, answer, "eager_forward"))]
+        return [localize_death(reference, target, of_death(program, answer, "eager_forward"))]
     return [
         Divergence(failure_difference(program, failure, in_world(program, "eager_forward")), program, failure.call)
         for failure in answer.failures

@@ -10,7 +10,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
-from autotest.judge.localization import blame, only_call
+from autotest.judge.localization import localize, only_call
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Target
 from dual_object.program.program import Program
@@ -68,7 +68,7 @@ def judge(
         own = eager_differences(reference, second.program, second.reference, eager, rules)
         if own:
             sides = Sides(second.reference, eager)
-            return decidable(blame(reference, target, second.program, own, rules, sides, graph=False))
+            return decidable(localize(reference, target, second.program, own, rules, sides, graph=False))
     sides = Sides(second.reference, eager if isinstance(eager, Observation) else None, shown)
     # Whether the reference defines them is asked of the values that the second call was given.
     found = [

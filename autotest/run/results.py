@@ -10,7 +10,7 @@ from autotest.cases.digest import inputs_digest
 from autotest.cases.store import KEPT_CASES
 from autotest.compare.divergence import Divergence, Row
 from autotest.judge.consensus import Consensus
-from autotest.judge.judgement import Verdict
+from autotest.judge.judgement import Checks, Verdict
 from autotest.ledger.entries import Ledger
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import Doubt
@@ -50,7 +50,7 @@ class Verdicts:
         doubts: Sequence[Doubt] = (),
         ops: Sequence[str] = (),
         dtypes: Sequence[str] = (),
-        graph: dict[str, str] | None = None,
+        graph: Checks | None = None,
     ) -> None:
         """Record how a case ended; `unshown` are those of its divergences that OneFlow's own harness would not have
         seen.
@@ -85,7 +85,7 @@ class Verdicts:
                 reason=reason,
                 ops=ops,
                 dtypes=dtypes,
-                graph=graph,
+                graph=None if graph is None else graph.record(),
                 seconds=seconds,
                 divergences=rows,
                 undecidable=sorted({(doubt.op, doubt.phase, doubt.reason) for doubt in doubts}),
