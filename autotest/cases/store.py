@@ -1,7 +1,15 @@
-"""Stored Programs: where a run keeps those of its divergent cases, and how one is found again."""
+"""Stored Programs: where a run keeps those of its divergent cases, and how one is found again.
+
+    programs/{id}-{worker}-{n}.json          the n-th case of a fingerprint as it was recorded
+    programs/proofs/{id}-{worker}-{n}.json   the least Program known to show the same
+    programs/{id}-{worker}-shrunk.json       what the first case was shrunk to
+
+Arrays lie beside each in a file of the same name that ends in `.npz`.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,50 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from autotest.compare.difference import Rules
+from autotest.compare.divergence import Divergence, Row
 from autotest.errors import AutotestError
+from dual_object.errors import ProgramError
 from dual_object.program.program import Program
 from reports import ReportError, resolve_run, runs
 
 #: So many cases per fingerprint and test keep their evidence in the records and their Program on disk.
 KEPT_CASES = 3
-#: How the file of a shrunk Program ends.
-SHRUNK = "-shrunk"
-
-
-def _proofs(run: Path, id_: str) -> Iterator[Path]:
-    return iter(sorted((run / "programs" / "proofs").glob(f"{id_}-*.json")))
+_SHRUNK = "-shrunk"
 
 
 class ReplayError(AutotestError, LookupError):
     """A divergence cannot be replayed here."""
-
-
-def find(id_: str, report: Path, *, original: bool = False) -> Path:
-    """The newest stored Program of a divergence: the one that it was shrunk to where there is one, or the `original`;
-    raises ReplayError naming where it looked.
-    """
-    return find_run(id_, report, original=original)[1]
-
-
-def find_run(id_: str, report: Path, *, original: bool = False) -> tuple[Path, Path]:
-    """The newest run that stored a Program of a divergence, and that Program; raises ReplayError as `find`."""
-    if not id_.isalnum():
-        raise ReplayError(f"ID={id_!r}, but should be the eight digits that a report names")
-    try:
-        latest = resolve_run(report)
-    except ReportError as error:
-        raise ReplayError(str(error)) from None
-    folders = [latest, *reversed(runs(report))]
-    for folder in folders:
-        stored = sorted((folder / "programs").glob(f"{id_}-*.json"))
-        # False before True: first what is asked for, then what there is.
-        stored.sort(key=lambda path: path.stem.endswith(SHRUNK) is original)
-        if stored:
-            return folder, stored[0]
-    raise ReplayError(
-        f"ID={id_!r} names no stored Program under {report}{os.sep}; "
-        "run its test again, or name the folder that has it with --report (a test that runs inline stores none)"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +47,104 @@ class Stored:
         return len(self.program.calls), sum(x.data.size for x in self.program.inputs)
 
 
-def stored_programs(run: Path, id_: str) -> list[Stored]:
-    """What a run has stored of a divergence: what it was shrunk to, then proofs, the least first, then whole Programs.
+class Store:
+    """The stored Programs of one run, whose folder is `run`."""
 
-    Raises ProgramError for a file that cannot be read.
-    """
-    shrunk: list[Stored] = []
-    proofs: list[Stored] = []
-    whole: list[Stored] = []
-    for path in sorted((run / "programs").glob(f"{id_}-*.json")):
-        program, note = Program.load(path)
-        row, rules = note["row"], Rules(**note["rules"])
-        (shrunk if path.stem.endswith(SHRUNK) else whole).append(Stored(program, row, rules, None))
-        proof = path.parent / "proofs" / path.name
-        if proof.exists():
-            least, told = Program.load(proof)
-            proofs.append(Stored(least, row, rules, told.get("shown")))
-    return [stored for group in (shrunk, proofs, whole) for stored in sorted(group, key=lambda one: one.size)]
+    def __init__(self, run: Path) -> None:
+        self.run = run
+        self._programs = run / "programs"
+        self._proofs = self._programs / "proofs"
+
+    def save(self, divergence: Divergence, row: Row, rules: Rules, worker: str, number: int) -> bool:
+        """Store the Program of a fingerprint's case of that number, for `autotest replay`, and its proof, for `autotest
+        accept`; whether it was not there yet.
+        """
+        name = f"{row['id']}-{worker}-{number}.json"
+        if (self._programs / name).exists():
+            return False
+        self._proofs.mkdir(parents=True, exist_ok=True)
+        common = {"rules": dataclasses.asdict(rules), "shown": divergence.shown}
+        divergence.program.save(self._programs / name, {"row": dict(row), **common})
+        divergence.proof.save(self._proofs / name, {"message": row["message"], **common})
+        return True
+
+    def save_shrunk(self, program: Program, row: Row, rules: Rules, worker: str) -> None:
+        """Store what a fingerprint was shrunk to, if nothing is yet."""
+        path = self._programs / f"{row['id']}-{worker}{_SHRUNK}.json"
+        if not path.exists():
+            program.save(path, {"row": dict(row), "rules": dataclasses.asdict(rules)})
+
+    def path(self, id_: str, *, original: bool = False) -> Path | None:
+        """Where a Program of a divergence lies: the one that it was shrunk to where there is one, or the `original`;
+        None where there is none at all.
+        """
+        stored = self._paths(id_)
+        # False before True: first what is asked for, then what there is.
+        stored.sort(key=lambda path: path.stem.endswith(_SHRUNK) is original)
+        return stored[0] if stored else None
+
+    def programs(self, id_: str) -> list[Stored]:
+        """All that is stored of a divergence: what it was shrunk to, then proofs, the least first, then whole Programs.
+
+        Raises ProgramError for a file that cannot be read.
+        """
+        shrunk: list[Stored] = []
+        proofs: list[Stored] = []
+        whole: list[Stored] = []
+        for path in self._paths(id_):
+            stored = _read(path)
+            (shrunk if path.stem.endswith(_SHRUNK) else whole).append(dataclasses.replace(stored, shown=None))
+            proof = self._proofs / path.name
+            if proof.exists():
+                least, note = Program.load(proof)
+                proofs.append(dataclasses.replace(stored, program=least, shown=note.get("shown")))
+        return [stored for group in (shrunk, proofs, whole) for stored in sorted(group, key=lambda one: one.size)]
+
+    def proofs(self, id_: str) -> Iterator[tuple[Program, dict[str, Any]]]:
+        """The proofs of a divergence with their notes, in the order of their names; raises ProgramError."""
+        for path in sorted(self._proofs.glob(f"{id_}-*.json")):
+            yield Program.load(path)
+
+    def _paths(self, id_: str) -> list[Path]:
+        return sorted(self._programs.glob(f"{id_}-*.json"))
+
+
+def find_run(id_: str, report: Path) -> Store:
+    """The newest run that stored a Program of a divergence; raises ReplayError naming where it looked."""
+    if not id_.isalnum():
+        raise ReplayError(f"ID={id_!r}, but should be the eight digits that a report names")
+    try:
+        latest = resolve_run(report)
+    except ReportError as error:
+        raise ReplayError(str(error)) from None
+    for run in (latest, *reversed(runs(report))):
+        store = Store(run)
+        if store.path(id_) is not None:
+            return store
+    raise ReplayError(
+        f"ID={id_!r} names no stored Program under {report}{os.sep}; "
+        "run its test again, or name the folder that has it with --report (a test that runs inline stores none)"
+    )
+
+
+def find(id_: str, report: Path, *, original: bool = False) -> Path:
+    """The newest stored Program of a divergence; raises ReplayError as `find_run`."""
+    path = find_run(id_, report).path(id_, original=original)
+    assert path is not None, "a run is found by what it has stored"
+    return path
+
+
+def read(path: Path) -> Stored:
+    """What `find` has found. Raises ReplayError for a file that cannot be read."""
+    try:
+        return _read(path)
+    except ProgramError as error:
+        raise ReplayError(str(error)) from None
+
+
+def _read(path: Path) -> Stored:
+    program, note = Program.load(path)
+    return Stored(program, note["row"], Rules(**note["rules"]), note.get("shown"))
+
+
+__all__ = ["KEPT_CASES", "ReplayError", "Store", "Stored", "find", "find_run", "read"]

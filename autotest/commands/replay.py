@@ -6,18 +6,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from autotest.cases.store import ReplayError, find
+from autotest.cases.store import ReplayError, Stored, find, read
 from autotest.commands.replay_float64 import has_floats, in_float64, verdict
-from autotest.compare.difference import Rules
 from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
 from autotest.workers.supervisor import Supervisor
-from dual_object.errors import CannotWiden, ProgramError
+from dual_object.errors import CannotWiden
 from dual_object.program.global_layouts import ranks_needed
-from dual_object.program.program import Program
 from dual_object.replay.adapter import load_reference
 from reports import failure_text
 
@@ -34,8 +31,8 @@ def replay_id(
     """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to, or that one in float64;
     the exit status and what to print. Raises ReplayError.
     """
-    program, note = _replayable(id_, find(id_, report, original=original))
-    row, rules = note["row"], Rules(**note["rules"])
+    stored = _replayable(id_, read(find(id_, report, original=original)))
+    program, row, rules = stored.program, stored.row, stored.rules
     # As pytest does: custom ops and targets may live beside the test.
     sys.path[:0] = [str(Path(row["test"].partition("::")[0]).absolute().parent), os.getcwd()]
     reference = load_reference()
@@ -68,23 +65,17 @@ def replay_id(
     return GONE, f"{id_} is gone: {row['fingerprint']} no longer diverges\n\n{program}"
 
 
-def _replayable(id_: str, path: Path) -> tuple[Program, dict[str, Any]]:
-    """The Program stored at `path` and its note; raises ReplayError where it does not diverge by itself."""
-    try:
-        program, note = Program.load(path)
-    except ProgramError as error:
-        raise ReplayError(str(error)) from None
-    row = note["row"]
-    if row["kind"] == "batch_only":
-        raise ReplayError(
-            f"{id_} shows only in a static graph that other cases share: run its test again, {row['test']}"
-        )
-    needed = ranks_needed(program)
+def _replayable(id_: str, stored: Stored) -> Stored:
+    """What is stored of a divergence; raises ReplayError where it does not diverge by itself."""
+    test = stored.row["test"]
+    if stored.row["kind"] == "batch_only":
+        raise ReplayError(f"{id_} shows only in a static graph that other cases share: run its test again, {test}")
+    needed = ranks_needed(stored.program)
     if needed > 1:
         raise ReplayError(
-            f"{id_} has tensors on {needed} ranks: run its test again, autotest run {row['test']} --ranks {needed}"
+            f"{id_} has tensors on {needed} ranks: run its test again, autotest run {test} --ranks {needed}"
         )
-    return program, note
+    return stored
 
 
 def graph_log(
@@ -94,5 +85,4 @@ def graph_log(
     from autotest.commands.graph_debug import debug_log
 
     path = find(id_, report)
-    _, note = Program.load(path)
-    return debug_log(path, target or note["row"]["target"], level, ranks, timeout)
+    return debug_log(path, target or read(path).row["target"], level, ranks, timeout)

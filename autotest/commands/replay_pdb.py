@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pdb
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from autotest.cases.store import ReplayError, find
+from autotest.cases.store import ReplayError, find, read
 from autotest.judge.localization import only_call
-from dual_object.errors import ProgramError, TargetError
+from dual_object.errors import TargetError
 from dual_object.program.printing import lines, names
 from dual_object.program.program import Program
 from dual_object.replay.adapter import load, load_reference
@@ -23,27 +24,25 @@ def step_through(id_: str, report: Path, target: str | None) -> None:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ReplayError("--pdb stops and waits for what a person types, but this is no interactive terminal")
-    path = find(id_, report)
+    stored = read(find(id_, report))
+    program = stored.program
     try:
-        program, note = Program.load(path)
-    except ProgramError as error:
-        raise ReplayError(str(error)) from None
-    try:
-        adapter = load(target or note["row"]["target"])
+        adapter = load(target or stored.row["target"])
     except TargetError as error:
         raise ReplayError(str(error)) from None
 
-    call = diverging_call(program, note)
+    call = diverging_call(program, stored.shown)
     sides = [Replay(load_reference(), program, side="reference"), Replay(adapter, program)]
     for side in sides:
         advance(side, call)
     _stop(program, call, *sides)
 
 
-def diverging_call(program: Program, note: dict[str, object]) -> int:
-    """The index of the blamed call of a stored Program; that of the first one where none is blamed."""
-    shown = note.get("shown")
-    call = shown.get("program_call") if isinstance(shown, dict) else None
+def diverging_call(program: Program, shown: Mapping[str, object] | None) -> int:
+    """The index of the blamed call of a stored Program, as `shown` has it; that of the first one where none is
+    blamed.
+    """
+    call = None if shown is None else shown.get("program_call")
     if isinstance(call, int) and call < len(program.calls):
         return call
     return only_call(program) or 0

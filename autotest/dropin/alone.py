@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from autotest.workers.alone import run_graph_alone
 from autotest.workers.protocol import Target
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Adapter, GraphRefusal
 from dual_object.replay.isolation import isolate
+from dual_object.replay.observation import Observation
 
 
 def refused_alone(reference: Adapter, target: Target, program: Program) -> bool:
@@ -16,9 +18,8 @@ def refused_alone(reference: Adapter, target: Target, program: Program) -> bool:
     met = False
     for index, alone, observation in isolate(reference, program):
         met = True
-        keys = [key for key, gradient in observation.gradients.items() if gradient is not None]
-        backward = program.calls[index].kind == "call" and bool(alone.cotangents and keys)
-        answer = target.graph([alone], [keys] if backward else None)
-        if not isinstance(answer, list) or (isinstance(answer[0], GraphRefusal) and not answer[0].skipped):
+        gradients = observation.gradient_keys() if program.calls[index].kind == "call" else ()
+        result = run_graph_alone(target, alone, gradients)
+        if not (isinstance(result, Observation) or (isinstance(result, GraphRefusal) and result.skipped)):
             return True
     return not met

@@ -18,7 +18,8 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
 from autotest.judge.localization import of_death, of_refusal
-from autotest.workers.protocol import Death, GraphFailure, Target
+from autotest.workers.alone import run_alone, run_graph_alone
+from autotest.workers.protocol import Death, Target
 from dual_object.program.calls import Input
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -126,7 +127,7 @@ class Facts:
             expected = Replay(self.reference, program, side="reference").run()
         if expected.ended or expected.failures or expected.backward_failure is not None:
             return frozenset()
-        [eager] = self.target.eager([program])
+        eager = run_alone(self.target, program)
         if isinstance(eager, Death):
             return _of([of_death(program, eager, "eager_forward")])
         if not graph:
@@ -134,11 +135,9 @@ class Facts:
             return frozenset((d.phase, d.kind) for d in found)
         if eager.ended:
             return frozenset()
-        keys = [[key for key, gradient in eager.gradients.items() if gradient is not None]]
-        answer = self.target.graph([program], keys if program.cotangents else None)
-        if isinstance(answer, Death):
-            return _of([of_death(program, answer, "graph_forward")])
-        result = answer if isinstance(answer, GraphFailure) else answer[0]
+        result = run_graph_alone(self.target, program, eager.gradient_keys())
+        if isinstance(result, Death):
+            return _of([of_death(program, result, "graph_forward")])
         if not isinstance(result, Observation):
             return _of([of_refusal(program, result)])
         found = compare(program, eager, result, self.rules, graph=True)

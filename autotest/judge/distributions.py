@@ -17,6 +17,7 @@ from autotest.compare.difference import Difference, Phase
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.judge.graph_batches import RECURRENT_OPS, weight
+from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Target
 from dual_object.program.calls import Call, op_name
 from dual_object.program.program import Program
@@ -102,7 +103,7 @@ def sample_differences(
     if not graph:
         repeated = _repeated(alone, repetitions)
         expected = QuietReplay(reference, repeated, side="reference").run()
-        [answer] = target.eager([repeated])
+        answer = run_alone(target, repeated)
         if not isinstance(answer, Observation) or answer.ended or expected.ended:
             return []  # how it fails, the case itself has shown
         words = compare_samples(_shown(expected, repetitions), _shown(answer, repetitions))
@@ -113,8 +114,7 @@ def sample_differences(
         return []
     in_graph = 4 if recurrent else IN_GRAPH
     repeated = _repeated(alone, in_graph)
-    answered = target.graph([repeated], None, [[x.data for x in repeated.inputs]])
-    seen = answered[0] if isinstance(answered, list) else None
+    seen = run_graph_alone(target, repeated, (), [x.data for x in repeated.inputs])
     if not isinstance(seen, Observation) or seen.again is None:
         return []
     first, second = _shown(seen, in_graph), _shown(seen.again, in_graph)
@@ -129,8 +129,7 @@ def _gradient(target: Target, program: Program, index: int, alone: Program, *, g
     key = str(x.id)
     if not (x.requires_grad and len(alone.cotangents) == 1):
         return []
-    answer = target.graph([alone], [[key]]) if graph else target.eager([alone])
-    seen = answer[0] if isinstance(answer, list) else None
+    seen = run_graph_alone(target, alone, [key]) if graph else run_alone(target, alone)
     [(id_, cotangent)] = alone.cotangents.items()
     if not isinstance(seen, Observation) or seen.ended or id_ not in seen.outputs:
         return []

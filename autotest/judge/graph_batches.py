@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from autotest.cases.case import Case
 from autotest.judge.second_call import Draw
 from autotest.options import GraphBackward
+from autotest.workers.alone import GraphResult
 from autotest.workers.protocol import Death, GraphFailure, GraphTarget
 from dual_object.program.program import Program
-from dual_object.replay.adapter import GraphRefusal
-from dual_object.replay.observation import Observation
 from dual_object.replay.second_call import SecondCall
 
 #: A graph is filled to so many ops (a third of the cost per case against one case per graph; more gains nothing) ...
@@ -21,8 +20,6 @@ RECURRENT_OPS = 10
 _RECURRENT = frozenset({"RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"})
 #: A test may cost so many workers in its graph phase; what is not run then is counted with that reason.
 MAX_DEATHS = 6
-
-GraphResult = Observation | GraphRefusal | GraphFailure | Death
 
 
 @dataclass(frozen=True, slots=True)

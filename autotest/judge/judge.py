@@ -1,5 +1,5 @@
-"""The judge of one test's cases: holds what the target shows, eagerly and in graphs, against the reference, and blames
-what differs.
+"""The judge of one test's cases: holds what the target shows, eagerly and in graphs, against the reference, and
+localizes what differs.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from autotest.judge.conditions import Facts, properties
 from autotest.judge.consensus import Consensus
 from autotest.judge.distributions import random_calls, sample_differences, way
 from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
-from autotest.judge.judgement import Judgement, second_reached
-from autotest.judge.localization import blame, blame_death, of_death, of_refusal, of_refused_draw
+from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
+from autotest.judge.localization import localize, localize_death, of_death, of_refusal, of_refused_draw
 from autotest.judge.second_call import drawing
 from autotest.judge.survey import Survey
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import decidable
+from autotest.workers.alone import run_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay.adapter import GraphRefusal, Reference
 from dual_object.replay.observation import Observation
 
-#: So many divergent cases per test, phase and kind are blamed call by call; the others share the blame.
-BLAMED = 2
+#: So many divergent cases per test, phase and kind are localized call by call; the others share the call.
+LOCALIZED = 2
 #: So many ways of calling a random op are sampled per test.
 MOST_WAYS = 4
 
@@ -63,7 +64,7 @@ class Judge:
         # Several ranks would have to agree on what a second call shows, too.
         self._phase = GraphPhase(target, drawing(reference) if self._consensus.alone else None)
         self._facts = Facts(reference, target, options.rules)
-        self._blamed: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
+        self._localized: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         #: The ways in which each random op was sampled.
         self._sampled: dict[str, set[tuple[object, ...]]] = {}
 
@@ -88,7 +89,7 @@ class Judge:
         """What the target does with a draw that the reference refuses, where that is no refusal."""
         if self.lacking(program):
             return []
-        [answer] = self.target.eager([program])
+        answer = run_alone(self.target, program)
         return self._told(of_refused_draw(self.reference, self.target, program, answer))
 
     def _judge_eager(self, judgement: Judgement, answer: Observation | Death) -> None:
@@ -98,7 +99,7 @@ class Judge:
             return
         judgement.sides.eager = answer
         if self.options.grad_order == 2:
-            judgement.graph["second"] = second_reached(case.program, answer)
+            judgement.graph.second = second_check(case.program, answer)
         if self.survey is not None:
             self.survey.take(case, answer)
         differences = self._agreed(
@@ -106,14 +107,14 @@ class Judge:
             eager_differences(self.reference, case.program, case.reference, answer, self.options.rules),
         )
         if differences:
-            self._found(judgement, differences, self._blame(judgement, differences, graph=False))
+            self._found(judgement, differences, self._localize(judgement, differences, graph=False))
             judgement.apart = not judgement.divergences
 
     def _judge_graphs(self, chunk: Sequence[Judgement]) -> None:
         by_key = {judgement.case.key: judgement for judgement in chunk}
         ready: list[Case] = []
         for judgement in chunk:
-            judgement.graph["forward"] = "its eager run failed"
+            judgement.graph.forward = EAGER_FAILED
             if judgement.sides.eager is not None and not judgement.sides.eager.ended:
                 ready.append(judgement.case)
         share = backward_share(ready, self.options.graph_backward)
@@ -125,32 +126,21 @@ class Judge:
             self._judge_graph(by_key[run.case.key], run)
 
     def _judge_graph(self, judgement: Judgement, run: GraphRun) -> None:
-        case, result = run.case, run.result
-        reached = ["forward", "backward"] if run.backward else ["forward"]
-        if run.backward:
-            judgement.graph["backward"] = "verified"
-        judgement.graph["forward"] = "verified"
-        if result is None or (isinstance(result, GraphRefusal) and result.skipped):
-            reason = run.reason if result is None else result.message
-            for part in reached:
-                judgement.graph[part] = reason or "not run"
-            return
-        if isinstance(result, Death):
-            kind = "timeout" if result.timed_out else "crash"
-            for part in reached:
-                judgement.graph[part] = f"the graph ended in a {kind}"
-            self._died(judgement, result, "graph_forward")
-            return
-        if isinstance(result, (GraphRefusal, GraphFailure)):
-            for part in reached:
-                judgement.graph[part] = "the target's graph refused it"
-            self._graph_refused(judgement, result, run.batched)
-            return
+        judgement.graph.ran(_graph_check(run), backward=run.backward)
+        if isinstance(run.result, Observation):
+            self._judge_graph_result(judgement, run, run.result)
+        elif isinstance(run.result, Death):
+            self._died(judgement, run.result, "graph_forward")
+        elif run.result is not None and not _skipped(run.result):
+            self._graph_refused(judgement, run.result, run.batched)
+
+    def _judge_graph_result(self, judgement: Judgement, run: GraphRun, result: Observation) -> None:
+        case = run.case
         judgement.sides.graph = result
         if self.survey is not None:
             self.survey.take(case, result, graph=True)
         if case.reference.buffers:
-            judgement.graph["state"] = "verified"
+            judgement.graph.state = VERIFIED
         differences = self._agreed(f"{case.key} graph", self._graph_differences(judgement, result))
         if not differences:
             self._judge_again(judgement, result, run)
@@ -160,15 +150,16 @@ class Judge:
             if isinstance(alone, Observation) and not self._graph_differences(judgement, alone):
                 self._found_in_batch(judgement, differences[0])
                 return
-        self._found(judgement, differences, self._blame(judgement, differences, graph=True))
+        self._found(judgement, differences, self._localize(judgement, differences, graph=True))
 
     def _judge_again(self, judgement: Judgement, first: Observation, run: GraphRun) -> None:
         """Judge what the same graph showed at a second call, where its first call and eager are sound."""
         second, shown, rules = run.second, first.again, self.options.rules
         if judgement.divergences or isinstance(second, str) or shown is None:
-            judgement.graph["again"] = second if isinstance(second, str) else "its first call diverges"
+            reason = second if isinstance(second, str) else "its first call diverges"
+            judgement.graph.again = Check("unverified", reason)
             return
-        judgement.graph["again"] = "verified"
+        judgement.graph.again = VERIFIED
         found = second_call.differences(second, shown, rules)
         if not found:
             return
@@ -230,7 +221,7 @@ class Judge:
             if len(sampled) == MOST_WAYS or called in sampled:
                 continue
             sampled.add(called)
-            for graph in (False, True) if judgement.graph["forward"] == "verified" else (False,):
+            for graph in (False, True) if judgement.graph.forward == VERIFIED else (False,):
                 found = sample_differences(self.reference, self.target, program, index, alone, graph=graph)
                 self._found(judgement, [divergence.difference for divergence in found], found)
 
@@ -247,32 +238,32 @@ class Judge:
         program = judgement.case.program
         divergence = of_death(program, death, phase)
         signature = (divergence.call, *self._signature(program, [divergence.difference]))
-        _, known = self._blamed.get(signature, (0, []))
+        _, known = self._localized.get(signature, (0, []))
         if not known:  # each look at it costs a worker
-            blamed = blame_death(self.reference, self.target, divergence)
-            known = self._told([blamed], graph=phase == "graph_forward")
-            self._blamed[signature] = (1, known)
+            localized = localize_death(self.reference, self.target, divergence)
+            known = self._told([localized], graph=phase == "graph_forward")
+            self._localized[signature] = (1, known)
         difference = replace(divergence.difference, call=known[0].call)
         told = replace(known[0], difference=difference, program=program, last_words=divergence.last_words)
         self._found(judgement, [divergence.difference], [told])
 
-    def _blame(self, judgement: Judgement, differences: Sequence[Difference], *, graph: bool) -> list[Divergence]:
-        """Blame call by call for the first such cases of the test; later ones of the same ops share that blame."""
+    def _localize(self, judgement: Judgement, differences: Sequence[Difference], *, graph: bool) -> list[Divergence]:
+        """Look call by call for the first such cases of the test; later ones of the same ops share what was found."""
         case, sides = judgement.case, judgement.sides
         signature = self._signature(case.program, differences)
         reference, target = self.reference, self.target
-        count, known = self._blamed.get(signature, (0, []))
-        if count >= BLAMED and len(known) == 1:
+        count, known = self._localized.get(signature, (0, []))
+        if count >= LOCALIZED and len(known) == 1:
             first = known[0]
             wanted = (first.difference.phase, first.difference.kind)
             difference = next((d for d in differences if (d.phase, d.kind) == wanted), differences[0])
             return [Divergence(difference, case.program, first.call, first.alone, sides, facts=first.facts)]
-        if count >= BLAMED and not self._consensus.alone:  # what was found alone may differ from rank to rank
+        if count >= LOCALIZED and not self._consensus.alone:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
-        found = blame(reference, target, case.program, differences, self.options.rules, sides, graph=graph)
+        found = localize(reference, target, case.program, differences, self.options.rules, sides, graph=graph)
         found = self._told(self._decidable(judgement, found), graph=graph)
         if found:
-            self._blamed[signature] = (count + 1, found)
+            self._localized[signature] = (count + 1, found)
         return found
 
     def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
@@ -297,3 +288,22 @@ class Judge:
     def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
         """The differences of all ranks: whatever one of them has to look at again, all run again."""
         return self._consensus.agree(place, differences)
+
+
+def _graph_check(run: GraphRun) -> Check:
+    """What became of a case's graph."""
+    result = run.result
+    if isinstance(result, Observation):
+        return VERIFIED
+    if isinstance(result, Death):
+        return Check("unverified", f"the graph ended in a {'timeout' if result.timed_out else 'crash'}")
+    if result is None:
+        return Check("unverified", run.reason or "not run")
+    if _skipped(result):
+        return Check("unverified", result.message or "not run")
+    return Check("unverified", "the target's graph refused it")
+
+
+def _skipped(result: GraphRefusal | GraphFailure) -> bool:
+    """Whether the target has no such graph at all."""
+    return isinstance(result, GraphRefusal) and result.skipped

@@ -17,6 +17,65 @@ from dual_object.replay.observation import Observation
 Verdict = Literal["aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out"]
 
 
+#: Whether something of a case was held against the reference: `off` where nobody asks for it, `nothing` where the case
+#: has none of it.
+CheckState = Literal["verified", "unverified", "off", "nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What became of one check, and why where that is not plain."""
+
+    state: CheckState
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return self.reason or self.state
+
+
+VERIFIED = Check("verified")
+OFF = Check("off")
+EAGER_FAILED = Check("unverified", "its eager run failed")
+
+
+@dataclass(slots=True)
+class Checks:
+    """What of a case was held against the reference, besides its eager forward and backward: its static graph's, the
+    buffers that this leaves (`state`), a second call of the same graph (`again`), and eager second derivatives
+    (`second`); None where the question does not arise.
+    """
+
+    forward: Check = OFF
+    backward: Check = OFF
+    second: Check | None = None
+    state: Check | None = None
+    again: Check | None = None
+    distributed: bool = False
+    random: bool = False
+
+    @classmethod
+    def of(cls, program: Program) -> Checks:
+        """Before anything has run."""
+        backward = OFF if program.cotangents else Check("nothing", "nothing to differentiate")
+        return cls(backward=backward, distributed=distributed(program), random=program.random is not None)
+
+    def ran(self, check: Check, *, backward: bool) -> None:
+        """Note what became of the graph's forward, and of its backward where that was asked for."""
+        self.forward = check
+        if backward:
+            self.backward = check
+
+    def record(self) -> dict[str, str]:
+        """What the records keep: `{"forward": "verified", "backward": "off"}`."""
+        told = {"forward": str(self.forward), "backward": str(self.backward)}
+        if self.distributed:
+            told["eager"] = "global"
+        if self.random:
+            told["random"] = "tainted"
+        others = {"second": self.second, "state": self.state, "again": self.again}
+        return told | {name: str(check) for name, check in others.items() if check is not None}
+
+
 @dataclass(slots=True)
 class Judgement:
     """What a case has come to so far."""
@@ -25,7 +84,7 @@ class Judgement:
     started: float
     sides: Sides = field(init=False)
     divergences: list[Divergence] = field(default_factory=list)
-    graph: dict[str, str] = field(init=False)
+    graph: Checks = field(init=False)
     death: Death | None = None
     unseen: list[Divergence] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
@@ -35,12 +94,7 @@ class Judgement:
     def __post_init__(self) -> None:
         """Without a graph check, the records still say whether the case has gradients to compare."""
         self.sides = Sides(self.case.reference)
-        backward = "off" if self.case.program.cotangents else "nothing to differentiate"
-        self.graph = {"forward": "off", "backward": backward}
-        if distributed(self.case.program):
-            self.graph["eager"] = "global"
-        if self.case.program.random is not None:
-            self.graph["random"] = "tainted"
+        self.graph = Checks.of(self.case.program)
 
     @property
     def verdict(self) -> Verdict:
@@ -52,8 +106,13 @@ class Judgement:
         return "undecidable" if self.doubts else "aligned"
 
 
-def second_reached(program: Program, answer: Observation) -> str:
-    """What a case's record says of its second derivatives."""
+def second_check(program: Program, answer: Observation) -> Check:
+    """What became of a case's second derivatives."""
     if not program.second_cotangents:
-        return "nothing to differentiate twice"
-    return "its eager run failed" if answer.ended or answer.backward_failure is not None else "verified"
+        return Check("nothing", "nothing to differentiate twice")
+    if answer.ended or answer.backward_failure is not None:
+        return EAGER_FAILED
+    return VERIFIED
+
+
+__all__ = ["EAGER_FAILED", "OFF", "VERIFIED", "Check", "Checks", "Judgement", "Verdict", "second_check"]

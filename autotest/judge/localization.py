@@ -1,4 +1,4 @@
-"""Blame: which call of a divergent case diverges when it runs alone, on the reference's own values."""
+"""Localization: which call of a divergent case diverges when it runs alone, on the reference's own values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare, failure_difference
+from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -18,7 +19,7 @@ from dual_object.replay.isolation import isolate, isolate_refused
 from dual_object.replay.observation import Failure, Observation, failure_kind
 
 
-def blame(
+def localize(
     reference: Adapter,
     target: Target,
     program: Program,
@@ -64,7 +65,7 @@ def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
     return Divergence(difference, program, call, last_words=death.last_words or None)
 
 
-def blame_death(reference: Adapter, target: Target, divergence: Divergence) -> Divergence:
+def localize_death(reference: Adapter, target: Target, divergence: Divergence) -> Divergence:
     """What `of_death` told, with the call that ends the worker alone; the call that it was at is tried first.
 
     One more worker dies of that. What hangs is not run again: it would be waited for once more.
@@ -86,10 +87,12 @@ def blame_death(reference: Adapter, target: Target, divergence: Divergence) -> D
 
 def _ends(target: Target, alone: Program, phase: Phase) -> bool:
     """Whether a Program ends the worker in a phase."""
-    [answer] = target.eager([alone])
+    answer = run_alone(target, alone)
     if isinstance(answer, Death):
         return not answer.timed_out and answer.backward == (phase == "eager_backward")
-    ended = _graph(target, alone, answer) if phase.startswith("graph") else None
+    if answer.ended or not phase.startswith("graph"):
+        return False
+    ended = run_graph_alone(target, alone, answer.gradient_keys())
     return isinstance(ended, Death) and not ended.timed_out
 
 
@@ -107,7 +110,7 @@ def of_refused_draw(
 ) -> list[Divergence]:
     """How the target's answer to a refused draw differs from a refusal."""
     if isinstance(answer, Death):
-        return [blame_death(reference, target, of_death(program, answer, "eager_forward"))]
+        return [localize_death(reference, target, of_death(program, answer, "eager_forward"))]
     return [
         Divergence(failure_difference(program, failure, in_world(program, "eager_forward")), program, failure.call)
         for failure in answer.failures
@@ -147,38 +150,18 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *
     for (index, alone, reference_seen), answer in zip(isolated, eager, strict=True):
         if not isinstance(answer, Observation):
             continue
-        expected = reference_seen
-        shown: Observation | None = answer
-        if graph:
+        sides = Sides(reference_seen, answer)
+        if not graph:
+            found = eager_differences(reference, alone, reference_seen, answer, rules, names=names)
+        elif answer.ended:
+            continue
+        else:
+            result = run_graph_alone(target, alone, answer.gradient_keys())
+            if not isinstance(result, Observation) or not compare(alone, reference_seen, result, rules, graph=True):
+                continue
+            sides.graph = result
             # What eager does wrong already is no fault of the graph: it is held against eager.
-            expected, shown = answer, _in_graph(target, alone, answer)
-        sides = Sides(reference_seen, answer, shown if graph else None)
-        if shown is None:
-            continue
-        if graph and not compare(alone, reference_seen, shown, rules, graph=True):
-            continue
-        found = (
-            compare(alone, expected, shown, rules, graph=True, names=names)
-            if graph
-            else eager_differences(reference, alone, expected, shown, rules, names=names)
-        )
+            found = compare(alone, answer, result, rules, graph=True, names=names)
         for difference in found:
             difference.call = None
             yield Divergence(difference, program, index, alone, sides)
-
-
-def _in_graph(target: Target, alone: Program, eager: Observation) -> Observation | None:
-    """What a graph of this one Program shows; None where it has no result."""
-    answer = _graph(target, alone, eager)
-    result = answer[0] if isinstance(answer, list) else None
-    return result if isinstance(result, Observation) else None
-
-
-def _graph(
-    target: Target, alone: Program, eager: Observation
-) -> list[Observation | GraphRefusal] | GraphFailure | Death | None:
-    """A graph's answer for this one Program, backward included where eager has gradients; None where eager failed."""
-    if eager.ended:
-        return None
-    keys = [key for key, gradient in eager.gradients.items() if gradient is not None]
-    return target.graph([alone], [keys] if keys and alone.cotangents else None)

@@ -10,7 +10,8 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
-from autotest.judge.localization import blame, only_call
+from autotest.judge.localization import localize, only_call
+from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Target
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Adapter
@@ -61,13 +62,13 @@ def judge(
     computes the same from these values, else the graph's, blamed on the call whose own graph shows it. `decidable`
     leaves of some what the reference defines.
     """
-    [eager] = target.eager([second.program])
+    eager = run_alone(target, second.program)
     call = only_call(program)
     if isinstance(eager, Observation) and not compare(second.program, eager, shown, rules, graph=True):
         own = eager_differences(reference, second.program, second.reference, eager, rules)
         if own:
             sides = Sides(second.reference, eager)
-            return decidable(blame(reference, target, second.program, own, rules, sides, graph=False))
+            return decidable(localize(reference, target, second.program, own, rules, sides, graph=False))
     sides = Sides(second.reference, eager if isinstance(eager, Observation) else None, shown)
     # Whether the reference defines them is asked of the values that the second call was given.
     found = [
@@ -94,9 +95,7 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, b
         second = second_call(reference, alone, first)
         if isinstance(second, str):
             continue
-        keys = [key for key, gradient in first.gradients.items() if gradient is not None]
-        answer = target.graph([alone], [keys] if keys and backward else None, [second.arrays])
-        seen = answer[0] if isinstance(answer, list) else None
+        seen = run_graph_alone(target, alone, first.gradient_keys() if backward else (), second.arrays)
         if not isinstance(seen, Observation) or seen.again is None or compare(alone, first, seen, rules, graph=True):
             continue
         for difference in differences(second, seen.again, rules):

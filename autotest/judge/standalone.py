@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autotest.cases.case import Case
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
@@ -14,9 +13,10 @@ from autotest.errors import AutotestError
 from autotest.judge import second_call
 from autotest.judge.conditions import Facts
 from autotest.judge.distributions import random_calls, sample_differences
-from autotest.judge.localization import blame, blame_death, of_death, of_refusal
+from autotest.judge.localization import localize, localize_death, of_death, of_refusal
 from autotest.oracle.undecidable import decidable
-from autotest.workers.protocol import Death, GraphFailure, Target
+from autotest.workers.alone import run_alone, run_graph_alone
+from autotest.workers.protocol import Death, Target
 from dual_object.program.program import Program
 from dual_object.replay.adapter import GraphRefusal, Reference
 from dual_object.replay.observation import Observation
@@ -34,19 +34,15 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
 
     Raises TrialError where the reference itself cannot run it.
     """
-    facts = Facts(reference, target, rules)
-
-    def left(found: Sequence[Divergence]) -> list[Divergence]:
-        return decidable(reference, found, rules)[0]
-
     expected = Replay(reference, program, side="reference").run()
     if expected.ended:
         failure = expected.failures[-1]
         raise TrialError(f"PyTorch itself cannot run the program here: {failure.classes[0]}: {failure.message}")
-    [eager] = target.eager([program])
+    eager = run_alone(target, program)
+    facts = Facts(reference, target, rules)
     if isinstance(eager, Death):
         died = of_death(program, eager, "eager_forward")
-        return facts.told([blame_death(reference, target, died)], graph=False)
+        return facts.told([localize_death(reference, target, died)], graph=False)
     sampled = [
         divergence
         for index, _, alone in random_calls(reference, program)
@@ -54,30 +50,34 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
     ]
     if sampled:
         return sampled
-    if not graph:
-        found = eager_differences(reference, program, expected, eager, rules)
-        blamed = blame(reference, target, program, found, rules, Sides(expected, eager), graph=False)
-        return facts.told(left(blamed), graph=False)
-    case = Case(0, "", program, expected)
-    keys = [case.gradient_keys()] if program.cotangents else None
+    if graph:
+        return facts.told(_in_graph(reference, target, program, rules, expected, eager), graph=True)
+    found = eager_differences(reference, program, expected, eager, rules)
+    localized = localize(reference, target, program, found, rules, Sides(expected, eager), graph=False)
+    return facts.told(decidable(reference, localized, rules)[0], graph=False)
+
+
+def _in_graph(
+    reference: Reference, target: Target, program: Program, rules: Rules, expected: Observation, eager: Observation
+) -> Sequence[Divergence]:
+    """What a graph of the Program's own shows, at its first call and at a second one."""
+
+    def left(found: Sequence[Divergence]) -> list[Divergence]:
+        return decidable(reference, found, rules)[0]
+
     second = called_again(reference, program, expected)
-    answer = target.graph([program], keys, None if isinstance(second, str) else [second.arrays])
-    if isinstance(answer, Death):
-        died = of_death(program, answer, "graph_forward")
-        return facts.told([blame_death(reference, target, died)], graph=True)
-    result = answer if isinstance(answer, GraphFailure) else answer[0]
-    if isinstance(result, Observation):
-        found = compare(program, eager, result, rules, graph=True) or compare(
-            program, expected, result, rules, graph=True
-        )
-        if not found and result.again is not None and not isinstance(second, str):
-            shown = second_call.differences(second, result.again, rules)
-            if not shown:
-                return []
-            judged = second_call.judge(reference, target, program, second, result.again, shown, rules, left)
-            return facts.told(judged, graph=True)
-        blamed = blame(reference, target, program, found, rules, Sides(expected, eager, result), graph=True)
-        return facts.told(left(blamed), graph=True)
-    if isinstance(result, GraphRefusal) and result.skipped:
+    again = None if isinstance(second, str) else second.arrays
+    result = run_graph_alone(target, program, expected.gradient_keys(), again)
+    if isinstance(result, Death):
+        return [localize_death(reference, target, of_death(program, result, "graph_forward"))]
+    if not isinstance(result, Observation):
+        skipped = isinstance(result, GraphRefusal) and result.skipped
+        return [] if skipped else [of_refusal(program, result)]
+    found = compare(program, eager, result, rules, graph=True) or compare(program, expected, result, rules, graph=True)
+    if found or result.again is None or isinstance(second, str):
+        sides = Sides(expected, eager, result)
+        return left(localize(reference, target, program, found, rules, sides, graph=True))
+    shown = second_call.differences(second, result.again, rules)
+    if not shown:
         return []
-    return facts.told([of_refusal(program, result)], graph=True)
+    return second_call.judge(reference, target, program, second, result.again, shown, rules, left)

@@ -13,7 +13,7 @@ import tomlkit
 from tomlkit.items import AoT, Table
 
 from autotest.cases.case import case_test_name
-from autotest.cases.store import _proofs
+from autotest.cases.store import Store
 from autotest.errors import AutotestError
 from autotest.ledger.entries import FILE_NAME, LedgerError, find, store, version_of
 from dual_object.errors import ProgramError
@@ -136,20 +136,16 @@ def _entry(
 
 def _smallest_proof(run: Path, id_: str) -> tuple[Program, dict[str, Any]]:
     """The stored proof with the fewest values."""
-    proofs: list[tuple[int, str, Program, dict[str, Any]]] = []
-    for path in _proofs(run, id_):
-        try:
-            program, note = Program.load(path)
-        except ProgramError as error:
-            raise AcceptError(f"{id_}: {error}") from None
-        proofs.append((sum(x.data.size for x in program.inputs), path.name, program, note))
+    try:
+        proofs = list(Store(run).proofs(id_))
+    except ProgramError as error:
+        raise AcceptError(f"{id_}: {error}") from None
     if not proofs:
         raise AcceptError(
             f"{id_} has no stored Program (its test runs inline, or with other cases only): it cannot be proved; "
             "accept it with --strict seen"
         )
-    _, _, program, note = min(proofs, key=lambda item: item[:2])
-    return program, note
+    return min(proofs, key=lambda proof: sum(x.data.size for x in proof[0].inputs))
 
 
 def _write(path: Path, target: str, entries: Sequence[dict[str, Any]]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from autotest.compare.difference import Difference
 from autotest.compare.values import wide
 from autotest.oracle.perturbation import NEARER, Reruns, shown
+from autotest.oracle.spread import Spread
 from dual_object.errors import CannotWiden
 from dual_object.program.precision import widened
 from dual_object.program.program import Program
@@ -30,10 +31,6 @@ NEIGHBOURS = 4
 BENT = 1e-3
 #: A smooth slope turns half as much within half a step; one that still turns by more than this share has a kink there.
 KINKED = 0.75
-#: What nudges of a NEARER-th part move a smooth result by less than this share; else it jumps.
-JUMP = 8.0
-#: What of an exact result float64 itself may lose.
-NOISE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +83,13 @@ class Opinions:
         exact = None if reruns.exact is None else array_of(self.program, reruns.exact, difference)
         if exact is None or exact.shape != shape:
             return np.zeros(shape)
-        exact = wide(exact)
-        scale, moved = reruns.scale, self._moved(difference, exact, reruns.near)
-        found = np.zeros(shape)
+        exact, scale = wide(exact), reruns.scale
+        near, nearer, nearest = (
+            self._arrays(difference, shape, runs) for runs in (reruns.near, reruns.nearer, reruns.nearest)
+        )
+        moves = Spread.of(exact, near, nearer, scale).moves
         # What is very ill-conditioned follows its inputs in a straight line only where it is very near.
-        for closer in ("nearer", "nearest"):
-            close = self._moved(difference, exact, getattr(reruns, closer))
-            smooth = (found == 0) & (close > NOISE * np.abs(exact)) & (close <= moved / JUMP)
-            found = np.where(smooth, close * scale, found)
-            moved, scale = close, scale * NEARER
-        return found
+        return np.where(moves > 0, moves, Spread.of(exact, nearer, nearest, scale * NEARER).moves)
 
     def unsteadiness(self, difference: Difference, shape: tuple[int, ...]) -> Array:
         """How far the reference is from its own float64 run on inputs beside the Program's: what its own arithmetic
@@ -121,14 +115,10 @@ class Opinions:
             lost = np.maximum(lost, np.where(np.isfinite(apart), apart, 0.0))
         return lost
 
-    def _moved(self, difference: Difference, exact: Array, runs: Sequence[Observation]) -> Array:
-        moved = np.zeros(exact.shape)
-        for seen in runs:
-            values = array_of(self.program, seen, difference)
-            if values is not None and values.shape == moved.shape:
-                apart = np.abs(wide(values) - exact)
-                moved = np.maximum(moved, np.where(np.isfinite(apart), apart, 0.0))
-        return moved
+    def _arrays(self, difference: Difference, shape: tuple[int, ...], runs: Sequence[Observation]) -> list[Array]:
+        """What the runs show of a difference; one that shows another shape says nothing of it."""
+        found = [array_of(self.program, seen, difference) for seen in runs]
+        return [wide(values) for values in found if values is not None and values.shape == shape]
 
     def _wide(self, *, differentiable: bool) -> tuple[Observation, tuple[str, ...]] | None:
         """A run in float64; None where there can be none."""

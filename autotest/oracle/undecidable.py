@@ -18,7 +18,8 @@ from autotest.compare.difference import Difference, Rules, allowed_between
 from autotest.compare.divergence import Divergence
 from autotest.compare.values import agreeing, value_difference, wide
 from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
-from autotest.oracle.perturbation import COPIES, NEARER, Reruns, greatest, shown, smallest_normal
+from autotest.oracle.perturbation import COPIES, Reruns, greatest, shown, smallest_normal
+from autotest.oracle.spread import SPREADS, Spread, equal, farthest
 from dual_object.program.calls import Call, op_name
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference
@@ -26,14 +27,8 @@ from dual_object.replay.adapter import Reference
 if TYPE_CHECKING:
     from dual_object.replay.observation import Observation
 
-#: A result may be off by so many times what the nudges have moved it: a few runs do not find the worst.
-SPREADS = 8.0
-#: What of an exact result float64 itself may lose.
-_NOISE = 1e-12
 #: What grows past this between two nudges has a pole there: no value in between is as good as another.
 _POLE = 1e12
-#: A smooth result follows its inputs; one that still moves by more than this share of it jumps.
-_JUMP = 8.0
 _KINDS = frozenset({"value", "nonfinite", "sign"})
 
 NOT_INITIALISED = "not initialised"
@@ -159,7 +154,7 @@ class _Question:
     def _excuses(self) -> Iterator[tuple[str, Array]]:
         unfilled = self._arrays(self.reruns.unfilled)
         if len(unfilled) == 2:
-            yield NOT_INITIALISED, ~_equal(*unfilled)
+            yield NOT_INITIALISED, ~equal(*unfilled)
         if not self._reproducible():
             return  # what differs from run to run on the reference itself is no matter of digits
         exact = self._array_of_exact()
@@ -265,9 +260,9 @@ class _Question:
             yield ZERO_SIGN, self._zero_sign(exact)
         base = self.allowed.atol + self.allowed.rtol * np.abs(exact)
         runs = [exact, *self._arrays(self.reruns.near), *self._arrays(self.reruns.nearer)]
-        spread, jumps = self._spread(exact)
+        spread = Spread.of(exact, self._arrays(self.reruns.near), self._arrays(self.reruns.nearer), self.reruns.scale)
         # On the same inputs, one call's jump is defined: both sides stand at the same place of it.
-        within = base + SPREADS * np.where(jumps, 0.0, spread)
+        within = base + SPREADS * spread.moves
         hits = np.abs(actual - exact) <= within
         yield REFERENCE_OVERFLOW, self._reference_overflow(exact, hits)
         yield OVERFLOW, self._overflow(exact)
@@ -279,12 +274,12 @@ class _Question:
         if self.difference.part in ("gradient", "second") and not self._promised:
             reason = TIE if self._has_ties((*self.reruns.near, *self.reruns.nearer)) else KINK
             if reason == KINK or self._sum_is_kept(runs):
-                yield reason, finite & hull & (jumps | self._crossed(exact, spread))
+                yield reason, finite & hull & (spread.jumps | spread.crossed)
             parted = [exact, *self._arrays(self.reruns.parted)]
             reason = TIE if self._has_ties(self.reruns.parted) else KINK
             if reason == KINK or self._sum_is_kept(parted):
                 # By so little nothing moves farther than it may be off, unless it jumps.
-                yield reason, finite & _hull(actual, expected, parted, within) & (_farthest(exact, parted) > base)
+                yield reason, finite & _hull(actual, expected, parted, within) & (farthest(exact, parted) > base)
         if self.call is None:
             yield THRESHOLD, finite & hull
         yield PLACE, self._elsewhere()
@@ -364,21 +359,6 @@ class _Question:
                 found |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
         return np.asarray(found)
 
-    def _spread(self, exact: Array) -> tuple[Array, Array]:
-        """How far some units of rounding in the inputs move each element, and which elements jump."""
-        far = _farthest(exact, self._arrays(self.reruns.near))
-        close = _farthest(exact, self._arrays(self.reruns.nearer))
-        noise = _NOISE * np.abs(exact)
-        jumps = (close > noise) & ~(close <= far / _JUMP)
-        spread = np.where(close > noise, close * self.reruns.scale, 0.0)
-        return np.where(np.isfinite(spread), spread, 0.0), jumps | ~np.isfinite(close)
-
-    def _crossed(self, exact: Array, spread: Array) -> Array:
-        """Where a kink is not at the inputs but within their rounding: the result moves farther than it should."""
-        far = _farthest(exact, self._arrays(self.reruns.near))
-        step = spread * NEARER / self.reruns.scale
-        return np.asarray(far > _JUMP * step + _NOISE * np.abs(exact))
-
     def _has_ties(self, runs: Sequence[Observation]) -> bool:
         """Whether the call also returns indices, and these move in one of the runs, where ties are broken."""
         again = self.reruns.again.outputs
@@ -406,18 +386,6 @@ class _Question:
         """What the runs show of this difference; a run that shows another shape says nothing of it."""
         found = [shown(self.reruns.program, run, self.difference) for run in runs]  # type: ignore[arg-type]
         return [array for array in found if array is not None and array.shape == self.expected.shape]
-
-
-def _equal(left: Array, right: Array) -> Array:
-    return np.asarray((left == right) | ((left != left) & (right != right)))
-
-
-def _farthest(exact: Array, runs: Sequence[Array]) -> Array:
-    """The greatest distance of any run from the exact one; infinite where one of them is not finite."""
-    if not runs:
-        return np.zeros(exact.shape)
-    moved = np.max([np.where(_equal(run, exact), 0.0, np.abs(run - exact)) for run in runs], axis=0)
-    return np.where(np.isnan(moved), np.inf, moved)
 
 
 def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array) -> Array:
@@ -457,7 +425,7 @@ def _reduces(indices: Array, data: Array) -> bool:
 
 
 def _points_alike(found: Array | None, wanted: Array) -> bool:
-    return found is not None and bool(_equal(found, wanted).all())
+    return found is not None and bool(equal(found, wanted).all())
 
 
 def _distinct(indices: Array, dim: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autotest.cases.store import find_run, stored_programs
+from autotest.cases.store import find_run
 from autotest.repro.issue import Extent
 from autotest.repro.script import Unscripted
 from autotest.repro.writing import extent_of, write_repro
@@ -21,11 +21,12 @@ def repro_again(id_: str, report: Path, output: Path | None) -> Path:
     Raises ReplayError for an ID that names nothing, Unscripted where there can be no script, ReportError for a run that
     cannot be read or a folder that cannot be written.
     """
-    run, _ = find_run(id_, report)
+    store = find_run(id_, report)
+    run = store.run
     summary = summarize(read_run(run))
     finding = next((candidate for candidate in findings(summary.all_divergences) if candidate.first.id == id_), None)
     try:
-        stored = stored_programs(run, id_)[0]
+        stored = store.programs(id_)[0]
     except ProgramError as error:
         raise Unscripted(str(error)) from None
     if finding is None:  # the Programs outlived the record

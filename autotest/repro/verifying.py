@@ -6,12 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
+from autotest.budget import Allowance
 from autotest.exits import CANNOT_RUN
 from autotest.repro.writing import Written, attempts
 from reports.findings import Finding, findings, is_red
@@ -26,25 +25,6 @@ TOGETHER = 2
 NOT_REPRODUCED = "did not reproduce (exit 0)"
 
 
-@dataclass(slots=True)
-class Budget:
-    """The seconds that all scripts of a run may take together, counted from now."""
-
-    total: float
-    end: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Start to count."""
-        self.end = time.monotonic() + self.total
-
-    @property
-    def refusal(self) -> str | None:
-        """Why no further script is started, None while there is time."""
-        if not self.total:
-            return "not verified: --repro-total is 0"
-        return f"not verified: budget ({self.total:g} s, --repro-total)" if time.monotonic() >= self.end else None
-
-
 def write_repros(run: Path, summary: Summary, total: float) -> None:
     """Write and verify the repros of a run's red findings, the worst first, and keep what became of each.
 
@@ -53,30 +33,42 @@ def write_repros(run: Path, summary: Summary, total: float) -> None:
     red = [finding for finding in findings(summary.all_divergences) if is_red(finding.level)]
     if not red:
         return
-    budget = Budget(total)
+    allowance = Allowance(total)
     with ThreadPoolExecutor(TOGETHER) as pool:
         results = dict(
-            zip([f.first.id for f in red], pool.map(lambda f: _write_repro(run, f, summary, budget), red), strict=True)
+            zip(
+                [f.first.id for f in red],
+                pool.map(lambda f: _write_repro(run, f, summary, allowance), red),
+                strict=True,
+            )
         )
     save_repros(run, results)
 
 
-def _write_repro(run: Path, finding: Finding, summary: Summary, budget: Budget) -> ReproResult:
+def _write_repro(run: Path, finding: Finding, summary: Summary, allowance: Allowance) -> ReproResult:
     """Write a finding's repro, from the least Program that reproduces it, and say what became of it."""
-    return settle(attempts(run, finding, summary), budget)
+    return settle(attempts(run, finding, summary), allowance)
 
 
-def settle(candidates: Iterator[Written | str], budget: Budget) -> ReproResult:
-    """Take the first candidate that reproduces; where none does, the one written last."""
+def settle(candidates: Iterator[Written | str], allowance: Allowance) -> ReproResult:
+    """Take the first candidate that reproduces; where none does, the one written last. All of a run's scripts share its
+    allowance.
+    """
     result = ReproResult(False, "no script")
     for candidate in candidates:
         if isinstance(candidate, str):
             return ReproResult(False, candidate)
-        refusal = budget.refusal
-        result = ReproResult(True, refusal or verify(candidate.script, candidate.paths))
+        result = ReproResult(True, _refusal(allowance) or verify(candidate.script, candidate.paths))
         if result.words != NOT_REPRODUCED:
             return result
     return result
+
+
+def _refusal(allowance: Allowance) -> str | None:
+    """Why no further script is started, None while there is time."""
+    if not allowance.seconds:
+        return "not verified: --repro-total is 0"
+    return f"not verified: budget ({allowance.seconds:g} s, --repro-total)" if allowance.over else None
 
 
 def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH) -> str:

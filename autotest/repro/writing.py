@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotest.cases.store import Stored, stored_programs
+from autotest.cases.store import Store, Stored
 from autotest.repro import arrays
 from autotest.repro.issue import Extent, issue_text
 from autotest.repro.script import Unscripted, script
@@ -84,7 +84,7 @@ def attempts(run: Path, finding: Finding, summary: Summary) -> Iterator[Written 
     Yields a sentence instead where there is no script: `no script: its test stores no program, for it runs inline`.
     """
     try:
-        stored = stored_programs(run, finding.first.id)
+        stored = Store(run).programs(finding.first.id)
     except ProgramError as error:
         yield f"no script: {error}"
         return

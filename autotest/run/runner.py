@@ -121,8 +121,7 @@ class TestRun:
         if not inline:
             self._recollection.update(self.verdicts.ended, self.verdicts.rows, self.session.writer, self.nodeid)
         if self.verdicts.rows or self.verdicts.excused:  # pytest knows that an excused test may fail
-            self.verdicts.shrink(self.drawer, inline=inline)
-            self.verdicts.blame(inline=inline)
+            self.verdicts.triage.run(self.drawer, inline=inline)
             raise DivergenceError("\n\n".join([self.verdicts.message(), *stale, *([str(refused)] if refused else [])]))
         if refused is not None:
             raise refused

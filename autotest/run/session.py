@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autotest.budget import Budget
+from autotest.cases.store import Store
 from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
@@ -21,8 +23,8 @@ from autotest.options import RunOptions
 from autotest.workers.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from autotest.oracle.attribution import Time
-    from autotest.shrink.shrinker import Budget
+    from autotest.oracle.attribution import Attribution
+    from autotest.shrink.shrinker import Shrunk
     from autotest.workers.inline import InlineTarget
     from dual_object.program.program import Program
     from dual_object.replay.adapter import Reference, TargetInfo
@@ -68,18 +70,16 @@ class Session:
         self._target_recorded = False
 
     @cached_property
-    def shrinking(self) -> Budget:
+    def shrinking(self) -> Budget[Shrunk]:
         """The seconds that are left for making divergences minimal, and what has come of those spent."""
-        from autotest.shrink.shrinker import Budget
-
-        return Budget(self.options.shrink, self.options.shrink_total)
+        return Budget(self.options.shrink_total, self.options.shrink)
 
     @cached_property
-    def judging(self) -> Time:
+    def attributing(self) -> Budget[Attribution]:
         """The seconds that are left for finding out which side is wrong, and what has come of those spent."""
-        from autotest.oracle.attribution import Time
+        from autotest.oracle.attribution import EACH
 
-        return Time(self.options.blame_total)
+        return Budget(self.options.blame_total, EACH)
 
     @cached_property
     def reference(self) -> Reference:
@@ -147,9 +147,9 @@ class Session:
         return self.ledgers.nearest(self.test_file)
 
     @property
-    def programs(self) -> Path | None:
-        """Where the Programs of divergent cases are kept."""
-        return None if self.options.folder is None else self.options.folder / "programs"
+    def store(self) -> Store | None:
+        """Where the Programs of divergent cases are kept; None where the run keeps no records."""
+        return None if self.options.folder is None else Store(self.options.folder)
 
     def environment(self) -> dict[str, str]:
         """What the reference runs on."""

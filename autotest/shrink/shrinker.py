@@ -6,7 +6,6 @@ blamed call alone. A target that dies costs a new worker each time that it does,
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from autotest.budget import Allowance, Budget, OutOfTimeError
 from autotest.cases.case import Origin
 from autotest.cases.drawer import Drawer
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence, blamed_line
-from autotest.errors import AutotestError, EnvironmentFault, HarnessFault
+from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.judge.localization import call_alone
 from autotest.judge.standalone import TrialError, trial
 from autotest.shrink.choices import UnavailableError, check_available, minimise
@@ -53,10 +53,6 @@ COSTLY_SECONDS = 1.0
 DEADLY = ("crash", "timeout")
 
 
-class OutOfTimeError(AutotestError, TimeoutError):
-    """The seconds of a search are spent; what has stood so far is its result."""
-
-
 @dataclass(frozen=True, slots=True)
 class Shrunk:
     """The simplest Program found, or `program` None and `note` why there is none; `note` may also say why it could be
@@ -85,32 +81,24 @@ class Shrunk:
         }
 
 
-@dataclass(slots=True)
-class Budget:
-    """Seconds that a run may spend on shrinking: for `each` fingerprint, and `left` for all. `found` are the results
-    so far, by fingerprint: what shows in several tests is shrunk in the first.
-    """
+class Interestingness:
+    """Delta debugging's test: whether a Program shows the wanted fingerprint. Raises OutOfTimeError past its
+    `allowance` (None: it has none).
 
-    each: float
-    total: float
-    left: float = field(init=False)
-    found: dict[str, Shrunk] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Nothing is spent yet."""
-        self.left = self.total
-
-
-class Judge:
-    """Whether a Program shows a fingerprint; raises OutOfTimeError past `deadline`. `shown` is the simplest Program
-    that has, with its divergence; `others` are the fingerprints that came instead; `shapes` are the exceptional ones
-    that a Program may have.
+    `shown` is the simplest Program that has shown it, with its divergence; `others` are the fingerprints that came
+    instead; `shapes` are the exceptional ones that a Program may have.
     """
 
     def __init__(
-        self, reference: Reference, target: Target, name: str, rules: Rules, wanted: Divergence, deadline: float
+        self,
+        reference: Reference,
+        target: Target,
+        name: str,
+        rules: Rules,
+        wanted: Divergence,
+        allowance: Allowance | None = None,
     ) -> None:
-        self.deadline = deadline
+        self.allowance = allowance
         self.runs = 0
         self.shown: tuple[Program, Divergence] | None = None
         self.others: dict[str, None] = {}
@@ -124,8 +112,8 @@ class Judge:
 
     def __call__(self, program: Program) -> bool:
         """Run a Program on both sides."""
-        if time.monotonic() > self.deadline:
-            raise OutOfTimeError("the seconds for shrinking are spent")
+        if self.allowance is not None:
+            self.allowance.check()
         if not shapes(program) <= self.shapes:
             return False
         self.runs += 1
@@ -150,7 +138,7 @@ def shrink(
     rules: Rules,
     divergence: Divergence,
     draw: tuple[int, Origin],
-    budget: Budget,
+    budget: Budget[Shrunk],
 ) -> Shrunk:
     """Shrink what the case of `draw` (its index and origin) shows, within the budget; takes from it what that took."""
     kind = divergence.difference.kind
@@ -160,39 +148,45 @@ def shrink(
     known = budget.found.get(fingerprint)
     if known is not None:
         return known
-    seconds = min(budget.each, budget.left)
-    if seconds <= 0:
+    if budget.spent:
         note = f"the {budget.total:g} s that this process has for shrinking are spent; --shrink-total gives more"
         return Shrunk(None, note, 0.0, 0)
     unavailable = _unavailable()
-    started = time.monotonic()
-    judge = Judge(reference, target, drawer.target, rules, divergence, started + seconds)
+    allowance = budget.allow()
+    interesting = Interestingness(reference, target, drawer.target, rules, divergence, allowance)
     with _waiting(target, HANG_SECONDS if kind == "timeout" else None), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of hundreds of draws that nobody wrote
-        notes = unavailable + _search(reference, drawer, divergence, draw, judge, seconds, choices=not unavailable)
-        if judge.shown is None and judge.runs:  # what simpler candidates showed instead says nothing of the case
-            judge.others.clear()
-            judge.deadline = float("inf")
-            judge(divergence.program)
-    if kind == "timeout" and judge.shown is not None:
+        notes = unavailable + _search(
+            reference, drawer, divergence, draw, interesting, allowance, choices=not unavailable
+        )
+        if interesting.shown is None and interesting.runs:
+            _ask_the_case(interesting, divergence.program)
+    if kind == "timeout" and interesting.shown is not None:
         with _waiting(target, SURE_SECONDS):
-            notes += _sure(judge)
-    spent = time.monotonic() - started
-    budget.left -= spent
-    if judge.shown is None:
-        shrunk = Shrunk(None, "; ".join(notes + _instead(judge)), spent, judge.runs)
-    else:
-        program, shown = judge.shown
-        call = shown.call if shown.program is program else None
-        shrunk = Shrunk(program, "; ".join(notes) or None, spent, judge.runs, blamed_line(program, call), shown)
-    budget.found[fingerprint] = shrunk
-    return shrunk
+            notes += _sure(interesting)
+    return budget.keep(fingerprint, _result(interesting, notes, budget.take(allowance)))
 
 
-def _instead(judge: Judge) -> list[str]:
-    if judge.others:
-        return [f"run again, it became another failure: {', '.join(judge.others)}"]
-    return ["run again, it did not show"] if judge.runs else []
+def _ask_the_case(interesting: Interestingness, program: Program) -> None:
+    """Run the whole Program of the case again: what simpler candidates showed instead says nothing of it."""
+    interesting.others.clear()
+    interesting.allowance = None
+    interesting(program)
+
+
+def _result(interesting: Interestingness, notes: list[str], seconds: float) -> Shrunk:
+    if interesting.shown is None:
+        return Shrunk(None, "; ".join(notes + _instead(interesting)), seconds, interesting.runs)
+    program, shown = interesting.shown
+    call = shown.call if shown.program is program else None
+    note = "; ".join(notes) or None
+    return Shrunk(program, note, seconds, interesting.runs, blamed_line(program, call), shown)
+
+
+def _instead(interesting: Interestingness) -> list[str]:
+    if interesting.others:
+        return [f"run again, it became another failure: {', '.join(interesting.others)}"]
+    return ["run again, it did not show"] if interesting.runs else []
 
 
 def _search(
@@ -200,25 +194,24 @@ def _search(
     drawer: Drawer,
     divergence: Divergence,
     draw: tuple[int, Origin],
-    judge: Judge,
-    seconds: float,
+    interesting: Interestingness,
+    allowance: Allowance,
     *,
     choices: bool,
 ) -> list[str]:
     """Shrink choices, then the Program; what is to be said of it."""
-    end = judge.deadline
     notes: list[str] = []
     try:
         if choices and divergence.difference.kind not in DEADLY:
-            judge.deadline = end - seconds * (1 - CHOICES_SHARE)
-            _shrink_choices(drawer, draw, judge)
-            judge.deadline = end
-        starts = _starts(reference, judge, divergence)
-        judge.shapes = judge.shapes.union(*map(shapes, starts))
+            interesting.allowance = allowance.first(CHOICES_SHARE)
+            _shrink_choices(drawer, draw, interesting)
+            interesting.allowance = allowance
+        starts = _starts(reference, interesting, divergence)
+        interesting.shapes = interesting.shapes.union(*map(shapes, starts))
         forward = not divergence.difference.phase.endswith("backward")
-        Reducer(reference, judge).run(starts, forward=forward)
+        Reducer(reference, interesting).run(starts, forward=forward)
     except OutOfTimeError:
-        notes.append(f"its {seconds:g} s were spent before it was minimal; --shrink gives more")
+        notes.append(f"its {allowance.seconds:g} s were spent before it was minimal; --shrink gives more")
     return notes
 
 
@@ -231,16 +224,16 @@ def _unavailable() -> list[str]:
     return []
 
 
-def _shrink_choices(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> None:
-    """Shrink the choices of a case; `judge` keeps the simplest Program that shows the divergence."""
+def _shrink_choices(drawer: Drawer, draw: tuple[int, Origin], interesting: Interestingness) -> None:
+    """Shrink the choices of a case; `interesting` keeps the simplest Program that shows the divergence."""
     index, origin = draw
     drawn = PhiloxSource(case_key(origin.seed, drawer.test, index))
     raised = drawer.raised
     try:
-        attempt = _attempt(drawer, draw, judge)
-        started = time.monotonic()
+        attempt = _attempt(drawer, draw, interesting)
+        costly = Allowance(COSTLY_SECONDS)
         attempt(drawn)  # also for its choices
-        if drawn.choices and time.monotonic() - started < COSTLY_SECONDS:
+        if drawn.choices and not costly.over:
             minimise(drawn.choices, attempt)
     except OutOfTimeError:
         return  # the Program is reduced in the seconds that are left
@@ -248,7 +241,7 @@ def _shrink_choices(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> N
         drawer.raised = raised
 
 
-def _attempt(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> Callable[[Source], bool]:
+def _attempt(drawer: Drawer, draw: tuple[int, Origin], interesting: Interestingness) -> Callable[[Source], bool]:
     index, origin = draw
 
     def attempt(source: Source) -> bool:
@@ -258,15 +251,15 @@ def _attempt(drawer: Drawer, draw: tuple[int, Origin], judge: Judge) -> Callable
             raise
         except (Exception, pytest.skip.Exception, pytest.fail.Exception):
             return False  # simpler choices may be none that the body can work with
-        return judge(drawn.program)
+        return interesting(drawn.program)
 
     return attempt
 
 
-def _starts(reference: Reference, judge: Judge, divergence: Divergence) -> list[Program]:
+def _starts(reference: Reference, interesting: Interestingness, divergence: Divergence) -> list[Program]:
     """Programs to reduce, the most promising first: the blamed call alone, then all."""
     starts: list[Program] = []
-    for found in ([judge.shown[1]] if judge.shown is not None else []) + [divergence]:
+    for found in ([interesting.shown[1]] if interesting.shown is not None else []) + [divergence]:
         if found.alone is not None:
             starts.append(found.alone)
         elif found.call is not None:
@@ -276,12 +269,12 @@ def _starts(reference: Reference, judge: Judge, divergence: Divergence) -> list[
     return starts
 
 
-def _sure(judge: Judge) -> list[str]:
+def _sure(interesting: Interestingness) -> list[str]:
     """Run what hung for a short while once more; where it answers after all, it is no result."""
-    assert judge.shown is not None
-    program, _ = judge.shown
-    judge.shown, judge.deadline = None, float("inf")
-    if judge(program):
+    assert interesting.shown is not None
+    program, _ = interesting.shown
+    interesting.shown, interesting.allowance = None, None
+    if interesting(program):
         return []
     return ["what was found answers when it is given longer"]
 
@@ -356,4 +349,4 @@ def worst_first(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return sorted(rows, key=lambda row: (row["kind"] not in DEADLY, row["level"] != "wrong"))
 
 
-__all__ = ["Budget", "Judge", "OutOfTimeError", "Shrunk", "shrink", "worst_first"]
+__all__ = ["Interestingness", "Shrunk", "shrink", "worst_first"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from autotest.budget import Budget
 from autotest.judge.standalone import trial
 from autotest.ledger.entries import DEADLY, Entry, read
-from autotest.oracle.attribution import Time, judge
+from autotest.oracle.attribution import attribute
 from autotest.workers.supervisor import Supervisor
 from benchmarks.blame.judging import Answer
 from dual_object.adapters.torch.adapter import Adapter
@@ -35,8 +36,8 @@ def judged(most: int, group: str) -> Iterator[Answer]:
             for divergence in divergences:
                 if not entry.covers(divergence.fingerprint("oneflow")):
                     continue
-                culprit = judge(reference, supervisor, "oneflow", rules, divergence, Time(60.0, each=20.0))
-                yield Answer(group, entry.reason, entry.fingerprint, culprit.verdict, culprit.reason)
+                attribution = attribute(reference, supervisor, "oneflow", rules, divergence, Budget(60.0, 20.0))
+                yield Answer(group, entry.reason, entry.fingerprint, attribution.verdict, attribution.reason)
     finally:
         supervisor.close()
 

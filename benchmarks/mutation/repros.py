@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotest.cases.store import stored_programs
+from autotest.cases.store import Store
 from autotest.repro.verifying import EACH, NOT_REPRODUCED, words
 from autotest.repro.writing import attempts
 from benchmarks.mutation.fault import Fault
@@ -79,7 +79,7 @@ def _repro(fault: Fault, killer: Red, run: Path, summary: Summary) -> Repro:
         clean = _words([str(written.script)])
         if planted != NOT_REPRODUCED:
             break
-    stored = stored_programs(run, finding.first.id)
+    stored = Store(run).programs(finding.first.id)
     calls, elements = stored[0].size if stored else (0, 0)
     return Repro(fault, planted, clean, calls, elements)
 

@@ -12,7 +12,7 @@ from autotest import torch
 from autotest.compare.difference import Rules
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
-from autotest.judge.localization import blame, blame_death, of_death
+from autotest.judge.localization import localize, localize_death, of_death
 from autotest.workers.protocol import Death
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
@@ -62,7 +62,7 @@ def test_call(deadly: list[str], noted: Death, phase: str, blamed: str) -> None:
     """The call is blamed that ends the target alone; the one that it was at is asked first."""
     reference = Adapter()
     program, _ = recorded(reference, lambda: torch.neg(torch.sum(torch.exp(given(1.0)))))
-    told = blame_death(reference, Mortal(deadly, noted), of_death(program, noted, "eager_forward"))
+    told = localize_death(reference, Mortal(deadly, noted), of_death(program, noted, "eager_forward"))
     assert (told.difference.phase, told.op) == (phase, blamed)
     assert (told.alone is None) is (noted.timed_out or not deadly)
     assert told.alone is None or told.alone.ops() == [blamed]
@@ -106,7 +106,7 @@ def test_what_a_body_reads(monkeypatch: pytest.MonkeyPatch, body: Callable[[], A
     [shown] = target.eager([program])
     assert isinstance(shown, Observation)
     found = eager_differences(reference, program, seen, shown, Rules())
-    told = blame(reference, target, program, found, Rules(), Sides(seen, shown), graph=False)
+    told = localize(reference, target, program, found, Rules(), Sides(seen, shown), graph=False)
     assert [divergence.op for divergence in told] == [blamed]
 
 
@@ -114,7 +114,7 @@ def test_another_phase() -> None:
     """What ends the target alone, but in the backward, is not blamed for an end in the forward."""
     reference = Adapter()
     program, _ = recorded(reference, lambda: torch.neg(torch.sum(torch.exp(given(1.0)))))
-    told = blame_death(
+    told = localize_death(
         reference, Mortal(["exp"], death(None, backward=True)), of_death(program, death(1), "eager_forward")
     )
     assert (told.op, told.alone) == ("sum", None)
@@ -125,9 +125,9 @@ def test_graph() -> None:
     reference = Adapter()
     program, _ = recorded(reference, lambda: torch.neg(torch.sum(torch.exp(given(1.0)))))
     divergence = of_death(program, death(None), "graph_forward")
-    told = blame_death(reference, Mortal(["sum"], death(None), graphs=True), divergence)
+    told = localize_death(reference, Mortal(["sum"], death(None), graphs=True), divergence)
     assert (told.difference.phase, told.op) == ("graph_forward", "sum")
-    assert blame_death(reference, Mortal([], death(None), graphs=True), divergence) is divergence
+    assert localize_death(reference, Mortal([], death(None), graphs=True), divergence) is divergence
 
 
 def test_refused_call() -> None:
@@ -141,6 +141,6 @@ def test_refused_call() -> None:
         return x
 
     program, _ = recorded(reference, body)
-    told = blame_death(reference, Mortal(["mm"], death(1)), of_death(program, death(1), "eager_forward"))
+    told = localize_death(reference, Mortal(["mm"], death(1)), of_death(program, death(1), "eager_forward"))
     assert told.alone is not None
     assert [x.data.tolist() for x in told.alone.inputs] == [[pytest.approx(2.718281828459045)], [2.0]]

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 import torch as real
 
+from autotest import budget as budgets
 from autotest import torch
+from autotest.budget import Budget
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.observations import compare
 from autotest.judge.localization import of_death, only_call
-from autotest.oracle import attribution as culprit
-from autotest.oracle.attribution import Culprit, Time, judge
+from autotest.oracle.attribution import EACH, Attribution, attribute
 from autotest.workers.protocol import Death
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
@@ -67,10 +68,10 @@ def diverging(reference: Adapter, body: Callable[[], Any], change: Change) -> tu
     return Divergence(first, program, only_call(program)), target
 
 
-def judged(reference: Adapter, body: Callable[[], Any], change: Change) -> Culprit:
+def judged(reference: Adapter, body: Callable[[], Any], change: Change) -> Attribution:
     """The verdict on such a target."""
     divergence, target = diverging(reference, body, change)
-    return judge(reference, target, "other", Rules(), divergence, Time(100.0, each=100.0))
+    return attribute(reference, target, "other", Rules(), divergence, Budget(100.0, 100.0))
 
 
 def kept(seen: Observation, run: int) -> None:
@@ -219,13 +220,13 @@ def test_nondeterministic(reference: Adapter) -> None:
     """A side that gives another result at each run, or a difference that does not come again."""
     body = lambda: torch.exp(given(0.0, 1.0))  # noqa: E731 - a body
     found = judged(reference, body, lambda seen, run: times(1.5 + run)(seen, run))
-    assert found == Culprit("nondeterministic", "the target gives another result when it runs again (3 runs)")
+    assert found == Attribution("nondeterministic", "the target gives another result when it runs again (3 runs)")
     found = judged(reference, body, lambda seen, run: times(1.5 if run == 0 else 1.0)(seen, run))
-    assert found == Culprit("nondeterministic", "run again, it does not show (3 runs)")
+    assert found == Attribution("nondeterministic", "run again, it does not show (3 runs)")
     calls = iter(range(1, 100))
     reference._resolved["exp"] = lambda x: real.exp(x) * (1 + next(calls))
     found = judged(reference, body, kept)
-    assert found == Culprit("nondeterministic", "the reference gives another result when it runs again")
+    assert found == Attribution("nondeterministic", "the reference gives another result when it runs again")
 
 
 def test_facts_by_the_kernel(reference: Adapter) -> None:
@@ -235,15 +236,15 @@ def test_facts_by_the_kernel(reference: Adapter) -> None:
         seen.outputs = {id_: replace(shown, dtype="float64") for id_, shown in seen.outputs.items()}
 
     found = judged(reference, lambda: torch.atan(given(0.5)), wider)
-    assert found == Culprit("target", "torch.ops.aten does as the reference does")
+    assert found == Attribution("target", "torch.ops.aten does as the reference does")
     reference._resolved["atan"] = lambda x: real.atan(x).double()
     found = judged(reference, lambda: torch.atan(given(0.5)), kept)
-    assert found == Culprit("reference", "torch.ops.aten does as the target does")
+    assert found == Attribution("reference", "torch.ops.aten does as the target does")
     reference._resolved["atan"] = lambda x: real.atan(x).half()
     found = judged(reference, lambda: torch.atan(given(0.5)), wider)
-    assert found == Culprit("target", "torch.ops.aten does as neither side, and the reference gives the same twice")
+    assert found == Attribution("target", "torch.ops.aten does as neither side, and the reference gives the same twice")
     found = judged(reference, lambda: torch.nn.functional.normalize(given(0.5), dim=0), wider)
-    assert found == Culprit("target", "no third opinion on normalize, and the reference gives the same twice")
+    assert found == Attribution("target", "no third opinion on normalize, and the reference gives the same twice")
 
 
 def test_refusals(reference: Adapter) -> None:
@@ -254,7 +255,7 @@ def test_refusals(reference: Adapter) -> None:
         seen.ended = True
 
     found = judged(reference, lambda: torch.atan(given(0.5)), refused)
-    assert found == Culprit("target", "torch.ops.aten does as the reference does")
+    assert found == Attribution("target", "torch.ops.aten does as the reference does")
 
 
 @pytest.mark.parametrize(
@@ -270,7 +271,9 @@ def test_what_is_about_the_target_alone(reference: Adapter, kind: str, reason: s
     program, _ = recorded(reference, lambda: torch.exp(given(1.0)))
     divergence = Divergence(Difference("eager_forward", kind, "t0", "words"), program, 0)
     target = Other(kept)
-    assert judge(reference, target, "other", Rules(), divergence, Time(1.0)) == Culprit("target", reason)
+    assert attribute(reference, target, "other", Rules(), divergence, Budget(1.0, EACH)) == Attribution(
+        "target", reason
+    )
     assert target.runs == 0
 
 
@@ -280,26 +283,28 @@ def test_death(reference: Adapter, timed_out: bool, reason: str) -> None:
     program, _ = recorded(reference, lambda: torch.exp(given(1.0)))
     divergence = of_death(program, Death(timed_out, "died", 0, 0, ""), "eager_forward")
     target = Other(kept)
-    assert judge(reference, target, "other", Rules(), divergence, Time(1.0)) == Culprit("target", reason)
+    assert attribute(reference, target, "other", Rules(), divergence, Budget(1.0, EACH)) == Attribution(
+        "target", reason
+    )
     assert target.runs == 0
 
 
 def test_seconds(reference: Adapter, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is beyond the seconds of a run, or of one divergence, is not judged; a fingerprint is judged once."""
     divergence, target = diverging(reference, lambda: torch.exp(given(0.0, 1.0)), times(1.5))
-    seconds = Time(100.0, each=50.0)
-    first = judge(reference, target, "other", Rules(), divergence, seconds)
+    seconds = Budget[Attribution](100.0, 50.0)
+    first = attribute(reference, target, "other", Rules(), divergence, seconds)
     assert 50.0 < seconds.left < 100.0
     runs = target.runs
-    assert judge(reference, target, "other", Rules(), divergence, seconds) is first
+    assert attribute(reference, target, "other", Rules(), divergence, seconds) is first
     assert target.runs == runs
-    assert judge(reference, target, "other", Rules(), divergence, Time(0.0)) == Culprit(
+    assert attribute(reference, target, "other", Rules(), divergence, Budget(0.0, EACH)) == Attribution(
         "not judged", "the 0 s that this process has for verdicts are spent; --blame-total gives more"
     )
     moments = iter(range(0, 1000, 3))
-    monkeypatch.setattr(culprit, "time", _Clock(moments))
-    seconds = Time(100.0)
-    assert judge(reference, target, "other", Rules(), divergence, seconds) == Culprit(
+    monkeypatch.setattr(budgets, "time", _Clock(moments))
+    seconds = Budget[Attribution](100.0, EACH)
+    assert attribute(reference, target, "other", Rules(), divergence, seconds) == Attribution(
         "not judged", "its 2 s were spent"
     )
     assert seconds.left < 98.0

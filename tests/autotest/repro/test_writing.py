@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from autotest.budget import Allowance
 from autotest.cli import main
-from autotest.repro.verifying import Budget, settle, verify, words
+from autotest.repro.verifying import settle, verify, words
 from autotest.repro.writing import Written
 from reports.repros import ReproResult
 from support.runs import Outcome, run_pytest
@@ -156,15 +157,16 @@ def test_candidates(tmp_path: Path) -> None:
         yield candidate(tmp_path / "least", 0)
         yield candidate(tmp_path / "whole", 1)
 
-    assert settle(two(), Budget(60)) == ReproResult(True, "verified: exits 1")
-    assert settle(iter([candidate(tmp_path / "a", 0)]), Budget(60)) == ReproResult(True, "did not reproduce (exit 0)")
-    assert settle(iter(["no script: a lambda"]), Budget(60)) == ReproResult(False, "no script: a lambda")
+    assert settle(two(), Allowance(60)) == ReproResult(True, "verified: exits 1")
+    assert settle(iter([candidate(tmp_path / "a", 0)]), Allowance(60)) == ReproResult(
+        True, "did not reproduce (exit 0)"
+    )
+    assert settle(iter(["no script: a lambda"]), Allowance(60)) == ReproResult(False, "no script: a lambda")
 
 
 def test_budget(tmp_path: Path) -> None:
     """What does not fit is written, and told as not verified."""
-    spent = Budget(5)
-    spent.end = 0.0
+    spent = Allowance(5, started=float("-inf"))
     script = candidate(tmp_path / "a", 1)
     assert settle(iter([script]), spent) == ReproResult(True, "not verified: budget (5 s, --repro-total)")
-    assert settle(iter([script]), Budget(0)) == ReproResult(True, "not verified: --repro-total is 0")
+    assert settle(iter([script]), Allowance(0)) == ReproResult(True, "not verified: --repro-total is 0")

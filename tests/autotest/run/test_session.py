@@ -17,7 +17,7 @@ from reports import read_run, summarize
 def test_session_outside_pytest_keeps_no_records(session: Session) -> None:
     """A session without a folder writes nothing and keeps no Programs."""
     assert session.writer is None
-    assert session.programs is None
+    assert session.store is None
     assert session_for("anything") is session
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autotest import budget as budgets
 from autotest import dual, random, random_tensor, torch
+from autotest.budget import Allowance, Budget
 from autotest.cases.drawer import Drawer
 from autotest.cases.store import find
 from autotest.compare.difference import Rules
@@ -25,7 +27,7 @@ from autotest.run.session import Session
 from autotest.shrink import choices as hypothesis_source
 from autotest.shrink import shrinker as shrinking
 from autotest.shrink.choices import UnavailableError
-from autotest.shrink.shrinker import Budget, Judge, Shrunk, shrink, values, worst_first
+from autotest.shrink.shrinker import Interestingness, Shrunk, shrink, values, worst_first
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
@@ -98,28 +100,28 @@ def test_hang(tmp_path: Path) -> None:
 def test_slow_answer_is_no_hang(session: Session) -> None:
     """What only answers late is not told as the shrunk form of a hang."""
     _, divergence = _diverging(session)
-    judge = Judge(session.reference, session.supervisor, "torch", Rules(), divergence, 0.0)
-    judge.shown = Program([], [Call("function", "zeros", (1,), {}, out=Ref(0))], Ref(0)), divergence
-    assert shrinking._sure(judge) == ["what was found answers when it is given longer"]
-    assert judge.shown is None
-    judge.shown = divergence.program, divergence
-    assert shrinking._sure(judge) == []
+    interesting = Interestingness(session.reference, session.supervisor, "torch", Rules(), divergence, Allowance(0.0))
+    interesting.shown = Program([], [Call("function", "zeros", (1,), {}, out=Ref(0))], Ref(0)), divergence
+    assert shrinking._sure(interesting) == ["what was found answers when it is given longer"]
+    assert interesting.shown is None
+    interesting.shown = divergence.program, divergence
+    assert shrinking._sure(interesting) == []
 
 
 def test_no_shape_becomes_exceptional(session: Session) -> None:
     """A Program comes to no 0-dim or empty tensor or state of a module where the divergent one has none."""
     _, divergence = _diverging(session)
-    judge = Judge(session.reference, session.supervisor, "torch", Rules(), divergence, float("inf"))
+    interesting = Interestingness(session.reference, session.supervisor, "torch", Rules(), divergence)
     [x] = divergence.proof.inputs
     few = [replace(divergence.proof, inputs=[replace(x, data=data, strides=None)]) for data in _exceptional(x.data)]
     made = Call("module", "nn.Linear", (0, 1), {}, out=Ref(99), state={"weight": np.zeros((1, 0), np.float32)})
     few.append(replace(divergence.proof, calls=[made, *divergence.proof.calls]))
-    assert [judge(program) for program in few] == [False] * 3
-    assert judge.runs == 0
-    assert judge(divergence.proof)
-    judge.shapes = frozenset({"0-dim"})
-    judge(few[0])
-    assert judge.runs == 2
+    assert [interesting(program) for program in few] == [False] * 3
+    assert interesting.runs == 0
+    assert interesting(divergence.proof)
+    interesting.shapes = frozenset({"0-dim"})
+    interesting(few[0])
+    assert interesting.runs == 2
 
 
 def _exceptional(data: np.ndarray) -> list[np.ndarray]:
@@ -207,14 +209,14 @@ def _diverging(session: Session) -> tuple[Drawer, Divergence]:
     return drawer, next(one for one in found if one.difference.phase == "eager_forward")
 
 
-def _shrink(session: Session, budget: Budget) -> Shrunk:
+def _shrink(session: Session, budget: Budget[Shrunk]) -> Shrunk:
     drawer, divergence = _diverging(session)
     return shrink(session.reference, session.supervisor, drawer, Rules(), divergence, (0, drawer.origin), budget)
 
 
 def test_shrunk_once_per_run(session: Session) -> None:
     """A fingerprint of a second test is not shrunk again; what was spent is gone from the run's seconds."""
-    budget = Budget(30.0, 100.0)
+    budget = Budget[Shrunk](100.0, each=30.0)
     first = _shrink(session, budget)
     assert (first.note, first.program and first.program.ops()) == (None, ["shifted"])
     assert budget.left == pytest.approx(100.0 - first.seconds)
@@ -223,7 +225,7 @@ def test_shrunk_once_per_run(session: Session) -> None:
 
 def test_budget_is_spent(session: Session) -> None:
     """Where the run has no seconds left, each further divergence says so."""
-    budget = Budget(10.0, 120.0)
+    budget = Budget[Shrunk](120.0, each=10.0)
     budget.left = 0.0
     assert _shrink(session, budget) == Shrunk(
         None, "the 120 s that this process has for shrinking are spent; --shrink-total gives more", 0.0, 0
@@ -232,11 +234,11 @@ def test_budget_is_spent(session: Session) -> None:
 
 def test_seconds_of_one_divergence_are_spent(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that is cut short keeps what it had, and says so; one that had nothing says that alone."""
-    shrunk = _shrink(session, Budget(1e-9, 100.0))
+    shrunk = _shrink(session, Budget(100.0, each=1e-9))
     assert (shrunk.program, shrunk.note) == (None, "its 1e-09 s were spent before it was minimal; --shrink gives more")
     moments = count(step=8.0)  # each look at the clock is eight seconds later
-    monkeypatch.setattr(shrinking, "time", SimpleNamespace(monotonic=lambda: next(moments)))
-    shrunk = _shrink(session, Budget(30.0, 100.0))
+    monkeypatch.setattr(budgets, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+    shrunk = _shrink(session, Budget(100.0, each=30.0))
     assert shrunk.program is not None
     assert shrunk.note == "its 30 s were spent before it was minimal; --shrink gives more"
 
@@ -249,7 +251,7 @@ def test_without_hypothesis_the_program_is_reduced(session: Session, monkeypatch
 
     monkeypatch.setattr(shrinking, "check_available", unavailable)
     monkeypatch.setattr(hypothesis_source, "_minimise", None)
-    shrunk = _shrink(session, Budget(30.0, 100.0))
+    shrunk = _shrink(session, Budget(100.0, each=30.0))
     assert shrunk.note == "choices were not shrunk: Hypothesis 9 is another"
     assert shrunk.program is not None
     assert (shrunk.program.ops(), shrunk.program.inputs[0].data.size) == (["shifted"], 1)

@@ -1,0 +1,57 @@
+"""Spread: how far the rounding of its inputs moves a result, and where it jumps instead of following them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotest.oracle.perturbation import NEARER
+from dual_object.program.values import Array
+
+#: A result may be off by so many times what the nudges have moved it: a few runs do not find the worst.
+SPREADS = 8.0
+#: What of an exact result float64 itself may lose.
+NOISE = 1e-12
+#: A smooth result moves less the nearer the nudges are; one that still moves by more than such a part of it jumps.
+JUMP = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What nudges of the inputs do to each element of a result. `moves` is how far `UNITS` units of rounding move it,
+    0 where it `jumps`; `crossed` where it jumps within that rounding, though not at the inputs themselves.
+    """
+
+    moves: Array
+    jumps: Array
+    crossed: Array
+
+    @classmethod
+    def of(cls, exact: Array, near: Sequence[Array], nearer: Sequence[Array], scale: float) -> Spread:
+        """The spread by two sets of runs, of which the second is NEARER times as near to the `exact` result; what that
+        one moves comes to `UNITS` units of rounding when it is taken `scale` times.
+        """
+        far, close = farthest(exact, near), farthest(exact, nearer)
+        noise = NOISE * np.abs(exact)
+        moving = close > noise
+        jumps = (moving & ~(close <= far / JUMP)) | ~np.isfinite(close)
+        moves = np.where(moving & ~jumps, close * scale, 0.0)
+        return cls(moves, jumps, np.asarray(far > JUMP * (moves * NEARER / scale) + noise))
+
+
+def equal(left: Array, right: Array) -> Array:
+    """Where two results are the same; one NaN is as another."""
+    return np.asarray((left == right) | ((left != left) & (right != right)))
+
+
+def farthest(exact: Array, runs: Sequence[Array]) -> Array:
+    """The greatest distance of any run from the exact one; infinite where one of them is not finite."""
+    if not runs:
+        return np.zeros(exact.shape)
+    moved = np.max([np.where(equal(run, exact), 0.0, np.abs(run - exact)) for run in runs], axis=0)
+    return np.where(np.isnan(moved), np.inf, moved)
+
+
+__all__ = ["JUMP", "NOISE", "SPREADS", "Spread", "equal", "farthest"]

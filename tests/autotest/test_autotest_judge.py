@@ -1,0 +1,207 @@
+"""What the judge makes of what a target shows, eagerly and in graphs; the target answers in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autotest.cases.case import Case
+from autotest.judge.judge import Judge
+from autotest.judge.judgement import Check, Checks, Judgement
+from autotest.options import TestOptions
+from autotest.workers.protocol import Death, GraphFailure
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.calls import Call, Input
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+from dual_object.replay.adapter import GraphRefusal, TargetInfo
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import Replay
+
+#: What a target's graph gives for each Program that it is asked for, by what eager gives for it.
+Graph = Callable[[Sequence[Observation]], Any]
+DIED = Death(False, "died", 0, None, "last words")
+
+
+class Pretended:
+    """A target that computes as PyTorch does, and then shows what `eager` and `graph` make of it."""
+
+    def __init__(self, eager: Callable[[Observation, Program], Any], graph: Graph) -> None:
+        self._eager = eager
+        self._graph = graph
+        self.graphs: list[int] = []
+
+    def info(self) -> TargetInfo:
+        """It can do nothing that not every target can."""
+        return TargetInfo("pretended", {}, ("cpu",), ("float32",))
+
+    def eager(self, programs: Sequence[Program]) -> list[Any]:
+        """What each Program shows."""
+        return [self._eager(_run(program), program) for program in programs]
+
+    def graph(self, programs: Sequence[Program], gradients: Any, again: Any = None) -> Any:
+        """What their one graph shows; how many there were is kept."""
+        self.graphs.append(len(programs))
+        return self._graph([_run(program) for program in programs])
+
+
+def _run(program: Program) -> Observation:
+    return Replay(Adapter(), program).run()
+
+
+def sound(seen: Observation, program: Program) -> Observation:
+    """The target computes as PyTorch does."""
+    return seen
+
+
+def same(seen: Sequence[Observation]) -> Any:
+    """The graph gives what eager gives."""
+    return list(seen)
+
+
+def off(seen: Observation) -> Observation:
+    """Every output is one more than it should be."""
+    outputs = {id_: replace(one, data=one.data + 1) for id_, one in seen.outputs.items()}
+    return replace(seen, outputs=outputs)
+
+
+def wrong_exp(seen: Observation, program: Program) -> Observation:
+    """Eager is wrong wherever it ends in `exp`."""
+    return off(seen) if program.ops()[-1] == "exp" else seen
+
+
+def program(*ops: str) -> Program:
+    """These functions, one after the other, of two numbers."""
+    x = Input(0, "", np.array([0.25, 0.5], np.float32), "float32")
+    return Program(
+        [x], [Call("function", op, (Ref(i),), {}, out=Ref(i + 1)) for i, op in enumerate(ops)], Ref(len(ops))
+    )
+
+
+def judged(target: Pretended, *programs: Program) -> list[Judgement]:
+    """What comes of these Programs on a target."""
+    reference = Adapter()
+    judge = Judge(reference, target, TestOptions(n=1))
+    judgements = [
+        Judgement(Case(index, f"test#{index}", each, Replay(reference, each, side="reference").run()), 0.0)
+        for index, each in enumerate(programs)
+    ]
+    judge.judge(judgements, target.eager(programs))
+    return judgements
+
+
+def told(judgement: Judgement) -> list[tuple[str, str, str]]:
+    """Phase, kind and op of each divergence."""
+    return [(one.difference.phase, one.difference.kind, one.op) for one in judgement.divergences]
+
+
+def test_aligned() -> None:
+    """A target that does as PyTorch does is aligned, in its graph too, in which the cases go together."""
+    target = Pretended(sound, same)
+    first, second = judged(target, program("exp"), program("sin", "cos"))
+    assert [first.verdict, second.verdict] == ["aligned", "aligned"]
+    assert target.graphs == [2]
+    assert first.graph.record() == {
+        "forward": "verified",
+        "backward": "nothing to differentiate",
+        "again": "its first call diverges",
+    }
+
+
+def test_eager_is_localized() -> None:
+    """A wrong value is that of the call which shows it alone; the graph that does as eager does adds nothing."""
+    target = Pretended(wrong_exp, lambda seen: [off(one) for one in seen])
+    [judgement] = judged(target, program("sin", "exp"))
+    assert judgement.verdict == "divergent"
+    assert told(judgement) == [("eager_forward", "value", "exp")]
+
+
+def test_graph_is_localized() -> None:
+    """What only the graph of a call shows is told of the graph."""
+    [judgement] = judged(Pretended(sound, lambda seen: [off(one) for one in seen]), program("exp"))
+    assert told(judgement) == [("graph_forward", "value", "exp")]
+    assert str(judgement.graph.forward) == "verified"
+
+
+def test_only_together() -> None:
+    """What a case shows only in a graph that others share is of no call."""
+    target = Pretended(sound, lambda seen: [off(seen[0]), *seen[1:]] if len(seen) > 1 else list(seen))
+    first, second = judged(target, program("exp"), program("sin"))
+    assert told(first) == [("graph_forward", "batch_only", "program")]
+    assert first.divergences[0].difference.message.endswith("; alone in its graph it does not")
+    assert second.verdict == "aligned"
+    assert target.graphs == [2, 1]
+
+
+REFUSED = GraphRefusal(False, None, ("RuntimeError",), "no")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "divergences", "verdict"),
+    [
+        ([GraphRefusal(True, None, (), "it has no graphs")], "it has no graphs", [], "aligned"),
+        ([GraphRefusal(True, None, (), "")], "not run", [], "aligned"),
+        ([REFUSED], "the target's graph refused it", [("graph_forward", "exception", "exp")], "divergent"),
+        (
+            GraphFailure(("NotImplementedError",), "no"),
+            "the target's graph refused it",
+            [("graph_forward", "unsupported", "exp")],
+            "divergent",
+        ),
+        (DIED, "the graph ended in a crash", [("graph_forward", "crash", "exp")], "crashed"),
+        (
+            replace(DIED, timed_out=True),
+            "the graph ended in a timeout",
+            [("graph_forward", "timeout", "exp")],
+            "timed_out",
+        ),
+    ],
+)
+def test_no_result_of_a_graph(answer: Any, words: str, divergences: list[Any], verdict: str) -> None:
+    """What kept a graph from a result is told in the case's record; what is the target's fault diverges."""
+    [judgement] = judged(Pretended(sound, lambda seen: answer), program("exp"))
+    assert judgement.graph.record()["forward"] == words
+    assert told(judgement) == divergences
+    assert judgement.verdict == verdict
+
+
+def test_eager_death() -> None:
+    """A case whose eager run ends the target has no graph."""
+    target = Pretended(lambda seen, program: DIED, same)
+    [judgement] = judged(target, program("exp"))
+    assert (judgement.verdict, told(judgement)) == ("crashed", [("eager_forward", "crash", "exp")])
+    assert judgement.graph.record()["forward"] == "its eager run failed"
+    assert target.graphs == []
+
+
+def test_refused_draw() -> None:
+    """A target that dies of what PyTorch refuses diverges; one that refuses it as well does not."""
+    refused = program("exp")
+    refused.calls[0].raises = ("RuntimeError",)
+    dying = Judge(Adapter(), Pretended(lambda seen, program: DIED, same), TestOptions(n=1))
+    assert [one.difference.kind for one in dying.refused(refused)] == ["crash"]
+    fine = Judge(Adapter(), Pretended(lambda seen, program: Observation(), same), TestOptions(n=1))
+    assert fine.refused(refused) == []
+
+
+def test_checks_as_recorded() -> None:
+    """Each check is a word or its reason, in the order and under the keys that reports read."""
+    checks = Checks.of(program("exp"))
+    assert checks.record() == {"forward": "off", "backward": "nothing to differentiate"}
+    checks = Checks(distributed=True, random=True)
+    checks.ran(Check("verified"), backward=True)
+    checks.again = Check("unverified", "its inputs have no other values")
+    checks.state = checks.second = Check("verified")
+    assert list(checks.record().items()) == [
+        ("forward", "verified"),
+        ("backward", "verified"),
+        ("eager", "global"),
+        ("random", "tainted"),
+        ("second", "verified"),
+        ("state", "verified"),
+        ("again", "its inputs have no other values"),
+    ]
