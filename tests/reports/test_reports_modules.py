@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -63,6 +64,19 @@ def test_every_export_is_used():
     tested = {("coverage.js", "percentOf"), ("heatmap.js", "Shades"), ("heatmap.js", "bounds")}
     tested |= {("histogram.js", "foldEmpty"), ("matrix.js", "cellWords")}
     assert {(module.name, name) for module in modules for name in module.exports} - imported == tested
+
+
+def test_every_import_is_used():
+    """What a module imports stands once more in it, at least."""
+    modules = [Module.read(name, text) for name, text in MODULES.items()]
+    idle = [
+        (module.name, name)
+        for module in modules
+        for _, names in module.imports
+        for name in names
+        if len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", module.body)) < 2
+    ]
+    assert idle == []
 
 
 def faults(node: str, path: Path) -> str:
@@ -128,6 +142,67 @@ def test_matching(evaluate):
         True, False, False,
     ]  # fmt: skip
     assert evaluate("matching.js", 'matchWords("")(() => { throw new Error("made without need"); })') is True
+
+
+RUN = json.dumps(
+    {
+        "phases": ["eager_forward", "graph_forward"],
+        "families": ["unary", "binary"],
+        "tests": ["test_b", "test_a"],
+        "ops": [
+            {"op": "sin", "families": [0], "tests": [0], "cells": {"eager_forward": [0, 0, 0, 0, 0, 20, 0]}},
+            {"op": "add", "families": [1], "tests": [1], "cells": {"graph_forward": [0, 1, 0, 0, 0, 19, 0]}},
+        ],
+        "divergences": [
+            {"id": "1", "fingerprint": "f", "op": "add", "phase": "graph_forward", "kind": "crash", "level": "wrong"}
+            | {"message": "Killed", "tests": [1], "families": [1]},
+            {"id": "2", "fingerprint": "g", "op": "cos", "phase": "eager_forward", "kind": "value", "level": "counted"}
+            | {"message": "differs", "tests": [0, 1], "families": [0]},
+        ],
+    }
+)
+
+
+def test_run(evaluate):
+    """A run offers the names and choices that it has, in order, an op without a row of the matrix included."""
+    shown = "({ op: [...run.names.op], test: [...run.names.test], ...run.choices })"
+    assert evaluate("run.js", f"((run) => {shown})(new Run({RUN}))") == {
+        "op": ["add", "cos", "sin"],
+        "test": ["test_a", "test_b"],
+        "family": ["binary", "unary"],
+        "kind": ["crash", "value"],
+        "phase": ["eager_forward", "graph_forward"],
+        "level": ["crashed", "wrong", "counted", "aligned"],
+    }
+    lengths = '["cos", "sin"].map((op) => run.divergencesOf(op).length)'
+    assert evaluate("run.js", f"((run) => {lengths})(new Run({RUN}))") == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("filters", "ids", "ops"),
+    [
+        ({}, ["1", "2"], ["sin", "add"]),
+        ({"text": "KILLED"}, ["1"], []),
+        ({"text": "graph forward"}, ["1"], []),
+        ({"op": "add"}, ["1"], ["add"]),
+        ({"family": "unary"}, ["2"], ["sin"]),
+        ({"kind": "crash"}, ["1"], ["add"]),
+        ({"kind": "crash", "phase": "eager_forward"}, [], []),
+        ({"phase": "eager_forward"}, ["2"], ["sin"]),
+        ({"level": "crashed"}, ["1"], ["add"]),
+        ({"level": "aligned"}, [], ["sin", "add"]),
+        ({"test": "test_a"}, ["1", "2"], ["add"]),
+    ],
+)
+def test_filters(evaluate, filters, ids, ops):
+    """Each filter keeps the divergences and the ops that have what it asks for."""
+    chosen = {**dict.fromkeys(["text", "op", "family", "kind", "phase", "level", "test"], ""), **filters}
+    kept = (
+        f"((run, filters) => [run.divergences.filter(matchDivergence(run, filters)).map(({{ id }}) => id), "
+        f"run.ops.filter(matchOp(run, filters)).map(({{ op }}) => op)])"
+        f'(new (await import("./run.js")).Run({RUN}), {json.dumps(chosen)})'
+    )
+    assert evaluate("matching.js", kept) == [ids, ops]
 
 
 def test_shades(evaluate):

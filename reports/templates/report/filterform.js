@@ -6,7 +6,7 @@ import { spaced } from "./words.js";
 
 // Which filters mean something in which view.
 const APPLIES = { divergences: FILTERS, matrix: FILTERS, coverage: ["text", "op", "phase"], run: [] };
-const LABELS = { text: "text", level: "outcome" };
+const LABELS = { level: "outcome" };
 
 export class FilterForm {
   #run;

@@ -39,6 +39,7 @@ window.autotest = Object.freeze({
 navigation.start();
 
 function show(choice, before) {
+  // Another list starts at its first page; the same one with another row open does not.
   const listing = ({ view, filters, all }) => JSON.stringify([view, filters, all]);
   if (!before || listing(before) !== listing(choice)) paging.restart();
   tabs.sync(choice.view);
