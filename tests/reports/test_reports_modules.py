@@ -151,7 +151,8 @@ RUN = json.dumps(
         "tests": ["test_b", "test_a"],
         "ops": [
             {"op": "sin", "families": [0], "tests": [0], "cells": {"eager_forward": [0, 0, 0, 0, 0, 20, 0]}},
-            {"op": "add", "families": [1], "tests": [1], "cells": {"graph_forward": [0, 1, 0, 0, 0, 19, 0]}},
+            {"op": "add", "families": [1], "tests": [1]}
+            | {"cells": {"eager_forward": [0, 0, 0, 0, 0, 20, 0], "graph_forward": [0, 1, 0, 0, 0, 19, 0]}},
         ],
         "divergences": [
             {"id": "1", "fingerprint": "f", "op": "add", "phase": "graph_forward", "kind": "crash", "level": "wrong"}
@@ -188,7 +189,8 @@ def test_run(evaluate):
         ({"family": "unary"}, ["2"], ["sin"]),
         ({"kind": "crash"}, ["1"], ["add"]),
         ({"kind": "crash", "phase": "eager_forward"}, [], []),
-        ({"phase": "eager_forward"}, ["2"], ["sin"]),
+        ({"phase": "eager_forward"}, ["2"], ["sin", "add"]),
+        ({"phase": "graph_forward"}, ["1"], ["add"]),
         ({"level": "crashed"}, ["1"], ["add"]),
         ({"level": "aligned"}, [], ["sin", "add"]),
         ({"test": "test_a"}, ["1", "2"], ["add"]),
