@@ -5,7 +5,7 @@ from __future__ import annotations
 from reports.difference import RunDifference
 from reports.literals import literal, literal_lines
 from reports.quantities import counted
-from reports.templating import asset, template
+from reports.templating import style, template
 
 MOST_TESTS = 20
 MOST_LINES = 40
@@ -18,7 +18,7 @@ def difference_html(difference: RunDifference) -> str:
     """
     verdict, _, headline = difference.headline.partition(": ")
     return template("difference.html.j2").render(
-        css=asset("report.css"),
+        css=style("report.css"),
         tone="bad" if difference.worse else "good",
         verdict=verdict,
         headline=headline,

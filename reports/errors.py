@@ -27,5 +27,9 @@ class PlainError(ReportError, TypeError):
     """A value handed to a record is not plain data (None, bool, int, finite float, str, list, dict)."""
 
 
+class ScriptError(ReportError, ValueError):
+    """The modules of a page's script do not fit together; the message names the module and the line or name."""
+
+
 class PartError(ReportError, ValueError):
     """A seed, a worker name or a number of runs to keep is not one that folders can have."""

@@ -12,7 +12,7 @@ from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
 from reports.repros import texts
 from reports.summary import Divergence, Summary
-from reports.templating import asset, script_data, template
+from reports.templating import script, script_data, style, template
 from reports.verdict import broken, frameworks, headline
 
 MOST_MESSAGE = 300
@@ -115,8 +115,8 @@ def render_page(
     """
     verdict, _, words = headline(summary).partition(": ")
     return template("index.html.j2").render(
-        css=asset("report.css"),
-        js=asset("report.js"),
+        css=style("report.css"),
+        js=script("report"),
         data=script_data(index_data(summary, base)),
         title=f"op-autotest: {summary.target}",
         tone=TONES.get(verdict, "unsure"),

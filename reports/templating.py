@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from reports.literals import literal
 from reports.plain import encode
+from reports.script import join
 
 
 def template(name: str) -> Template:
@@ -27,10 +28,16 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def asset(name: str) -> Markup:
-    """Return a style sheet or script of this package, to stand in a page as it is."""
+def style(name: str) -> Markup:
+    """Return a style sheet of this package, to stand in a page as it is."""
     text = (files("reports") / "templates" / name).read_text(encoding="utf-8")
     return Markup(text)  # noqa: S704 - our own file
+
+
+def script(name: str) -> Markup:
+    """Return a folder of ES modules of this package as one script, to stand in a page as it is. Raises ScriptError."""
+    folder = files("reports") / "templates" / name
+    return Markup(join({file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}))  # noqa: S704 - our own
 
 
 def script_data(value: object) -> Markup:

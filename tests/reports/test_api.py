@@ -44,7 +44,7 @@ def test_errors_have_one_root():
     from reports import errors
 
     classes = [value for value in vars(errors).values() if inspect.isclass(value)]
-    assert len(classes) == 7
+    assert len(classes) == 8
     for error in classes:
         assert issubclass(error, errors.ReportError)
         assert error is errors.ReportError or len(error.__bases__) == 2

@@ -8,7 +8,7 @@ import pytest
 from jinja2 import TemplateNotFound, UndefinedError
 
 from reports import PlainError
-from reports.templating import asset, script_call, script_data, template
+from reports.templating import script, script_call, script_data, style, template
 
 HOSTILE = "</script><script>alert(1)</script><!-- & \u2028\u2029 \ud800"
 
@@ -48,10 +48,9 @@ def test_unknown_template():
         template("no.html.j2")
 
 
-@pytest.mark.parametrize("name", ["report.css", "report.js"])
-def test_assets_end_nothing(name):
+@pytest.mark.parametrize("text", [style("report.css"), script("report")], ids=["style", "script"])
+def test_assets_end_nothing(text):
     """What is inlined as it is cannot end the element that it stands in, and fetches nothing."""
-    text = asset(name)
     assert text
     for end in ("</script", "</style", "<!--", "@import", "http://cdn", "https://"):
         assert end not in text.lower()
@@ -59,7 +58,7 @@ def test_assets_end_nothing(name):
 
 def test_script_offers_the_functions_of_the_data_files():
     """The page's script has the two functions that data files call."""
-    text = asset("report.js")
+    text = script("report")
     assert "autotest" in text
     assert "detail" in text
     assert "coverage" in text

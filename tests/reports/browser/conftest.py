@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reports.templating import asset, script_call, script_data, template
+from reports.templating import script, script_call, script_data, style, template
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -100,7 +100,7 @@ def write_report(folder: Path, index: Data, details: list[Data], coverage: Data,
     for detail in details:
         (beside / f"{detail['id']}.js").write_text(script_call("autotest.detail", detail))
     (folder / "report" / "coverage.js").write_text(script_call("autotest.coverage", coverage))
-    static = {**sample_top(), **top, "css": asset("report.css"), "js": asset("report.js")}
+    static = {**sample_top(), **top, "css": style("report.css"), "js": script("report")}
     path = folder / "index.html"
     path.write_text(template("index.html.j2").render(data=script_data(index), **static))
     return path

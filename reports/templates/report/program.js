@@ -1,0 +1,31 @@
+// Programs, with a mark at the line that is blamed.
+
+import { copyButton, el, paragraph, scrollBox } from "./elements.js";
+import { section } from "./section.js";
+import { counted } from "./words.js";
+
+export function programSection(program, blamedLine) {
+  return section("Program",
+    programBox("Program", programLines(program, blamedLine)), copyButton(program, "program"));
+}
+
+// The simplest program found, below the values of its inputs; or the reason why there is none.
+export function shrunkSection({ program, blamed_line: blamedLine, values, calls, elements, note }) {
+  if (!program) return section("Not shrunk", paragraph("whole soft", note));
+  const lines = [...values.map((value) => programLine(value)), ...programLines(program, blamedLine)];
+  const text = [...values, "", program].join("\n").replace(/^\n/, "");
+  return section(`Shrunk to ${counted(calls, "call")}, ${counted(elements, "element")}`,
+    programBox("Shrunk program", lines), copyButton(text, "shrunk program"), note ? paragraph("soft", note) : null);
+}
+
+const programBox = (name, lines) => scrollBox(name, el("pre", { class: "program" }, lines));
+
+function programLines(program, blamedLine) {
+  const lines = program.replace(/\n+$/, "").split("\n");
+  return lines.map((line, index) => programLine(line, index + 1 === blamedLine));
+}
+
+function programLine(line, isBlamed = false) {
+  const mark = el("span", { class: "mark" }, isBlamed ? ">" : " ");
+  return isBlamed ? el("mark", { class: "line blamed" }, mark, line) : el("span", { class: "line" }, mark, line);
+}

@@ -1,0 +1,46 @@
+// The tabs of the views, and which view is shown.
+
+import { VIEWS } from "./address.js";
+import { byId } from "./elements.js";
+import { isQuiet } from "./outcomes.js";
+import { whole } from "./words.js";
+
+// The page has no view of the run where there is nothing to tell of it.
+export const viewsOfPage = () => VIEWS.filter((view) => byId(`tab-${view}`));
+
+export class Tabs {
+  #views = viewsOfPage();
+  #offered;
+  #navigation;
+
+  constructor(run, navigation) {
+    this.#navigation = navigation;
+    this.#offered = this.#views.filter((view) => run.ops.length || !["matrix", "coverage"].includes(view));
+    for (const view of this.#views) {
+      const tab = byId(`tab-${view}`);
+      tab.hidden = !this.#offered.includes(view);
+      tab.addEventListener("click", () => navigation.go({ view }));
+      tab.addEventListener("keydown", (event) => this.#step(view, event.key));
+    }
+    const loud = run.divergences.filter((divergence) => !isQuiet(divergence)).length;
+    if (loud) byId("tab-divergences").append(` ${whole(loud + run.more)}`);
+  }
+
+  sync(shown) {
+    for (const view of this.#views) {
+      const tab = byId(`tab-${view}`);
+      tab.setAttribute("aria-selected", String(view === shown));
+      tab.tabIndex = view === shown ? 0 : -1;
+      byId(`view-${view}`).hidden = view !== shown;
+    }
+  }
+
+  #step(view, key) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    if (!step) return;
+    const { length } = this.#offered;
+    const next = this.#offered[(this.#offered.indexOf(view) + step + length) % length];
+    this.#navigation.go({ view: next });
+    byId(`tab-${next}`).focus();
+  }
+}
