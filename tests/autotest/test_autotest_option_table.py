@@ -90,7 +90,12 @@ def test_arguments_of_pytest(given: dict[str, Any], arguments: list[str]) -> Non
 def test_command_line_reaches_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every option of `autotest run` that pytest has reaches it as typed."""
     calls: list[list[str]] = []
-    monkeypatch.setattr("pytest.main", lambda arguments: bool(calls.append(arguments)))
+
+    def run(arguments: list[str]) -> int:
+        calls.append(arguments)
+        return 0
+
+    monkeypatch.setattr("pytest.main", run)
     values = {"target": "torch", "cases": "3", "inputs": "edge", "isolate": "never", "shard": "1/2"}
     both = [option for option in COMMAND if option.pytest is not None]
     given, expected = ["run", "-n", "0"], []
