@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from autotest.options.table import OPTIONS
 from autotest.ranks.environment import rank_input
 
 if TYPE_CHECKING:
@@ -21,96 +22,11 @@ _STATE: pytest.StashKey[_State] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; `autotest run` offers the same without the prefix."""
     group = parser.getgroup("autotest", "op alignment against PyTorch")
-    group.addoption(
-        "--autotest-target",
-        default="oneflow",
-        metavar="NAME",
-        help="target framework: oneflow, torch, or package.module:Class (default: oneflow)",
-    )
-    group.addoption(
-        "--autotest-seed",
-        default="0",
-        metavar="S",
-        help="seed of all draws, or 'random' to explore (default: 0)",
-    )
-    group.addoption(
-        "--autotest-inputs",
-        default="standard",
-        metavar="MODE",
-        help="plain: uniform values; standard: a share of special values, layouts and sizes; edge: more of them, and "
-        "NaN and infinities whatever the range (default: standard)",
-    )
-    group.addoption("--autotest-cases", default=None, metavar="N", help="cases per test, instead of each test's own n")
-    group.addoption(
-        "--autotest-case-timeout",
-        default="60",
-        metavar="SECONDS",
-        help="a case for which the target takes longer is timed out (default: 60; 0: no deadline)",
-    )
-    group.addoption(
-        "--autotest-isolate",
-        default="auto",
-        metavar="MODE",
-        help="always: target in its own process; never: in pytest's; "
-        "auto: its own unless a body touches raw target objects (default: auto)",
-    )
-    group.addoption(
-        "--autotest-report",
-        default="autotest-report",
-        metavar="DIR",
-        help="folder for records and summary.json (default: autotest-report)",
-    )
-    group.addoption(
-        "--autotest-shrink",
-        default="10",
-        metavar="SECONDS",
-        help="make each new divergence minimal in at most so many seconds (default: 10; 0: do not)",
-    )
-    group.addoption(
-        "--autotest-shrink-total",
-        default="120",
-        metavar="SECONDS",
-        help="seconds for all divergences of the run, shared evenly among xdist's workers (default: 120)",
-    )
-    group.addoption(
-        "--autotest-blame-total",
-        default="60",
-        metavar="SECONDS",
-        help="seconds for finding out which side of each divergence is wrong, shared likewise (default: 60; 0: do not)",
-    )
-    group.addoption(
-        "--autotest-no-memory",
-        action="store_true",
-        help="do not draw again what diverged in earlier runs, and do not remember what diverges now",
-    )
-    group.addoption(
-        "--autotest-shard",
-        default=None,
-        metavar="I/N",
-        help="run share I of N of the @autotest tests, chosen by name; other tests belong to share 1",
-    )
-    group.addoption("--autotest-case", default=None, metavar="KEY", help="run one case only: test_x.py::test_y#3")
-    group.addoption(
-        "--autotest-repro-total",
-        default="120",
-        metavar="SECONDS",
-        help="time to run the scripts that repeat a run's divergences, worst first (default: 120; 0: none is run)",
-    )
-    group.addoption(
-        "--autotest-drop-in",
-        action="store_true",
-        help="files that import OneFlow's own AutoTest harness run on this one, unmodified",
-    )
-    group.addoption(
-        "--autotest-strict",
-        action="store_true",
-        help="with --autotest-drop-in: what OneFlow's own harness would not have failed is red, too",
-    )
-    group.addoption(
-        "--autotest-survey",
-        action="store_true",
-        help="record the largest errors by op, dtype, device and phase, for `autotest tolerances`",
-    )
+    for option in OPTIONS.values():
+        if option.pytest is None:
+            continue
+        shape = {"action": "store_true"} if option.kind.flag else {"metavar": option.pytest.metavar}
+        group.addoption(option.typed_for_pytest, default=option.default, help=option.pytest.help, **shape)
 
 
 class _State:

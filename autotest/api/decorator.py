@@ -40,18 +40,21 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
     Args:
         body: the function or method, when used without parentheses.
-        options: `n` cases, each compared eagerly; `auto_backward` compares gradients of all leaves under a shared
-        random cotangent (ones
-            without `check_grad_use_random_data`); `rtol` and `atol`, both or neither, replace the dtype's own
-            tolerance; `check_allclose`, `check_dtype`
-            and `check_layout` (strides) switch comparisons off; `check_graph` runs every case again in the target's
-            static graph, backward for
-            `graph_backward`: a `"share"` of the cases (every fourth, at least three), `"all"` or `"none"`;
-            `because` names the case that needs an rtol and atol wider than the dtype's own;
-            `missing="count"` counts an op
-            that the target lacks instead of failing the test; `inputs` is `"plain"`, `"standard"` or `"edge"`, by
-            default what the run is asked for; `grad_order=2` differentiates the gradients again, eagerly, each from a
-            random cotangent of its own.
+        options: by name, each as `TestOptions` has it:
+
+            n: cases, each compared eagerly.
+            auto_backward: compare the gradients of all leaves, under a cotangent that both sides share.
+            rtol, atol: both or neither; they replace the dtype's own tolerance.
+            check_graph: run every case again in the target's static graph.
+            check_allclose: compare values.
+            check_dtype: compare dtypes.
+            check_layout: compare strides.
+            check_grad_use_random_data: draw the cotangent; False: ones.
+            graph_backward: cases whose graph runs backward: "share" (every fourth, at least three), "all" or "none".
+            missing: "fail"; "count": an op that the target lacks is counted and does not fail the test.
+            inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
+            grad_order: 2: differentiate the gradients again, eagerly, each under a random cotangent of its own.
+            because: the case that needs an rtol and atol wider than the dtype's own.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async.

@@ -6,14 +6,16 @@ import contextlib
 import difflib
 import io
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autotest.cases.digest import inputs_digest
 from autotest.cases.store import ReplayError
+from autotest.commands.run import pytest_arguments
 from autotest.exits import GONE, STANDS
+from autotest.options.table import OPTIONS
 from reports import ReportError, failure_text, read_run, runs
 from reports.records import Damage
 
@@ -64,22 +66,23 @@ def check_key(key: str) -> None:
 
 
 def replay_case(
-    key: str, path: str, seed: str, inputs: str, report: Path, target: str, timeout: float | None
+    key: str, path: str, report: Path, timeout: float | None, given: Mapping[str, str | None]
 ) -> tuple[int, str]:
     """Draw case `key` of the tests under `path` again and run it on both sides; exit status and what to print.
 
-    Inputs are held against what a run of `report` recorded of the same case. Raises ReplayError.
+    `given` are the target, seed and inputs, None for the default of a run. Inputs are held against what a run of
+    `report` recorded of the same case. Raises ReplayError.
     """
     import pytest
 
     check_key(key)
     recall = Recall(key)
+    asked = {name: OPTIONS[name].default if value is None else value for name, value in given.items()}
     out = io.StringIO()
     with tempfile.TemporaryDirectory(prefix="autotest-replay-") as place:
-        options = {"target": target, "seed": seed, "inputs": inputs, "report": place, "case": key, "repro-total": "0"}
-        options["case-timeout"] = str(timeout or 0)
+        options = {**asked, "report": place, "case": key, "repro_total": "0", "case_timeout": timeout or 0}
         arguments = ["-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported", path]
-        arguments += [f"--autotest-{name}={value}" for name, value in options.items()]
+        arguments += pytest_arguments(options)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             status = int(pytest.main(arguments, plugins=[recall]))
         ends = list(_ends(Path(place), key))
@@ -90,7 +93,7 @@ def replay_case(
     if recall.program is None or not ends:
         said = [line for line in out.getvalue().splitlines() if line.strip()]
         raise ReplayError(f"{key} gave no case (pytest ended with {status}): {' '.join(said[-3:])}")
-    return _verdict(key, recall.program, ends[-1], _recorded(report, key, target, seed, inputs))
+    return _verdict(key, recall.program, ends[-1], _recorded(report, key, asked))
 
 
 def _unknown(recall: Recall, path: str, out: str) -> str:
@@ -120,12 +123,12 @@ def _ends(report: Path, key: str) -> Iterator[dict[str, Any]]:
             raise ReplayError(str(error)) from None
 
 
-def _recorded(report: Path, key: str, target: str, seed: str, inputs: str) -> tuple[str, Path] | None:
-    """The digest that the newest run with this seed, inputs and target recorded of a case, and that run."""
+def _recorded(report: Path, key: str, asked: Mapping[str, Any]) -> tuple[str, Path] | None:
+    """The digest that the newest run asked for the same recorded of a case, and that run."""
     recorded: tuple[str, Path] | None = None
     for end in _ends(report, key):
         for row in end["divergences"]:
-            if row["target"] == target and "inputs" in row and (end["seed"], end["inputs"]) == (seed, inputs):
+            if "inputs" in row and asked == {"target": row["target"], "seed": end["seed"], "inputs": end["inputs"]}:
                 recorded = row["inputs"], end["run"]
     return recorded
 

@@ -6,31 +6,39 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import click
 
 from autotest.exits import USAGE
+from autotest.options.table import OPTIONS
 
 #: A pytest worker with its target worker holds about so much.
 BYTES_PER_PROCESS = 2 << 30
 
 
-def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, str], flags: Sequence[str] = ()) -> int:
+def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, Any]) -> int:
     """Run pytest in this process; returns the documented exit status."""
     import pytest
 
     refuse_missing(paths)
     count = processes(workers)
-    arguments = [*paths, *(f"--autotest-{name}={value}" for name, value in options.items())]
-    arguments += [f"--autotest-{name}" for name in flags]
     # pytest would rewrite the asserts of plugin packages; this one is imported already, and its asserts are for
     # readers.
-    arguments = ["-W", "ignore:Module already imported so cannot be rewritten; autotest", *arguments]
+    ignored = ["-W", "ignore:Module already imported so cannot be rewritten; autotest"]
+    arguments = [*ignored, *paths, *pytest_arguments(options)]
     if count:
         # A pytest worker dies only of what is not ours; none of its tests should be lost for it.
         arguments = ["-n", str(count), "--max-worker-restart", "1000", *arguments]
     status = int(pytest.main(arguments))
     return USAGE if status == pytest.ExitCode.USAGE_ERROR else status
+
+
+def pytest_arguments(options: Mapping[str, Any]) -> list[str]:
+    """Options of a run by name, as pytest takes them; None and False stand for what was not given."""
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    typed = {OPTIONS[name].typed_for_pytest: value for name, value in given.items()}
+    return [option if value is True else f"{option}={value}" for option, value in typed.items()]
 
 
 def refuse_missing(paths: Sequence[str]) -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from autotest.exits import USAGE
 
 
-def survey(paths: Sequence[str], workers: str, options: Mapping[str, str], report: Path, width: int) -> tuple[int, str]:
+def survey(paths: Sequence[str], workers: str, options: Mapping[str, Any], width: int) -> tuple[int, str]:
     """Run pytest on `paths` and return its exit status with the table; `width` is in columns."""
     from autotest.commands.run import run_pytest
     from reports import ReportError, read_run, resolve_run, summarize
     from reports.tolerances import save_tolerances, tolerance_text
 
-    status = run_pytest(paths, workers, options, ["survey"])
+    status = run_pytest(paths, workers, {**options, "survey": True})
     try:
-        folder = resolve_run(report)
+        folder = resolve_run(Path(options["report"]))
         rows = summarize(read_run(folder)).tolerances
         path = save_tolerances(folder, rows)
     except (ReportError, OSError) as error:

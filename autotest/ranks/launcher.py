@@ -27,6 +27,7 @@ from typing import Any, Literal
 import click
 
 from autotest.exits import DIVERGED, HARNESS_FAULT, NOTHING_COLLECTED, USAGE
+from autotest.options.table import OPTIONS
 from autotest.ranks.environment import RANK
 from autotest.ranks.peers import Note, read_note
 from autotest.workers.worker import START_TIMEOUT, last_words
@@ -235,39 +236,38 @@ def _free_port() -> int:
         return port
 
 
-def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[str, str], flags: Sequence[str]) -> int:
+def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[str, Any]) -> int:
     """Run pytest as `count` ranks and sum up what they found; returns the documented exit status.
 
-    `options` are ours by name, `flags` those without a value. Raises click.UsageError for options that several ranks
+    `options` are ours by name. Raises click.UsageError for options that several ranks
     cannot have, or more ranks than memory carries.
     """
-    from autotest.commands.run import refuse_missing
+    from autotest.commands.run import pytest_arguments, refuse_missing
     from autotest.errors import UsageError
-    from autotest.run.settings import commit, number, run_seed, shown_command
+    from autotest.run.settings import commit, shown_command
     from reports import plan_run
 
     _check(count, workers, options)
     refuse_missing(paths)
     try:
-        seed = run_seed(options["seed"])
-        timeout = number("case_timeout", options["case-timeout"], "--case-timeout") or None
-        repro_total = number("repro_total", options["repro-total"], "--repro-total")
+        seed = OPTIONS["seed"].read(options["seed"])
+        timeout = OPTIONS["case_timeout"].read(options["case_timeout"], "--case-timeout")
+        repro_total = OPTIONS["repro_total"].read(options["repro_total"], "--repro-total")
     except UsageError as error:
         raise click.UsageError(str(error)) from None
     folder = plan_run(Path(options["report"]).absolute(), seed)
     rank_input = {"autotest_folder": str(folder), "autotest_seed": seed}
     rank_input |= {"autotest_command": shown_command(), "autotest_commit": commit(Path.cwd())}
-    ours = [f"--autotest-{name}={value}" for name, value in {**options, "isolate": "never"}.items()]
+    ours = pytest_arguments({**options, "isolate": "never"})
     # Captured at its descriptors, the last words of a target that ends the process would be lost with it.
     arguments = ["-n", "0", "-p", "no:randomly", "--capture=sys", *paths, *ours]
-    arguments += [f"--autotest-{flag}" for flag in flags]
     with tempfile.TemporaryDirectory(prefix="autotest-ranks-") as place:
         with Ranks(Path(place), count, arguments, rank_input) as ranks:
             end = ranks.wait(timeout)
         return _conclude(ranks.all, end, folder, seed, options, repro_total)
 
 
-def _check(count: int, workers: str, options: Mapping[str, str]) -> None:
+def _check(count: int, workers: str, options: Mapping[str, Any]) -> None:
     import psutil
 
     if workers not in ("auto", "0"):
@@ -286,7 +286,7 @@ def _check(count: int, workers: str, options: Mapping[str, str]) -> None:
 
 
 def _conclude(
-    ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, options: Mapping[str, str], repro_total: float
+    ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, options: Mapping[str, Any], repro_total: float
 ) -> int:
     """Record what could not be recorded by the ranks themselves, print the summary, and give the exit status."""
     if end is not None and end.cause == "refused":
@@ -316,7 +316,7 @@ def _conclude(
     return HARNESS_FAULT if faulty else status
 
 
-def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, options: Mapping[str, str]) -> None:
+def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, options: Mapping[str, Any]) -> None:
     """Close the cases that were running when the ranks were ended; the first rank's record holds the divergence."""
     from autotest.compare.divergence import new_row
     from reports import RecordWriter

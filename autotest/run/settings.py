@@ -1,69 +1,51 @@
-"""From pytest's options to `RunOptions`, and from a finished run to its summary."""
+"""From pytest's options to `RunOptions`."""
 
 from __future__ import annotations
 
 import os
-import secrets
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from autotest.errors import UsageError
-from autotest.options import Inputs, Isolate, RunOptions, parse_shard
+from autotest.options import OPTIONS, RunOptions
 
 
 def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOptions:
     """The run's options; in an xdist worker, folder and seed are the controller's. Raises UsageError."""
+    rows = [option for option in OPTIONS.values() if option.pytest is not None]
+    asked = {option.field or option.name: option.read(config.getoption(option.typed_for_pytest)) for option in rows}
+    asked["report"] = Path(config.invocation_params.dir) / asked["report"]
+    if config.getoption("usepdb", False) or config.getoption("trace", False):
+        asked["case_timeout"] = None
+    # Processes that run tests side by side share the run's seconds evenly: none knows what the others find.
+    for name in ("shrink_total", "blame_total"):
+        asked[name] /= (worker or {}).get("workercount", 1)
+    about = _about(config, asked) if worker is None else _told(worker)
+    return RunOptions(**{**asked, **about}, root=config.rootpath)
+
+
+def _about(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What the process that a person started says of the run."""
     from reports import plan_run
 
-    option = config.getoption
-    seed = run_seed(option("--autotest-seed")) if worker is None else worker["autotest_seed"]
-    report = Path(option("--autotest-report"))
-    if not report.is_absolute():
-        report = Path(config.invocation_params.dir) / report
-    isolate = option("--autotest-isolate")
-    if isolate not in get_args(Isolate):
-        raise UsageError(
-            f"isolate={isolate!r}, but should be one of {', '.join(get_args(Isolate))} [--autotest-isolate]"
-        )
-    inputs = option("--autotest-inputs")
-    if inputs not in get_args(Inputs):
-        raise UsageError(f"inputs={inputs!r}, but should be one of {', '.join(get_args(Inputs))} [--autotest-inputs]")
-    cases = option("--autotest-cases")
-    timeout = number("case_timeout", option("--autotest-case-timeout"), "--autotest-case-timeout")
-    debugging = bool(option("usepdb", False)) or bool(option("trace", False))
-    shard = option("--autotest-shard")
-    total = number("shrink_total", option("--autotest-shrink-total"), "--autotest-shrink-total")
-    blame_total = number("blame_total", option("--autotest-blame-total"), "--autotest-blame-total")
-    return RunOptions(
-        target=option("--autotest-target"),
-        seed=seed,
-        cases=None if cases is None else _count("cases", cases, "--autotest-cases"),
-        case_timeout=None if debugging or timeout == 0 else timeout,
-        isolate=isolate,
-        report=report,
-        folder=plan_run(report, seed) if worker is None else Path(worker["autotest_folder"]),
-        root=config.rootpath,
-        worker="main" if worker is None else worker["workerid"],
-        command=shown_command() if worker is None else worker["autotest_command"],
-        commit=commit(config.rootpath) if worker is None else worker["autotest_commit"],
-        shard=None if shard is None else parse_shard(shard),
-        drop_in=bool(option("--autotest-drop-in")),
-        strict=bool(option("--autotest-strict")),
-        inputs=inputs,
-        survey=bool(option("--autotest-survey")),
-        shrink=number("shrink", option("--autotest-shrink"), "--autotest-shrink"),
-        memory=not option("--autotest-no-memory"),
-        # Processes that run tests side by side share the run's seconds evenly: none knows what the others find.
-        shrink_total=total / (worker or {}).get("workercount", 1),
-        blame_total=blame_total / (worker or {}).get("workercount", 1),
-        case=option("--autotest-case"),
-        repro_total=number("repro_total", option("--autotest-repro-total"), "--autotest-repro-total"),
-    )
+    folder = plan_run(asked["report"], asked["seed"])
+    return {"folder": folder, "command": shown_command(), "commit": commit(config.rootpath)}
+
+
+def _told(worker: Mapping[str, Any]) -> dict[str, Any]:
+    """What another process of the run was told by that one."""
+    return {
+        "worker": worker["workerid"],
+        "seed": worker["autotest_seed"],
+        "folder": Path(worker["autotest_folder"]),
+        "command": worker["autotest_command"],
+        "commit": worker["autotest_commit"],
+    }
 
 
 def shown_command() -> str:
@@ -88,29 +70,3 @@ def commit(root: Path) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None  # no git here: the report says nothing of a commit
     return told.stdout.strip() or None
-
-
-def run_seed(text: str) -> int:
-    """The seed that an option names; raises UsageError."""
-    if text == "random":
-        return secrets.randbelow(1 << 31)
-    if not text.isdecimal():
-        raise UsageError(f"seed={text!r}, but should be a whole number of at least 0, or 'random' [--autotest-seed]")
-    return int(text)
-
-
-def _count(name: str, text: str, knob: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"{name}={text!r}, but should be a whole number of at least 1 [{knob}]")
-    return int(text)
-
-
-def number(name: str, text: str, knob: str) -> float:
-    """The seconds that an option names; raises UsageError."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise UsageError(f"{name}={text!r}, but should be a number of seconds of at least 0 [{knob}]")
-    return value

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autotest.errors import UsageError
-from autotest.options import Shard, parse_shard
+from autotest.options import OPTIONS, Shard
 from support.runs import Outcome, environment, run_pytest
 
 NAMES = [f"test_{family}.py::test_{op}[{i}]" for family in ("a", "b") for op in ("sin", "cos") for i in range(250)]
@@ -59,7 +59,7 @@ def test_tests_without_cases() -> None:
 def test_bad_shard(text: str) -> None:
     """What is no shard is told with its value, its form and its option."""
     with pytest.raises(UsageError) as caught:
-        parse_shard(text)
+        OPTIONS["shard"].read(text)
     assert str(caught.value) == (
         f"shard={text!r}, but should be i/n with i from 1 to n, such as 1/2 [--autotest-shard]"
     )
@@ -67,8 +67,8 @@ def test_bad_shard(text: str) -> None:
 
 def test_shard_as_typed() -> None:
     """A shard reads as it was typed."""
-    assert str(parse_shard("2/3")) == "2/3"
-    assert parse_shard("2/3") == Shard(2, 3)
+    assert str(Shard.parse("2/3")) == "2/3"
+    assert OPTIONS["shard"].read("2/3") == Shard(2, 3)
 
 
 def merge(folder: Path, *arguments: str) -> tuple[int, str, str]:

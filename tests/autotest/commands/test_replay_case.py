@@ -123,9 +123,10 @@ def test_case_of_other_inputs(told: Outcome) -> None:
     key = "test_a.py::test_asin#2"
     [end] = [end for end in told.ends("test_asin") if end["key"] == key]
     digest, report = end["divergences"][0]["inputs"], told.folder / "autotest-report"
-    assert _recorded(report, key, "torch", "0", "plain") == (digest, end_run(told))
-    assert _recorded(report, key, "torch", "0", "standard") is None
-    assert _recorded(report, key, "torch", "1", "plain") is None
+    asked = {"target": "torch", "seed": "0", "inputs": "plain"}
+    assert _recorded(report, key, asked) == (digest, end_run(told))
+    assert _recorded(report, key, {**asked, "inputs": "standard"}) is None
+    assert _recorded(report, key, {**asked, "seed": "1"}) is None
     _, out = recall(told, key, "test_a.py", "--inputs", "edge")
     shown = out.splitlines()[1]
     assert shown.startswith("inputs: sha256 ")

@@ -139,10 +139,13 @@ def test_command_passes_the_flags(monkeypatch: pytest.MonkeyPatch, given: tuple[
     """`autotest run --drop-in --strict` are pytest's options of the same names."""
     calls: list[list[str]] = []
 
-    def run(paths: Any, workers: str, options: Any, flags: list[str]) -> int:
-        calls.append(flags)
+    def run(arguments: list[str]) -> int:
+        calls.append(arguments)
         return 0
 
-    monkeypatch.setattr("autotest.commands.run.run_pytest", run)
-    result = CliRunner().invoke(main, ["run", *given])
-    assert (result.exit_code, calls) == (0, [flags])
+    monkeypatch.setattr("pytest.main", run)
+    result = CliRunner().invoke(main, ["run", "-n", "0", *given])
+    assert result.exit_code == 0, result.output
+    [arguments] = calls
+    passed = [argument for argument in arguments if argument.startswith("--") and "=" not in argument]
+    assert passed == [f"--autotest-{flag}" for flag in flags]

@@ -1,0 +1,55 @@
+"""`autotest report` and `autotest merge`: runs that were, summed up again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reports import (
+    Summary,
+    join_status,
+    junit_xml,
+    markdown_text,
+    merge_runs,
+    read_run,
+    render,
+    resolve_run,
+    save_site,
+    save_summary,
+    summarize,
+)
+
+
+def report_text(folder: Path, form: str, *, width: int, color: bool, encoding: str) -> str:
+    """Sum up a run, or the latest of a report folder, and tell of it in the form that is asked for.
+
+    Raises ReportError where there is no run or its files cannot be written.
+    """
+    summary, page = _sum_up(resolve_run(folder))
+    if form == "markdown":
+        return markdown_text(summary)
+    if form == "junit":
+        return junit_xml(summary)
+    return f"{render(summary, width=width, color=color, encoding=encoding, page=page)}\n"
+
+
+def merge_text(
+    folders: Sequence[Path], report: Path, *, width: int, color: bool, encoding: str
+) -> tuple[int, str, list[str]]:
+    """Join the runs of shards into a new run of `report`: its exit status, its summary, and what is missing in it.
+
+    Raises ReportError where they do not belong together.
+    """
+    merged = merge_runs(folders, report)
+    summary, page = _sum_up(merged.folder)
+    status = join_status(merged, summary)
+    text = f"{render(summary, width=width, color=color, encoding=encoding, page=page)}\n"
+    missing = [f"{run} never ended: its tests that did not run are not in this report" for run in merged.unended]
+    return status, text, missing
+
+
+def _sum_up(run: Path) -> tuple[Summary, Path]:
+    """Write a run's summary.json and page anew; the summary and the page."""
+    summary = summarize(read_run(run))
+    save_summary(run, summary)
+    return summary, save_site(run, summary)

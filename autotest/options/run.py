@@ -1,0 +1,58 @@
+"""What a run is asked for, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autotest.errors import UsageError
+from autotest.options.shard import Shard
+
+Inputs = Literal["plain", "standard", "edge"]
+Isolate = Literal["auto", "always", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run is asked for: a field for each row of the table, which says what it means, and where the run is."""
+
+    target: str = "oneflow"
+    cases: int | None = None
+    seed: int = 0
+    inputs: Inputs = "standard"
+    #: An absolute path, once pytest has said what it is relative to.
+    report: Path = Path("autotest-report")
+    #: In seconds; None: no deadline.
+    case_timeout: float | None = 60.0
+    isolate: Isolate = "auto"
+    shrink: float = 10.0
+    #: The totals are this process's share of the run's seconds.
+    shrink_total: float = 120.0
+    blame_total: float = 60.0
+    memory: bool = True
+    shard: Shard | None = None
+    case: str | None = None
+    repro_total: float = 120.0
+    drop_in: bool = False
+    strict: bool = False
+    survey: bool = False
+
+    #: The run's own folder in `report`.
+    folder: Path | None = None
+    #: Where the search for ledgers ends.
+    root: Path | None = None
+    worker: str = "main"
+    #: What started the run and what was checked out then, both for people.
+    command: str = ""
+    commit: str | None = None
+
+    def validate(self) -> None:
+        """Refuse a target whose name cannot be one; raises UsageError."""
+        from dual_object.replay.adapter import BUILT_IN
+
+        if self.target not in BUILT_IN and ":" not in self.target:
+            raise UsageError(
+                f"target={self.target!r}, but should be one of {', '.join(BUILT_IN)}, "
+                "or package.module:Class [--autotest-target]"
+            )

@@ -1,0 +1,294 @@
+"""The one table of what a run can be asked for.
+
+Expanded from it are the options of `autotest run` and those that other commands share with it, pytest's
+`--autotest-...`, and from what was given to pytest the fields of `RunOptions`.
+"""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from autotest.errors import UsageError
+from autotest.options.run import Inputs, Isolate
+from autotest.options.shard import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What may be given: `parse` makes of it what it means, or raises ValueError where it is not what it `should` be.
+
+    `choices` are all the texts there are, where these can be listed. A `flag` is given or not, and has no text.
+    """
+
+    parse: Callable[[Any], Any]
+    should: str = ""
+    choices: tuple[str, ...] = ()
+    flag: bool = False
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+def _deadline(text: str) -> float | None:
+    return _seconds(text) or None
+
+
+def _seed(text: str) -> int:
+    if text == "random":
+        return secrets.randbelow(1 << 31)
+    if not text.isdecimal():
+        raise ValueError(text)
+    return int(text)
+
+
+def _one_of(choices: tuple[str, ...]) -> Kind:
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise ValueError(text)
+        return text
+
+    return Kind(parse, f"one of {', '.join(choices)}", choices)
+
+
+TEXT = Kind(str)
+FOLDER = Kind(Path)
+WHOLE = Kind(_whole, "a whole number of at least 1")
+SECONDS = Kind(_seconds, "a number of seconds of at least 0")
+DEADLINE = Kind(_deadline, SECONDS.should)
+SEED = Kind(_seed, "a whole number of at least 0, or 'random'")
+SHARD = Kind(Shard.parse, "i/n with i from 1 to n, such as 1/2")
+INPUTS = _one_of(get_args(Inputs))
+ISOLATE = _one_of(get_args(Isolate))
+FLAG = Kind(bool, flag=True)
+#: A flag that switches its field off.
+UNLESS = Kind(operator.not_, flag=True)
+
+
+class Face(NamedTuple):
+    """How an option is told of where it can be given: its help, and what stands there for its value; None: what the
+    command line has for its kind.
+    """
+
+    help: str
+    metavar: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A row: an option by its name in Python, what may be given, and what counts where nothing is.
+
+    `run` is its face for `autotest run`, `pytest` that for pytest; None where it cannot be given. `field` is the field
+    of `RunOptions` that it fills, where that is called otherwise.
+    """
+
+    name: str
+    kind: Kind
+    default: str | bool | None
+    run: Face | None
+    pytest: Face | None
+    field: str = ""
+
+    @property
+    def typed(self) -> str:
+        """As `autotest` takes it: `-n`, `--case-timeout`."""
+        return f"-{self.name}" if len(self.name) == 1 else f"--{self.name.replace('_', '-')}"
+
+    @property
+    def typed_for_pytest(self) -> str:
+        """As pytest takes it: `--autotest-case-timeout`."""
+        return f"--autotest-{self.name.replace('_', '-')}"
+
+    def read(self, given: Any, knob: str | None = None) -> Any:
+        """What a given text means, or a flag; None, for nothing given, means None.
+
+        Raises UsageError that names `knob`, by default pytest's, for what means nothing.
+        """
+        if given is None:
+            return None
+        try:
+            return self.kind.parse(given)
+        except ValueError:
+            raise UsageError(
+                f"{self.name}={given!r}, but should be {self.kind.should} [{knob or self.typed_for_pytest}]"
+            ) from None
+
+
+_ROWS = (
+    Option(
+        "target",
+        TEXT,
+        "oneflow",
+        run=Face("Target framework: oneflow, torch, or package.module:Class."),
+        pytest=Face("target framework: oneflow, torch, or package.module:Class (default: %(default)s)", "NAME"),
+    ),
+    Option(
+        "n",
+        TEXT,
+        "auto",
+        run=Face("Processes; auto: what cores and free memory carry.", "N|auto"),
+        pytest=None,
+    ),
+    Option(
+        "cases",
+        WHOLE,
+        None,
+        run=Face("Cases per test, instead of each test's own n."),
+        pytest=Face("cases per test, instead of each test's own n", "N"),
+    ),
+    Option(
+        "seed",
+        SEED,
+        "0",
+        run=Face("Seed of all draws; random explores.", "S|random"),
+        pytest=Face("seed of all draws, or 'random' to explore (default: %(default)s)", "S"),
+    ),
+    Option(
+        "inputs",
+        INPUTS,
+        "standard",
+        run=Face("How wild drawn tensors are: values, layouts, sizes, gradients."),
+        pytest=Face(
+            "plain: uniform values; standard: a share of special values, layouts and sizes; edge: more of them, and "
+            "NaN and infinities whatever the range (default: %(default)s)",
+            "MODE",
+        ),
+    ),
+    Option(
+        "report",
+        FOLDER,
+        "autotest-report",
+        run=Face("Folder for records and summary.json.", "DIR"),
+        pytest=Face("folder for records and summary.json (default: %(default)s)", "DIR"),
+    ),
+    Option(
+        "case_timeout",
+        DEADLINE,
+        "60",
+        run=Face("A case for which the target takes longer is ended as timed out; 0: no deadline.", "SECONDS"),
+        pytest=Face(
+            "a case for which the target takes longer is timed out (default: %(default)s; 0: no deadline)", "SECONDS"
+        ),
+    ),
+    Option(
+        "isolate",
+        ISOLATE,
+        "auto",
+        run=Face("Whether the target runs in its own process."),
+        pytest=Face(
+            "always: target in its own process; never: in pytest's; "
+            "auto: its own unless a body touches raw target objects (default: %(default)s)",
+            "MODE",
+        ),
+    ),
+    Option(
+        "shrink",
+        SECONDS,
+        "10",
+        run=Face("Make each new divergence minimal in at most so many seconds; 0: do not.", "SECONDS"),
+        pytest=Face(
+            "make each new divergence minimal in at most so many seconds (default: %(default)s; 0: do not)", "SECONDS"
+        ),
+    ),
+    Option(
+        "shrink_total",
+        SECONDS,
+        "120",
+        run=Face("Seconds for all divergences of the run, shared evenly among its processes.", "SECONDS"),
+        pytest=Face(
+            "seconds for all divergences of the run, shared evenly among xdist's workers (default: %(default)s)",
+            "SECONDS",
+        ),
+    ),
+    Option(
+        "blame_total",
+        SECONDS,
+        "60",
+        run=Face(
+            "Seconds for finding out which side of each divergence is wrong, shared as above; 0: do not.", "SECONDS"
+        ),
+        pytest=Face(
+            "seconds for finding out which side of each divergence is wrong, shared likewise "
+            "(default: %(default)s; 0: do not)",
+            "SECONDS",
+        ),
+    ),
+    Option(
+        "no_memory",
+        UNLESS,
+        False,
+        run=Face("Neither draw again what diverged in earlier runs nor remember it."),
+        pytest=Face("do not draw again what diverged in earlier runs, and do not remember what diverges now"),
+        field="memory",
+    ),
+    Option(
+        "shard",
+        SHARD,
+        None,
+        run=Face("Share I of N of the tests, chosen by name; `autotest merge` joins them.", "I/N"),
+        pytest=Face("run share I of N of the @autotest tests, chosen by name; other tests belong to share 1", "I/N"),
+    ),
+    Option(
+        "ranks",
+        WHOLE,
+        None,
+        run=Face("Run as N ranks, for global tensors.", "N"),
+        pytest=None,
+    ),
+    Option(
+        "case",
+        TEXT,
+        None,
+        run=None,
+        pytest=Face("run one case only: test_x.py::test_y#3", "KEY"),
+    ),
+    Option(
+        "repro_total",
+        SECONDS,
+        "120",
+        run=Face("Time to run the scripts that repeat divergences, worst first; 0: none is run.", "SECONDS"),
+        pytest=Face(
+            "time to run the scripts that repeat a run's divergences, worst first "
+            "(default: %(default)s; 0: none is run)",
+            "SECONDS",
+        ),
+    ),
+    Option(
+        "drop_in",
+        FLAG,
+        False,
+        run=Face("Run files that import OneFlow's own AutoTest harness on this one."),
+        pytest=Face("files that import OneFlow's own AutoTest harness run on this one, unmodified"),
+    ),
+    Option(
+        "strict",
+        FLAG,
+        False,
+        run=Face("With --drop-in: what that harness would not have failed is red, too."),
+        pytest=Face("with --autotest-drop-in: what OneFlow's own harness would not have failed is red, too"),
+    ),
+    Option(
+        "survey",
+        FLAG,
+        False,
+        run=None,
+        pytest=Face("record the largest errors by op, dtype, device and phase, for `autotest tolerances`"),
+    ),
+)
+
+#: By name, in the order in which `autotest run --help` and `pytest --help` list them.
+OPTIONS: Mapping[str, Option] = {option.name: option for option in _ROWS}

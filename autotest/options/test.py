@@ -1,0 +1,108 @@
+"""What a test asks of the harness: the arguments of `@autotest`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from autotest.compare.tolerance import check_pair
+from autotest.errors import UsageError
+from autotest.options.run import Inputs
+
+if TYPE_CHECKING:
+    from autotest.compare.difference import Rules
+
+GradOrder = Literal[1, 2]
+GraphBackward = Literal["share", "all", "none"]
+Missing = Literal["fail", "count"]
+
+#: What stands at the end of a refusal.
+_WHERE = "@autotest(...)"
+
+
+class _Check(NamedTuple):
+    """What an argument should be, in words, and whether a value is that."""
+
+    should: str
+    fits: Callable[[Any], bool]
+
+
+def _one_of(choices: tuple[str, ...], *, or_none: bool = False) -> _Check:
+    named = ", ".join(map(repr, choices))
+    return _Check(
+        f"one of {named}{', or None' if or_none else ''}",
+        lambda value: value in choices or (or_none and value is None),
+    )
+
+
+_SWITCH = _Check("True or False", lambda value: isinstance(value, bool))
+
+#: Of every argument that can be checked by itself.
+_CHECKS: Mapping[str, _Check] = {
+    "n": _Check(
+        "a whole number of cases, at least 1",
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 1,
+    ),
+    "auto_backward": _SWITCH,
+    "check_graph": _SWITCH,
+    "check_allclose": _SWITCH,
+    "check_dtype": _SWITCH,
+    "check_layout": _SWITCH,
+    "check_grad_use_random_data": _SWITCH,
+    "graph_backward": _one_of(get_args(GraphBackward)),
+    "missing": _one_of(get_args(Missing)),
+    "inputs": _one_of(get_args(Inputs), or_none=True),
+    "grad_order": _Check("1 or 2", lambda value: not isinstance(value, bool) and value in get_args(GradOrder)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TestOptions:
+    """The arguments of `@autotest`. Raises UsageError, naming the argument, for what cannot mean anything."""
+
+    __test__ = False  # pytest: no test class
+
+    n: int = 20
+    auto_backward: bool = True
+    rtol: float | None = None
+    atol: float | None = None
+    check_graph: bool = True
+    check_allclose: bool = True
+    check_dtype: bool = True
+    check_layout: bool = True
+    check_grad_use_random_data: bool = True
+    graph_backward: GraphBackward = "share"
+    missing: Missing = "fail"
+    inputs: Inputs | None = None
+    grad_order: GradOrder = 1
+    because: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check every argument."""
+        for name, (should, fits) in _CHECKS.items():
+            value = getattr(self, name)
+            if not fits(value):
+                raise UsageError(f"{name}={value!r}, but should be {should} [{_WHERE}]")
+        if self.grad_order == 2 and not self.auto_backward:
+            raise UsageError(
+                f"grad_order=2, but should be 1 with auto_backward=False, which takes no derivative at all [{_WHERE}]"
+            )
+        check_pair(self.rtol, self.atol, _WHERE)
+        if self.because is not None and (not isinstance(self.because, str) or not self.because or self.rtol is None):
+            raise UsageError(
+                f"because={self.because!r}, but should say which case needs the test's own rtol and atol: "
+                f"pass all three, with a case of `autotest tolerances` [{_WHERE}]"
+            )
+
+    @property
+    def own_tolerance(self) -> tuple[float, float] | None:
+        """The rtol and atol that the test's author chose for it, None where it has the dtype's."""
+        return None if self.rtol is None or self.atol is None else (self.rtol, self.atol)
+
+    @property
+    def rules(self) -> Rules:
+        """What is compared, and how closely."""
+        from autotest.compare.difference import Rules  # late: it needs the whole of dual_object
+
+        return Rules(self.rtol, self.atol, self.check_allclose, self.check_dtype, self.check_layout)
