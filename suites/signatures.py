@@ -34,7 +34,7 @@ class Parameter:
 
     @property
     def has_plain_default(self) -> bool:
-        """Whether there is a default that people write: not None, and nothing that cannot be given."""
+        """Whether it has a default that a caller may spell out: a plain value, and no parameter that is left alone."""
         plain = isinstance(self.default, _PLAIN) and self.default is not REQUIRED
         return plain and self.name not in _LEFT_ALONE
 
