@@ -93,8 +93,8 @@ class Generator:
 
 
 def _takes_over(other: object) -> bool:
-    """Whether an operand wants its own reflected operator asked, by the sign that NumPy's scalars heed too: a dual
-    tensor does.
+    """Whether `other` wants its own reflected operator (`__radd__`) called: it says so by `__array_ufunc__ = None`, as
+    a dual tensor does, and as NumPy's scalars ask of operands.
     """
     return getattr(type(other), "__array_ufunc__", False) is None
 

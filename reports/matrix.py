@@ -157,7 +157,9 @@ def _compared(record: Record, worst: Mapping[tuple[str, str], str]) -> Iterator[
 
 
 def _doubts(op: str, phase: str) -> set[tuple[str, str]]:
-    """Where a divergence takes the ground from under an op's phase."""
+    """The ops and phases whose divergence leaves nothing sound to hold this op's phase against: for `relu` in
+    `eager_backward` those are `relu` and the whole program in `eager_forward`.
+    """
     basis = BASIS.get(phase, ())
     return {(WHOLE, phase), *((culprit, part) for culprit in (WHOLE, op) for part in basis)}
 

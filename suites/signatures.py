@@ -34,7 +34,7 @@ class Parameter:
 
     @property
     def has_plain_default(self) -> bool:
-        """Whether the default is a value that people write, None and what cannot be given apart."""
+        """Whether it has a default that a caller may spell out: a plain value, and no parameter that is left alone."""
         plain = isinstance(self.default, _PLAIN) and self.default is not REQUIRED
         return plain and self.name not in _LEFT_ALONE
 
@@ -110,8 +110,8 @@ def _takes(kind: str, value: Any) -> bool:
 
 
 def by_name(spelled: str, drawn: Args) -> Iterator[Args]:
-    """The call with every argument but the first by name, and with all: a target that calls its first parameter `x`
-    ends a case, so that comes last.
+    """The call with every argument but the first by name, `add(x, other=y)`, and with all, `add(input=x, other=y)`: a
+    target that calls its first parameter `x` ends the case, so that comes last.
     """
     known = [parameter.name for parameter in parameters(spelled, drawn) if not parameter.by_name_only]
     if len(known) < len(drawn.args) or not drawn.args:
@@ -123,7 +123,9 @@ def by_name(spelled: str, drawn: Args) -> Iterator[Args]:
 
 
 def by_position(spelled: str, drawn: Args) -> Iterator[Args]:
-    """The call with as many of its named arguments by position as Python takes so."""
+    """The call with its named arguments by position, `sum(x, 1, True)` for `sum(x, dim=1, keepdim=True)`, as far as
+    Python takes them so.
+    """
     known = [parameter for parameter in parameters(spelled, drawn) if not parameter.by_name_only]
     more = []
     for parameter in known[len(drawn.args) :]:
@@ -136,7 +138,9 @@ def by_position(spelled: str, drawn: Args) -> Iterator[Args]:
 
 
 def with_defaults(spelled: str, drawn: Args) -> Iterator[Args]:
-    """The call with each default that it leaves out given alone, and with none of its own arguments that have one."""
+    """The call with each of its parameters' defaults given, one at a time: `sum(x, keepdim=False)` for `sum(x)`; and
+    without those of its own arguments that have a default: `sum(x)` for `sum(x, keepdim=True)`.
+    """
     known = parameters(spelled, drawn)
     left_out = [
         parameter

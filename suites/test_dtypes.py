@@ -31,7 +31,7 @@ def number(low=0):
     return lambda: args(tensor(*shape(2), low=low, high=20, dtype=random_dtype(*_INTEGERS)), whole(1, 6))
 
 
-def one(dtype, low=0, high=5, **named):
+def of_dtype(dtype, low=0, high=5, **named):
     """Draws a tensor of a dtype."""
     return lambda: args(tensor(*shape(2), low=low, high=high, dtype=dtype), **named)
 
@@ -58,26 +58,26 @@ ROWS = (
     Op("div", number(), "x/y", variant="number"),
     Op("floor_divide", number(), "x//y", variant="number"),
     *(
-        Op(name, one(dtype, -5), "torch", variant=dtype)
+        Op(name, of_dtype(dtype, -5), "torch", variant=dtype)
         for name in ("neg", "abs", "sign", "square", "sum", "prod", "relu")
         for dtype in ("int32", "int64", "float64")
     ),
     *(
-        Op(name, one(dtype, 1, 4), "torch", variant=dtype)
+        Op(name, of_dtype(dtype, 1, 4), "torch", variant=dtype)
         for name in ("exp", "sqrt", "sin", "log", "sigmoid", "reciprocal")
         for dtype in ("int64", "float64")
     ),
     *(
-        Op(name, one(dtype, 1, 4, dim=1), "torch", variant=f"{dtype}_dim")
+        Op(name, of_dtype(dtype, 1, 4, dim=1), "torch", variant=f"{dtype}_dim")
         for name in ("sum", "amax", "argmax", "max")
         for dtype in ("int32", "float64", "int8")
         if name != "max" or dtype == "float64"
     ),
-    Op("sum", one(bool, 0, 2), "torch", variant="bool"),
-    Op("mean", one("float64"), "torch", variant="float64"),
+    Op("sum", of_dtype(bool, 0, 2), "torch", variant="bool"),
+    Op("mean", of_dtype("float64"), "torch", variant="float64"),
     *(Op("matmul", square(dtype), "torch", variant=dtype) for dtype in ("float64", "int64")),
-    *ops("int long float double bool byte", one("float32", 0, 5), "Tensor", variant="cast"),
-    *ops("half bfloat16", one("float32", 0, 5), "Tensor", variant="cast"),
+    *ops("int long float double bool byte", of_dtype("float32", 0, 5), "Tensor", variant="cast"),
+    *ops("half bfloat16", of_dtype("float32", 0, 5), "Tensor", variant="cast"),
 )
 
 

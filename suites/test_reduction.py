@@ -7,7 +7,7 @@ from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, siz
 from autotest import autotest, oneof, random_bool, torch
 
 
-def one(low=0.5, high=1.5, **named):
+def along(low=0.5, high=1.5, **named):
     """Draws a tensor and one of its dimensions."""
     return lambda: args(tensor(*shape(3), low=low, high=high), dim=whole(-3, 3), keepdim=random_bool(), **named)
 
@@ -40,24 +40,24 @@ def with_nans():
 ROWS = (
     *ops("sum mean prod", values(0.5, 1.5), variant="whole"),
     *ops("max min amax amin", values(-1, 1), variant="whole"),
-    *ops("sum mean prod logsumexp amax amin", one()),
+    *ops("sum mean prod logsumexp amax amin", along()),
     *ops("sum mean amax", positional, "torch", keywords="input dim keepdim", variant="by_position"),
     *ops("sum mean", two(), variant="two"),
     *ops("amax amin logsumexp", two(), variant="two"),
-    *ops("max min", one(-1, 1)),
+    *ops("max min", along(-1, 1)),
     Op("median", lambda: args(tensor(oneof(1, 3, 5)))),
     Op("median", lambda: args(tensor(size(), oneof(1, 3)), dim=1, keepdim=random_bool()), variant="dim"),
     Op("median", values(-1, 1), "torch", variant="even"),
     *ops("var std", spread),
     *ops("var std", lambda: args(tensor(size(2), size(2))), variant="whole"),
-    Op("norm", one(), keywords=""),
+    Op("norm", along(), keywords=""),
     Op("norm", values(0.5, 1.5), variant="whole"),
     Op("norm", lambda: args(tensor(*shape(2), low=0.5), oneof(1, 2, 3, float("inf")).value(), dim=1), variant="p"),
     Op("norm", lambda: args(tensor(*shape(2), low=0.5), dim=whole(0, 2)), "linalg", variant="linalg"),
     Op("vector_norm", lambda: args(tensor(*shape(2), low=0.5), ord=oneof(1, 2, 3), dim=whole(0, 2)), "linalg"),
     Op("matrix_norm", lambda: args(tensor(*shape(3), low=0.5)), "linalg"),
     Op("matrix_norm", lambda: args(tensor(*shape(3), low=0.5), ord=oneof(1, float("inf"))), "linalg", variant="ord"),
-    *ops("argmax argmin", one(-1, 1)),
+    *ops("argmax argmin", along(-1, 1)),
     *ops("argmax argmin", values(-1, 1), "torch Tensor", variant="whole"),
     Op("nansum", with_nans),
     Op("nansum", lambda: args(with_nans().args[0], dim=whole(0, 2)), variant="dim"),

@@ -19,9 +19,13 @@ def _as_it_is(result: Any) -> Any:
 class State:
     """The registries of one pytest process, under the names that OneFlow's harness has for them.
 
-    `checkers` by the pair of types that they compare; `generators` and `converters` by annotation or type; `profiled`
-    names the ops whose calls are timed just now, `hardware` and `frameworks` what they are timed on, `hook` takes the
-    results. `tables` are the results in words, for the end of the run.
+    Attributes:
+        checkers: by the pair of types that they compare.
+        generators, converters: by annotation or type.
+        profiled: names of the ops whose calls are timed just now.
+        hardware, frameworks: what they are timed on.
+        hook: takes the results.
+        tables: the results in words, for the end of the run.
     """
 
     checkers: dict[tuple[type, type], Callable[..., bool]] = field(default_factory=dict)

@@ -29,10 +29,16 @@ def stale_entries(
     *,
     deadly: bool = False,
 ) -> list[str]:
-    """A sentence for each entry that no longer diverges. Entries seen in the run have proved themselves.
+    """A sentence for each of `entries` that no longer diverges.
 
-    `info` tells of the target, and is asked only where an entry is to be proved; `deadly` includes those that end a
-    worker. Raises LedgerError for an entry whose Program cannot be read.
+    Args:
+        reference, target: run the stored Programs.
+        info: tells of the target; asked only where an entry is to be proved.
+        entries: what is proved; only entries that are strict about proof and apply to this target are.
+        seen: fingerprints that diverged in this run, whose entries are proved by that.
+        deadly: prove also entries whose Program ends a worker.
+
+    Raises LedgerError for an entry whose Program cannot be read.
     """
     in_run = set(seen)
     sentences: list[str] = []

@@ -14,10 +14,13 @@ CallKind = Literal["function", "method", "operator", "get", "set", "module", "ca
 class Input:
     """A tensor that the test drew or built.
 
-    `data` holds its values, contiguous; `strides` (in elements) is None where the tensor is contiguous, and then
-    `offset` elements may lie before it in its memory. `dtype` is the tensor's own dtype, which NumPy may lack: bfloat16
-    values are held as float32. `fill` and `seed` say how the values were drawn, for people. `layout` is None for a
-    local tensor; a global one lies so on a target's ranks.
+    Attributes:
+        data: its values, contiguous.
+        dtype: its own dtype, which NumPy may lack: bfloat16 values are held as float32.
+        strides: in elements; None where the tensor is contiguous.
+        offset: how many elements lie before a contiguous tensor in its memory.
+        fill, seed: how the values were drawn, for people.
+        layout: placement and sbp of a global tensor on a target's ranks; None for a local one.
     """
 
     id: int
@@ -36,11 +39,15 @@ class Input:
 class Call:
     """One step of a body.
 
-    `op` is a path below the framework's root (function, module, custom), a method or attribute name, or a name of the
-    operator module. `args` starts with the receiver for everything that has one. `out` is the tree of what the
-    reference returned: a Ref for each framework object, the plain value for each host read. `state` is what a
-    constructed module starts with. `raises` names the classes (most derived first) of the reference's exception where
-    the body caught one.
+    Attributes:
+        op: a path below the framework's root (function, module, custom), a method or attribute name, or a name of the
+            operator module.
+        args: begin with the receiver for everything that has one.
+        out: the tree of what the reference returned: a Ref for each framework object, the plain value for each host
+            read.
+        state: the parameters and buffers that a constructed module starts with.
+        raises: class names (most derived first) of the reference's exception where the body caught one.
+        custom: the two functions of a custom dual op.
     """
 
     kind: CallKind

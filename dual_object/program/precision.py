@@ -57,8 +57,8 @@ def widened(program: Program, change: Change | None = None, *, integers: bool = 
 
 
 def _apart(program: Program) -> list[Input]:
-    """The inputs, expanded ones contiguous: what shares memory cannot differ. Raises CannotWiden where a call reads the
-    memory whatever the elements are.
+    """The inputs, expanded ones made contiguous, since elements that share memory cannot be given different values.
+    Raises CannotWiden where `as_strided` reads the memory of such an input.
     """
     expanded = [_expanded(x) for x in program.inputs]
     if any(expanded) and any("as_strided" in call.op for call in program.calls):

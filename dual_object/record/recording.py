@@ -189,7 +189,7 @@ class Recording:
             if self.refused is error:
                 raise
             raise self.refused from error
-        if isinstance(result, Iterator) and kind != "function":
+        if kind != "function" and isinstance(result, Iterator):
             result = list(result)
         returned, record.out = self._result(result, record)
         if kind == "module":  # what a new module draws for itself is replaced

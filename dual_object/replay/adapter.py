@@ -42,9 +42,13 @@ class TargetInfo:
 
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
-    """Programs to run in one static graph. `gradients` lists, per program, the leaf keys whose gradients to return;
-    None runs forward only. `again` lists, per program, the values of its inputs at a second call of the same compiled
-    graph, which follows the first and shows as its observation's `again`; None where there is none.
+    """Programs to run in one static graph.
+
+    Attributes:
+        programs: each is a graph of its own within the one that is compiled.
+        gradients: per program, the leaf keys whose gradients to return; None runs forward only.
+        again: per program, the values of its inputs at a second call of the same compiled graph, None where there is
+            none. The second call follows the first and shows as its observation's `again`.
     """
 
     programs: Sequence[Program]

@@ -17,7 +17,7 @@ def size():
     return random(RANKS, RANKS + 4).to(int)
 
 
-def one(low=-1, high=1, ndim=2, dtype=float):
+def single(low=-1, high=1, ndim=2, dtype=float):
     """Draws a tensor."""
     return lambda: args(tensor(*(size() for _ in range(ndim)), low=low, high=high, dtype=dtype))
 
@@ -95,8 +95,8 @@ def normalized():
 
 
 ROWS = (
-    *ops("relu exp tanh sigmoid sin square abs", one()),
-    *ops("log sqrt rsqrt", one(0.5, 4)),
+    *ops("relu exp tanh sigmoid sin square abs", single()),
+    *ops("log sqrt rsqrt", single(0.5, 4)),
     *ops("add sub mul maximum", two()),
     *ops("div pow", two(0.5, 2)),
     Op("add", broadcast_pair, variant="broadcast"),
@@ -105,17 +105,17 @@ ROWS = (
     Op("where", chosen),
     Op("gather", indexed),
     Op("cat", listed),
-    Op("sum", one()),
-    Op("sum", with_arguments(one(), 0), variant="rows"),
-    Op("mean", with_arguments(one(), 1), variant="columns"),
-    Op("amax", with_arguments(one(), 1)),
-    Op("cumsum", with_arguments(one(), 0)),
-    Op("softmax", with_arguments(one(), 1)),
-    Op("transpose", with_arguments(one(), 0, 1)),
-    Op("permute", with_arguments(one(ndim=3), (2, 0, 1))),
-    Op("flatten", one(ndim=3)),
-    Op("unsqueeze", with_arguments(one(), 1)),
-    Op("flip", with_arguments(one(), (0,))),
+    Op("sum", single()),
+    Op("sum", with_arguments(single(), 0), variant="rows"),
+    Op("mean", with_arguments(single(), 1), variant="columns"),
+    Op("amax", with_arguments(single(), 1)),
+    Op("cumsum", with_arguments(single(), 0)),
+    Op("softmax", with_arguments(single(), 1)),
+    Op("transpose", with_arguments(single(), 0, 1)),
+    Op("permute", with_arguments(single(ndim=3), (2, 0, 1))),
+    Op("flatten", single(ndim=3)),
+    Op("unsqueeze", with_arguments(single(), 1)),
+    Op("flip", with_arguments(single(), (0,))),
     Op("add", lambda: args(tensor(size(), size(), dtype=int, low=-8, high=8), 3), variant="integers"),
     Layer("Linear", linear),
     Layer("Conv2d", channels(4, features=3)),

@@ -184,8 +184,8 @@ class Opinion(QuietReplay):
 
 
 def _function_of(name: str, module: torch.nn.Module, given: dict[str, Any]) -> dict[str, Any]:
-    """What the function behind a layer takes besides its inputs: the layer's tensors and mode, and the arguments that
-    it was made with, for those left out have defaults of the function's own.
+    """What the function behind a layer takes besides its inputs: the layer's parameters, buffers and mode, and the
+    arguments with which it was made. An argument that was not given has the function's own default.
     """
     tensors = {**dict(module.named_parameters(recurse=False)), **dict(module.named_buffers(recurse=False))}
     tensors.pop("num_batches_tracked", None)
