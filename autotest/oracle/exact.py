@@ -85,7 +85,7 @@ class Opinions:
             return np.zeros(shape)
         exact, scale = wide(exact), reruns.scale
         near, nearer, nearest = (
-            self._arrays(difference, shape, runs) for runs in (reruns.near, reruns.nearer, reruns.nearest)
+            self._arrays(difference, exact, runs) for runs in (reruns.near, reruns.nearer, reruns.nearest)
         )
         moves = Spread.of(exact, near, nearer, scale).moves
         # What is very ill-conditioned follows its inputs in a straight line only where it is very near.
@@ -115,10 +115,13 @@ class Opinions:
             lost = np.maximum(lost, np.where(np.isfinite(apart), apart, 0.0))
         return lost
 
-    def _arrays(self, difference: Difference, shape: tuple[int, ...], runs: Sequence[Observation]) -> list[Array]:
-        """What the runs show of a difference; one that shows another shape says nothing of it."""
+    def _arrays(self, difference: Difference, exact: Array, runs: Sequence[Observation]) -> list[Array]:
+        """What the runs show of a difference; one of another shape, and each element that is not finite, say nothing:
+        a slope near a pole is looked for in the runs that do not reach it.
+        """
         found = [array_of(self.program, seen, difference) for seen in runs]
-        return [wide(values) for values in found if values is not None and values.shape == shape]
+        shown = [wide(values) for values in found if values is not None and values.shape == exact.shape]
+        return [np.where(np.isfinite(values), values, exact) for values in shown]
 
     def _wide(self, *, differentiable: bool) -> tuple[Observation, tuple[str, ...]] | None:
         """A run in float64; None where there can be none."""

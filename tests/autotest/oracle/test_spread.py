@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from autotest.compare.difference import Difference
+from autotest.oracle.exact import Opinions
 from autotest.oracle.spread import Spread, farthest
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.program import Program
+from dual_object.replay.observation import Observation, Seen
 
 EXACT = np.array([1.0, 1.0, 1.0, 1.0, np.inf])
 
@@ -28,3 +33,13 @@ def test_farthest() -> None:
     runs = [np.array([1.5, np.nan, np.inf]), np.array([0.0, 1.0, np.inf])]
     assert farthest(np.array([1.0, 1.0, np.inf]), runs).tolist() == [1.0, np.inf, 0.0]
     assert farthest(np.array([1.0, 2.0]), []).tolist() == [0.0, 0.0]
+
+
+def test_attribution_passes_over_what_is_not_finite() -> None:
+    """A run that reaches a pole says nothing of the slope beside it; one of another shape says nothing at all."""
+    rows = [[1.5, np.nan], [np.inf, 2.0], [1.0]]
+    runs = [Observation(outputs={1: Seen("float32", (len(row),), "cpu", False, np.array(row))}) for row in rows]
+    opinions = Opinions(Adapter(), Program([], [], None), several=False)
+    difference = Difference("eager_forward", "value", "t0", "", key="1")
+    found = opinions._arrays(difference, np.array([1.0, 2.0]), runs)
+    assert [values.tolist() for values in found] == [[1.5, 2.0], [1.0, 2.0]]
