@@ -11,7 +11,8 @@ import pytest
 from support.forks import Forks, forks, outer_environment
 
 TELL = """
-import os, sys
+import atexit, os, sys
+atexit.register(print, "at exit", file=sys.stderr)
 print(sys.argv, os.getcwd(), sys.path, __name__, sorted(os.environ), flush=True)
 print(sys.stdin.read(), "to standard error", file=sys.stderr)
 sys.exit(3)
@@ -23,7 +24,7 @@ def test_fork_is_like_an_interpreter(tmp_path: Path, first: str) -> None:
     """What it runs sees the arguments, folder, path, variables and streams that `python` would give it, and ends so."""
     (tmp_path / "tell.py").write_text(TELL)
     arguments = [first, "tell", "one"] if first == "-m" else [str(tmp_path / first), "one"]
-    variables = {**outer_environment(), "PYTHONPATH": "/a:/b", "MINE": "1"}
+    variables = {"LC_ALL": "C.UTF-8", "PYTHONPATH": "/a:/b", "MINE": "1"}
     real = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, *arguments],
         cwd=tmp_path,
@@ -34,10 +35,26 @@ def test_fork_is_like_an_interpreter(tmp_path: Path, first: str) -> None:
         check=False,
     )
     forked = forks().run(arguments, tmp_path, variables)
-    assert (forked.returncode, forked.stdout, forked.stderr) == (3, real.stdout, " to standard error\n")
+    assert (forked.returncode, forked.stdout, forked.stderr) == (3, real.stdout, " to standard error\nat exit\n")
     assert (real.returncode, real.stderr) == (3, forked.stderr)
     merged = forks().run(arguments, tmp_path, variables, merged=True)
     assert (merged.stdout, merged.stderr) == (real.stdout + real.stderr, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("pass", 0, ""),
+        ("raise SystemExit", 0, ""),
+        ("raise SystemExit('no')", 1, "no\n"),
+        ("1 / 0", 1, "ZeroDivisionError: division by zero\n"),
+    ],
+)
+def test_end_of_a_fork(tmp_path: Path, line: str, status: int, said: str) -> None:
+    """Its exit status and last words are those that Python gives an end of this kind."""
+    (tmp_path / "end.py").write_text(line)
+    done = forks().run(["end.py"], tmp_path, outer_environment())
+    assert (done.returncode, "".join(done.stderr.splitlines(keepends=True)[-1:])) == (status, said)
 
 
 def test_fork_has_pytorch_alone(tmp_path: Path) -> None:

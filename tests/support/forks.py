@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,18 +82,37 @@ def outer_environment() -> dict[str, str]:
 
 
 def serve() -> None:
-    """Fork for each line of standard input; a fork returns into what it is to run, and ends with it."""
+    """Fork for each line of standard input, and answer with the fork's exit status."""
     import torch  # noqa: F401 - imported once, for all
 
     gc.freeze()  # a collection in a fork would copy all of PyTorch's memory
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
-            become(json.loads(line))
-            return
+            status = ended_with(json.loads(line))
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            # Half a second goes into taking PyTorch apart, which nobody needs.
+            os._exit(status)
         _, ended = os.waitpid(child, 0)
         sys.stdout.write(f"{os.waitstatus_to_exitcode(ended)}\n")
         sys.stdout.flush()
+
+
+def ended_with(asked: dict[str, Any]) -> int:
+    """Run what was asked for; its exit status."""
+    try:
+        become(asked)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        sys.stderr.write(f"{end.code}\n")
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
 
 
 def become(asked: dict[str, Any]) -> None:
