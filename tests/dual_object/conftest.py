@@ -1,4 +1,4 @@
-"""PyTorch as the reference, and bodies recorded on it."""
+"""Bodies recorded on the reference."""
 
 from __future__ import annotations
 
@@ -6,17 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dual_object import load
 from dual_object.adapters.torch.adapter import Adapter
 from support.dual_bodies import Body, Recorded, record
-
-
-@pytest.fixture(scope="session")
-def reference() -> Adapter:
-    """PyTorch's adapter."""
-    adapter = load("torch")
-    assert isinstance(adapter, Adapter)
-    return adapter
 
 
 @pytest.fixture

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +11,8 @@ from typing import Any
 import pytest
 
 from support.family_faults import FAULTS
-from support.runs import SUPPORT
+from support.forks import forks
+from support.runs import environment
 
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "suites"
@@ -45,18 +43,10 @@ def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 def _outcomes(folder: Path, tests: set[str], fault: str = "plant") -> dict[str, str]:
     """How each of these tests ends against the faulty target."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
     asked = ["--autotest-target", "torch", "--autotest-cases", "3", "--autotest-report", str(folder)]
     asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)],
-        cwd=ROOT,
-        env={**clean, "PYTHONPATH": str(SUPPORT), "AUTOTEST_FAULT": f"family_faults:{fault}"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)]
+    done = forks().run(command, ROOT, environment({"AUTOTEST_FAULT": f"family_faults:{fault}"}))
     assert done.returncode == 1, done.stdout + done.stderr
     records = [
         json.loads(line) for path in folder.glob("runs/*/records-*.jsonl") for line in path.read_text().splitlines()

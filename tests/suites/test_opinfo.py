@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.runs import SUPPORT
+from support.forks import forks
+from support.runs import environment
 
 ROOT = Path(__file__).parents[2]
 SUITE = "suites/opinfo/test_opinfo.py"
@@ -41,19 +39,11 @@ def _entry(record: dict[str, Any]) -> str:
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """A run of a handful of entries with `torch.cumsum` wrong and `torch.diff` missing."""
     report = tmp_path_factory.mktemp("opinfo")
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
-    asked = [sys.executable, "-m", "pytest", "-rs", "--autotest-target", "torch", "--autotest-report", str(report)]
+    asked = ["-m", "pytest", "-rs", "--autotest-target", "torch", "--autotest-report", str(report)]
     asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [*asked, *(f"{SUITE}::test_entry[{entry}]" for entry in ENTRIES)],
-        cwd=ROOT,
-        env={**clean, "PYTHONPATH": str(SUPPORT), "AUTOTEST_FAULT": "opinfo_faults:planted", "COLUMNS": "200"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    asked += [f"{SUITE}::test_entry[{entry}]" for entry in ENTRIES]
+    variables = environment({"AUTOTEST_FAULT": "opinfo_faults:planted", "COLUMNS": "200"})
+    done = forks().run(asked, ROOT, variables, merged=True)
     return Outcome(done.returncode, done.stdout, report)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.forks import TIMEOUT, forks, outer_environment
+
 #: The modules of planted faults, which an inner run imports by their bare names: `AUTOTEST_FAULT=faults:wrong`.
 SUPPORT = Path(__file__).parent
 BODIES = SUPPORT / "bodies"
-TIMEOUT = 240
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,7 @@ class Outcome:
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Our environment without what the outer pytest put there, with the faults importable."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
-    return {**clean, "PYTHONPATH": str(SUPPORT), "PYTHONWARNINGS": "", **extra}
+    return {**outer_environment(), "PYTHONPATH": str(SUPPORT), "PYTHONWARNINGS": "", **extra}
 
 
 def command(*arguments: str, target: str | None = "torch") -> list[str]:
@@ -102,6 +101,18 @@ def lay(folder: Path, files: Mapping[str, str]) -> None:
             path.write_text(text)
 
 
+def run_python(path: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in its folder and wait for it."""
+    return forks().run([str(path)], path.parent, environment({}))
+
+
+def run_autotest(
+    folder: Path, *arguments: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `autotest ARGUMENTS` in `folder` and wait for it."""
+    return forks().run(["-m", "autotest", *arguments], folder, environment(env or {}))
+
+
 def run_pytest(
     folder: Path,
     files: Mapping[str, str],
@@ -113,15 +124,20 @@ def run_pytest(
     """Run pytest on `files` in `folder` and wait for it."""
     folder.mkdir(parents=True, exist_ok=True)
     lay(folder, files)
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        command(*arguments, target=target),
-        cwd=folder,
-        env=environment({"AUTOTEST_ONCE": str(folder), **(env or {})}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-        **options,
-    )
+    line = command(*arguments, target=target)
+    variables = environment({"AUTOTEST_ONCE": str(folder), **(env or {})})
+    if target and not options:
+        done = forks().run(line[1:], folder, variables, merged=True)
+    else:
+        done = subprocess.run(  # noqa: S603 - our own interpreter
+            line,
+            cwd=folder,
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+            **options,
+        )
     return Outcome(done.returncode, done.stdout, folder)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 from unittest import SkipTest
@@ -35,7 +33,7 @@ from autotest.run.session import Session
 from dual_object.program.values import Placement, Sbp
 from generators import OutsideCaseError, PhiloxSource, drawing
 from reports.matrix import MatrixTally
-from support.runs import Outcome, environment
+from support.runs import Outcome, run_autotest
 
 ROW, LINE = Placement("cpu", [0]), Placement("cpu", [[0]])
 S0, S1, B, P = sbp.split(0), sbp.split(1), sbp.broadcast, sbp.partial_sum
@@ -208,15 +206,7 @@ def test_wrong_gradient_of_a_global_tensor(outcome: Outcome) -> None:
 def test_replay_with_graph_log(outcome: Outcome) -> None:
     """`autotest replay ID --graph-debug` shows how the graph was built, and the graph."""
     [row] = [row for end in outcome.ends("test_lgamma") for row in end["divergences"]]
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-m", "autotest", "replay", row["id"], "--graph-debug", "0", "--graph-debug-ranks", "-1"],
-        cwd=outcome.folder,
-        env=environment({}),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_autotest(outcome.folder, "replay", row["id"], "--graph-debug", "0", "--graph-debug-ranks", "-1")
     assert done.returncode == 1, done.stderr
     assert f"{row['id']} stands" in done.stdout
     assert "start building graph" in done.stdout

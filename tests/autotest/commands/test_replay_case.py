@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.replay import Replay
-from support.runs import Outcome, environment, run_pytest
+from support.runs import Outcome, run_autotest, run_pytest
 
 BODY = """
 from autotest import autotest, random_tensor, torch
@@ -51,14 +49,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 def recall(told: Outcome, *arguments: str, **env: str) -> tuple[int, str]:
     """`autotest replay` beside that run, in a process of its own."""
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-m", "autotest", "replay", *arguments, "--target", "torch"],
-        cwd=told.folder,
-        env=environment(env),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_autotest(told.folder, "replay", *arguments, "--target", "torch", env=env)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
 
-from support.runs import Outcome, environment
+from support.runs import Outcome, run_autotest
 
 FAULT = {"AUTOTEST_FAULT": "faults:float32"}
 
@@ -23,14 +20,7 @@ def outcome(shared_run: Callable[..., Outcome]) -> Outcome:
 def replay(outcome: Outcome, test: str) -> tuple[int, str, str]:
     """Status, text and id of a replay in float64."""
     [id_] = {row["id"] for end in outcome.ends(test) for row in end["divergences"]}
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, "-m", "autotest", "replay", id_, "--float64"],
-        cwd=outcome.folder,
-        env=environment({**FAULT, "PATH": os.environ["PATH"]}),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_autotest(outcome.folder, "replay", id_, "--float64", env=FAULT)
     return done.returncode, (done.stdout + done.stderr).strip(), id_
 
 

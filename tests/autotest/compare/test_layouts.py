@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from autotest import torch
 from autotest.compare.difference import Rules
@@ -17,12 +16,6 @@ from dual_object.program.program import Program
 from dual_object.record.recording import Recording, current_recording
 from dual_object.replay.observation import Observation
 from generators import Nothing
-
-
-@pytest.fixture(scope="module")
-def reference() -> Adapter:
-    """PyTorch's adapter."""
-    return Adapter()
 
 
 def recorded(reference: Adapter, body: Callable[[Any], Any], strides: tuple[int, ...]) -> tuple[Program, Observation]:

@@ -19,6 +19,7 @@ from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.observation import Observation
 from dual_object.replay.replay import Replay
+from support.programs import one_call
 
 NAN, INF = float("nan"), float("inf")
 EXP = torch.exp
@@ -61,8 +62,7 @@ def raising_where(chosen: Callable[[Any], bool]) -> Fault:
 
 def exp_of(values: Any, strides: tuple[int, ...] | None = None, offset: int = 0, dtype: str = "float32") -> Program:
     """`torch.exp(x)`."""
-    x = Input(0, "x", np.array(values, dtype), dtype, False, strides, offset=offset)
-    return Program([x], [Call("function", "exp", (Ref(0),), {}, Ref(1))], Ref(1))
+    return one_call("exp", values, dtype=dtype, strides=strides, offset=offset)
 
 
 def facts(program: Program, target: Faulty) -> tuple[str, ...]:

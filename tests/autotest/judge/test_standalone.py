@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from autotest.compare.difference import Rules
 from autotest.judge.standalone import trial
 from dual_object.adapters.torch.adapter import Adapter
-from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
-from dual_object.program.values import Ref
 from dual_object.replay.replay import Replay
+from support.programs import one_call
 
 
 class Backwards:
@@ -34,9 +32,7 @@ class Backwards:
 
 def shown(*values: float) -> list[str]:
     """The messages of `torch.argsort` of these values."""
-    x = Input(0, "", np.array(values, np.float32), "float32")
-    program = Program([x], [Call("function", "argsort", (Ref(0),), {}, out=Ref(1))], Ref(1))
-    found = trial(Adapter(), Backwards(), program, Rules(), graph=False)
+    found = trial(Adapter(), Backwards(), one_call("argsort", values), Rules(), graph=False)
     return [divergence.difference.message for divergence in found]
 
 

@@ -19,12 +19,6 @@ from autotest.options import TestOptions
 from dual_object.adapters.torch.adapter import Adapter
 
 
-@pytest.fixture(scope="module")
-def reference() -> Adapter:
-    """PyTorch's adapter."""
-    return Adapter()
-
-
 def drawn(reference: Adapter, options: TestOptions) -> Case:
     """A case of `exp` with gradients."""
 

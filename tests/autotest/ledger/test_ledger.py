@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +11,12 @@ from autotest.ledger.accept import AcceptError, accept
 from autotest.ledger.check import orphans
 from autotest.ledger.document import document
 from autotest.ledger.entries import Entry, LedgerError, Ledgers, read, store
-from dual_object.program.calls import Call, Input
+from dual_object.program.calls import Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.adapter import TargetInfo
-from support.runs import environment, run_pytest
+from support.programs import one_call
+from support.runs import run_autotest, run_pytest
 
 FINGERPRINT = "torch/eager_forward/value/relu/float32"
 RULES = {"rtol": None, "atol": None, "check_allclose": True, "check_dtype": True}
@@ -41,16 +40,9 @@ def relu(adapter):
 """
 
 
-def relu_program(values=(1.0, -2.0)) -> Program:
-    """One call of relu."""
-    x = Input(0, "x", np.array(values, dtype=np.float32), "float32", True)
-    call = Call("function", "relu", (Ref(0),), {}, Ref(1))
-    return Program([x], [call], Ref(1), {1: np.ones(len(values), np.float32)})
-
-
 def entry(**changed: str) -> str:
     """One entry as text."""
-    program = relu_program()
+    program = one_call(backward=True)
     keys = {
         "fingerprint": FINGERPRINT,
         "reason": "planted",
@@ -97,8 +89,8 @@ def test_entry_is_read(tmp_path):
     found = read(path, "torch").entries[FINGERPRINT]
     program, rules = found.proof
     assert (found.kind, found.graph, found.line, found.strict) == ("value", False, "t0 = torch.relu(x)", "proof")
-    assert str(program) == str(relu_program())
-    assert program.inputs[0].data.tobytes() == relu_program().inputs[0].data.tobytes()
+    assert str(program) == str(one_call(backward=True))
+    assert program.inputs[0].data.tobytes() == one_call(backward=True).inputs[0].data.tobytes()
     assert rules.check_dtype
 
 
@@ -216,8 +208,7 @@ def accept_all(folder, files, env, target="torch"):
     """Run BODY beside the files, and accept the one divergence that it shows."""
     env = {**env, "PYTHONPATH": str(folder)}
     assert run_pytest(folder, {"test_a.py": BODY, **files}, target=target, env=env).status == 1
-    command = [sys.executable, "-m", "autotest", "accept", "--where", "kind=value op=re*", "--reason", "planted"]
-    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+    done = run_autotest(folder, "accept", "--where", "kind=value op=re*", "--reason", "planted", env=env)
     assert (done.returncode, done.stdout) == (0, f"1 accepted into {folder / 'known_divergences.toml'}\n")
     return folder, env
 
@@ -252,11 +243,8 @@ def test_gone_divergence_is_red(accepted):
 def test_ledger_check(accepted):
     """`autotest ledger check` replays every entry: 0 while all diverge, 1 when one is gone."""
     folder, env = accepted
-    command = [sys.executable, "-m", "autotest", "ledger", "check", "--target", "torch", "known_divergences.toml"]
-    answers = [
-        subprocess.run(command, cwd=folder, env=environment(extra), capture_output=True, text=True, check=False)  # noqa: S603
-        for extra in (env, {})
-    ]
+    command = ("ledger", "check", "--target", "torch", "known_divergences.toml")
+    answers = [run_autotest(folder, *command, env=extra) for extra in (env, {})]
     assert [answer.returncode for answer in answers] == [0, 1]
     assert answers[0].stdout == "1 entry replayed, 0 no longer diverge\n"
     assert answers[1].stdout == (
@@ -302,20 +290,11 @@ def mine(tmp_path_factory):
 def test_entries_of_a_target_outside_the_tree(mine):
     """What is known of such a target is green while it stands, red when it is gone, and checked."""
     folder, env = mine
-    command = [
-        sys.executable,
-        "-m",
-        "autotest",
-        "ledger",
-        "check",
-        "--target",
-        "mine:Adapter",
-        "known_divergences.toml",
-    ]
+    command = ("ledger", "check", "--target", "mine:Adapter", "known_divergences.toml")
     found = []
     for wrong in (True, False):
         run = run_pytest(folder, {"mine.py": TARGET.format(wrong=wrong)}, target="mine:Adapter", env=env)
-        done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+        done = run_autotest(folder, *command, env=env)
         found.append((run.status, done.returncode, done.stdout.splitlines()[-1]))
     assert found == [
         (0, 0, "1 entry replayed, 0 no longer diverge"),
@@ -326,8 +305,7 @@ def test_entries_of_a_target_outside_the_tree(mine):
 def test_ledger_check_of_another_target(mine):
     """Nothing is checked of a ledger that is about other targets alone, and that is told."""
     folder, env = mine
-    command = [sys.executable, "-m", "autotest", "ledger", "check", "--target", "torch", "known_divergences.toml"]
-    done = subprocess.run(command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False)  # noqa: S603
+    done = run_autotest(folder, "ledger", "check", "--target", "torch", "known_divergences.toml", env=env)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "known_divergences.toml has no entry of torch, but 1 of mine:Adapter: name one of these [--target]\n"

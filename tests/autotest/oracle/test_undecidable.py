@@ -24,12 +24,6 @@ INF, NAN = float("inf"), float("nan")
 Change = Callable[[Observation], None]
 
 
-@pytest.fixture(scope="module")
-def reference() -> Adapter:
-    """PyTorch's adapter."""
-    return Adapter()
-
-
 def expanded(*values: Any, times: int, grad: bool = False) -> Any:
     """An input of rank 2 in which each value comes so many times, from one place in memory."""
     return dual_tensor(real.tensor(values)[:, None].expand(-1, times).requires_grad_(grad))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -21,7 +20,8 @@ from autotest.repro.arrays import write
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Device, Ref
-from support.runs import SUPPORT
+from support.programs import one_call
+from support.runs import run_python
 
 LEDGER = Path(__file__).parents[3] / "suites" / "known_divergences.toml"
 ENVIRONMENT = {"oneflow": "0.9.0", "torch": "2.14.1", "numpy": "1.26.4", "python": "3.10.13"}
@@ -43,14 +43,6 @@ def row(kind: str, phase: str = "eager_forward", op: str = "relu") -> dict[str, 
     """The row of a divergence from OneFlow."""
     identity = ("oneflow", phase, kind, op, "float32")
     return dict(new_row(identity, "test_x.py::test_a", "test_x.py::test_a#0", f"{op}: x"))
-
-
-def one_call(op: str = "relu", data: Any = (-1.5, 0.1, 2.0), **fields: Any) -> Program:
-    """`t0 = torch.<op>(x)`, with a backward."""
-    array = np.array(data, np.float32)
-    x = Input(0, "", array, "float32", True, **fields)
-    call = Call("function", op, (Ref(0),), {}, out=Ref(1))
-    return Program([x], [call], Ref(1), {1: np.ones_like(array)})
 
 
 def wrong_relu(x: torch.Tensor) -> torch.Tensor:
@@ -108,7 +100,7 @@ GRADIENT = {"call": 0, "part": "gradient", "key": "0"}
 
 def test_script_of_a_value(run_script: Any) -> None:
     """It exits with 1 and the worst element, in the words of a comparison."""
-    status, out = run_script(row("value"), one_call(), OUTPUT, relu=wrong_relu)
+    status, out = run_script(row("value"), one_call(backward=True), OUTPUT, relu=wrong_relu)
     assert status == 1
     assert out.splitlines()[-1] == (
         "STANDS: t0 differs in 1 of 3 elements: [2] is 2.5, but should be 2.0 (0.5 apart, 2.1e+06 ULP)"
@@ -136,42 +128,42 @@ def test_script_of_a_value(run_script: Any) -> None:
 def test_script_of_a_kind(run_script: Any, kind: str, planted: Any, said: str) -> None:
     """Each kind stands where the target has it, in its own words, and is gone where the target does as PyTorch does."""
     shown = {"call": 0, "part": "input", "key": "0"} if kind == "mutation" else OUTPUT
-    status, out = run_script(row(kind), one_call(), shown, relu=planted)
+    status, out = run_script(row(kind), one_call(backward=True), shown, relu=planted)
     assert status == 1, out
     assert f"\nSTANDS: {said}" in out
-    status, out = run_script(row(kind), one_call(), shown)
+    status, out = run_script(row(kind), one_call(backward=True), shown)
     assert (status, out.splitlines()[-1]) == (0, "gone: both sides agree")
 
 
 def test_script_asks_for_its_own_fact_alone(run_script: Any) -> None:
     """A repro of a dtype is gone once the dtype is right, whatever the values."""
-    status, _ = run_script(row("dtype"), one_call(), OUTPUT, relu=wrong_relu)
+    status, _ = run_script(row("dtype"), one_call(backward=True), OUTPUT, relu=wrong_relu)
     assert status == 0
 
 
 def test_script_of_a_gradient(run_script: Any) -> None:
     """The backward starts from the shared cotangent; only the gradient in question is compared."""
     told = row("value", "eager_backward")
-    status, out = run_script(told, one_call(), GRADIENT, relu=lambda x: WrongGradient.apply(torch.relu(x)))
+    status, out = run_script(told, one_call(backward=True), GRADIENT, relu=lambda x: WrongGradient.apply(torch.relu(x)))
     assert status == 1
     assert out.splitlines()[-1].startswith(
         "STANDS: gradient of x differs in 2 of 3 elements: [1] is 2.0, but should be 1.0"
     )
-    status, _ = run_script(told, one_call(), GRADIENT, relu=wrong_relu)
+    status, _ = run_script(told, one_call(backward=True), GRADIENT, relu=wrong_relu)
     assert status == 0
 
 
 def test_script_of_a_gradient_that_only_one_side_has(run_script: Any) -> None:
     """A missing gradient is told as such."""
     cut = lambda x: torch.relu(x).detach() + 0 * torch.ones(3, requires_grad=True)  # noqa: E731
-    status, out = run_script(row("grad_missing", "eager_backward"), one_call(), GRADIENT, relu=cut)
+    status, out = run_script(row("grad_missing", "eager_backward"), one_call(backward=True), GRADIENT, relu=cut)
     assert status == 1
     assert out.splitlines()[-1] == "STANDS: gradient of x is None, but should be a tensor"
 
 
 def test_script_within_its_tests_tolerance(run_script: Any) -> None:
     """What the test allows is no difference."""
-    status, _ = run_script(row("value"), one_call(), OUTPUT, Rules(0.0, 0.6), relu=wrong_relu)
+    status, _ = run_script(row("value"), one_call(backward=True), OUTPUT, Rules(0.0, 0.6), relu=wrong_relu)
     assert status == 0
 
 
@@ -181,13 +173,13 @@ def test_script_of_an_exception(run_script: Any) -> None:
     def refuse(x: torch.Tensor) -> torch.Tensor:
         raise RuntimeError("no kernel")
 
-    status, out = run_script(row("exception"), one_call(), OUTPUT, relu=refuse)
+    status, out = run_script(row("exception"), one_call(backward=True), OUTPUT, relu=refuse)
     assert (status, out.splitlines()[-1]) == (1, "STANDS: raises RuntimeError: no kernel")
 
 
 def test_script_of_a_refusal(run_script: Any) -> None:
     """Where PyTorch refuses, the target should as well, with a class that has something in common."""
-    program = one_call()
+    program = one_call(backward=True)
     program.calls[0] = Call("function", "stack", (Ref(0), 7), {}, raises=("TypeError",))
     program.outputs, program.cotangents = None, {}
     told, shown = row("accepts_invalid"), {"call": 0, "part": "output", "key": ""}
@@ -204,7 +196,7 @@ def test_script_of_a_refusal(run_script: Any) -> None:
 
 def test_script_of_a_host_read(run_script: Any) -> None:
     """A value that Python read is bound and compared."""
-    program = one_call()
+    program = one_call(backward=True)
     program.calls.append(Call("method", "sum", (Ref(1),), {}, out=Ref(2)))
     program.calls.append(Call("method", "item", (Ref(2),), {}, out=2.1))
     shown = {"call": 2, "part": "host", "key": ""}
@@ -317,7 +309,7 @@ class Faithful(Graph):
 
 def test_script_of_a_second_call(run_script: Any) -> None:
     """The same graph is called twice, with other values, which PyTorch is given as well."""
-    program = one_call()
+    program = one_call(backward=True)
     program.cotangents = {}
     told = {**row("value", "graph_forward"), "message": "relu: at the second call of the same graph, t0 differs"}
     for graph, status, said in (
@@ -344,7 +336,7 @@ class Unfed(Faithful):
 
 def test_script_of_a_graph_whose_result_is_empty(run_script: Any) -> None:
     """What an empty result's backward starts from is an input of the graph, and no graph takes an empty one."""
-    program = one_call("masked_select", data=[-1.0, -2.0])
+    program = one_call("masked_select", [-1.0, -2.0], backward=True)
     program.calls.insert(0, Call("method", "gt", (Ref(0), 0), {}, out=Ref(2)))
     program.calls[1].args = (Ref(0), Ref(2))
     program.cotangents = {1: np.zeros(0, np.float32)}
@@ -372,7 +364,7 @@ def test_script_of_a_graph_whose_result_is_empty(run_script: Any) -> None:
 )
 def test_script_of_random_numbers(run_script: Any, planted: Any, said: str) -> None:
     """Random results are compared by many of them."""
-    program = one_call("dropout", data=[1.0] * 32)
+    program = one_call("dropout", [1.0] * 32, backward=True)
     fair = {"dropout": torch.nn.functional.dropout}
     torch.manual_seed(0)
     with pytest.MonkeyPatch.context() as patch:
@@ -402,7 +394,7 @@ def test_script_of_a_random_module(run_script: Any) -> None:
 
 def test_script_of_a_random_gradient(run_script: Any) -> None:
     """A gradient has the random factors of its result."""
-    program = one_call("dropout", data=[1.0] * 32)
+    program = one_call("dropout", [1.0] * 32, backward=True)
     told = row("random", "eager_backward", "dropout")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch, "dropout", torch.nn.functional.dropout)
@@ -421,7 +413,7 @@ def test_script_keeps_strides_dtypes_and_values(run_script: Any) -> None:
         return torch.relu(x)
 
     data = [[-0.0, np.inf], [np.nan, 0.1]]
-    program = one_call(data=data, strides=(1, 2))
+    program = one_call(values=data, strides=(1, 2), backward=True)
     run_script(row("value"), program, OUTPUT, relu=look)
     assert given[-1].stride() == (1, 2)
     assert given[-1].numpy().tobytes() == np.array(data, np.float32).tobytes()
@@ -445,7 +437,7 @@ def test_script_keeps_where_tensors_lie(run_script: Any) -> None:
         out.register_hook(lambda gradient: started.append(gradient.stride()))
         return out
 
-    program = one_call(data=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], offset=3)
+    program = one_call(values=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], offset=3, backward=True)
     program.cotangent_strides = {1: (1, 2)}
     told, where = row("value", "eager_backward"), {"call": 0, "part": "gradient", "key": "0"}
     assert run_script(told, program, where, relu=look)[0] == 0
@@ -462,7 +454,7 @@ def test_script_of_long_inputs_reads_them_from_a_file(run_script: Any, tmp_path:
         given.append(x.detach().numpy().tobytes())
         return torch.relu(x)
 
-    status, _ = run_script(row("value"), one_call(data=data), OUTPUT, relu=look)
+    status, _ = run_script(row("value"), one_call(values=data, backward=True), OUTPUT, relu=look)
     assert status == 0
     assert given == [data.tobytes()]
     raw = (tmp_path / "inputs.safetensors").read_bytes()
@@ -473,19 +465,17 @@ def test_script_of_long_inputs_reads_them_from_a_file(run_script: Any, tmp_path:
 
 def test_script_that_cannot_run(run_script: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """125 where PyTorch itself refuses, where the target cannot be imported, and where there is no such device."""
-    status, out = run_script(row("value"), one_call("no_such_op"), OUTPUT)
+    status, out = run_script(row("value"), one_call("no_such_op", backward=True), OUTPUT)
     assert (status, out.splitlines()[-1]) == (125, "cannot run here: torch itself refuses the program")
-    program = one_call()
+    program = one_call(backward=True)
     program.calls.insert(0, Call("method", "to", (Ref(0), Device("cuda")), {}, out=Ref(7)))
     status, out = run_script(row("value"), program, OUTPUT, cuda=types.SimpleNamespace(is_available=lambda: False))
     assert (status, out.splitlines()[-1]) == (125, "cannot run here: no such device here: cuda")
     path = tmp_path / "oneflow.py"
     path.write_text("raise ImportError('not today')\n")
     (tmp_path / "nvidia.py").write_text("raise ImportError('nor this')\n")
-    (tmp_path / "repro.py").write_text(script(row("value"), one_call(), Rules(), OUTPUT, ENVIRONMENT).text)
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, str(tmp_path / "repro.py")], capture_output=True, text=True, check=False
-    )
+    (tmp_path / "repro.py").write_text(script(row("value"), one_call(backward=True), Rules(), OUTPUT, ENVIRONMENT).text)
+    done = run_python(tmp_path / "repro.py")
     assert (done.returncode, done.stdout) == (125, "cannot run here: oneflow cannot be imported: nor this\n")
 
 
@@ -502,19 +492,17 @@ def test_script_of_a_death(tmp_path: Path, kind: str, fault: str, status: int, s
     """The target's part runs in a process of its own, whose end is judged."""
     head = "import os\nimport time\n\nimport torch\n\n\ndef __getattr__(name):\n    return getattr(torch, name)\n"
     (tmp_path / "oneflow.py").write_text(f"{head}\n\ndef relu(x):\n    {fault}\n")
-    text = script(row(kind), one_call(), Rules(), OUTPUT, ENVIRONMENT).text
+    text = script(row(kind), one_call(backward=True), Rules(), OUTPUT, ENVIRONMENT).text
     seconds = "1" if kind == "timeout" else "60"
     text = text.replace("timeout=20", f"timeout={seconds}").replace("within 20 ", f"within {seconds} ")
     (tmp_path / "repro.py").write_text(text)
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, str(tmp_path / "repro.py")], capture_output=True, text=True, check=False
-    )
+    done = run_python(tmp_path / "repro.py")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (status, said)
 
 
 def test_script_is_short() -> None:
     """One call takes less than 150 lines, whose program is the one that people saw."""
-    text = script(row("value", "eager_backward"), one_call(), Rules(), GRADIENT, ENVIRONMENT).text
+    text = script(row("value", "eager_backward"), one_call(backward=True), Rules(), GRADIENT, ENVIRONMENT).text
     assert text.count("\n") < 150
     assert "def program(torch, x):\n    t0 = torch.relu(x)\n    return t0\n" in text
     assert "autotest" not in text
@@ -540,7 +528,7 @@ def test_script_is_short() -> None:
 )
 def test_no_script(told: dict[str, Any], change: dict[str, Any], reason: str) -> None:
     """What no script can show is refused with its reason."""
-    program = one_call()
+    program = one_call(backward=True)
     for name, value in change.items():
         setattr(program, name, value)
     with pytest.raises(Unscripted) as refused:
@@ -584,14 +572,7 @@ def test_scripts_of_known_divergences(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "repro.py").write_text(made.text)
         write(folder, dict(made.arrays))
-        paths.append(str(folder / "repro.py"))
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, str(SUPPORT / "script_runner.py"), *paths], capture_output=True, text=True, check=False
-    )
-    ended = {
-        line.split()[1]: int(line.split()[2]) for line in done.stdout.splitlines() if line.startswith(f"== {tmp_path}")
-    }
-    assert {start: ended.get(path) for start, path in zip(chosen, paths, strict=True)} == dict.fromkeys(chosen, 1), (
-        done.stdout
-    )
-    assert done.stdout.count("\nSTANDS: ") >= len(chosen)
+        paths.append(folder / "repro.py")
+    ended = {start: run_python(path) for start, path in zip(chosen, paths, strict=True)}
+    assert {start: done.returncode for start, done in ended.items()} == dict.fromkeys(chosen, 1), ended
+    assert all("\nSTANDS: " in done.stdout for done in ended.values()), ended

@@ -16,12 +16,6 @@ from dual_object.program.values import Ref
 Judge = Callable[[Program], bool]
 
 
-@pytest.fixture(scope="module")
-def reference() -> Adapter:
-    """PyTorch."""
-    return Adapter()
-
-
 def _values(*shape: int, dtype: str = "float32") -> np.ndarray:
     return (np.arange(1, 1 + int(np.prod(shape))).reshape(shape) * 1.25).astype(dtype)
 

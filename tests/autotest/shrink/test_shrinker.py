@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -32,7 +30,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from reports import read_run, render, summarize
-from support.runs import Outcome, environment, run_pytest
+from support.runs import Outcome, run_autotest, run_pytest
 
 
 @pytest.fixture(scope="module")
@@ -360,10 +358,7 @@ def test_refused_and_divergent(crashes: Outcome) -> None:
 
 def test_crash_in_float64(crashes: Outcome) -> None:
     """What ends OneFlow is replayed with the least Program, in the other dtype as well."""
-    command = [sys.executable, "-m", "autotest", "replay", "7f2522ce", "--float64"]
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        command, cwd=crashes.folder, env=environment({}), capture_output=True, text=True, check=False
-    )
+    done = run_autotest(crashes.folder, "replay", "7f2522ce", "--float64")
     assert done.returncode == 1
     assert done.stdout.startswith("7f2522ce stands in float64 too: 1 divergence in 1 of 1 case\n")
     assert "oneflow/eager_forward/crash/amax/float64,0-dim  1 case\n" in done.stdout

@@ -16,17 +16,15 @@ from autotest.workers import supervisor as workers
 from autotest.workers.protocol import Death, GraphFailure
 from autotest.workers.supervisor import Supervisor
 from autotest.workers.worker import Worker
-from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
-from dual_object.program.values import Ref
 from dual_object.replay.observation import Observation
+from support.programs import one_call
 from support.runs import SUPPORT
 
 
 def program(op: str = "square", size: int = 2) -> Program:
     """A Program of one op on one input."""
-    x = Input(0, "", np.ones(size, np.float32), "float32")
-    return Program([x], [Call("function", op, (Ref(0),), {}, out=Ref(1))], Ref(1))
+    return one_call(op, np.ones(size))
 
 
 @pytest.fixture

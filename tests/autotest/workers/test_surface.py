@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 
@@ -16,22 +15,14 @@ from autotest.run.session import Session, current_session
 from autotest.workers import supervisor as workers
 from autotest.workers.inline import InlineTarget, load_inline
 from autotest.workers.supervisor import Supervisor
-from dual_object.program.calls import Call, Input
-from dual_object.program.program import Program
-from dual_object.program.values import Ref
 from dual_object.replay.adapter import Surface
 from reports import RecordError, RecordWriter, read_run
+from support.programs import one_call
 from support.runs import SUPPORT
 
 PATHS = ["relu", "Tensor.add_", "pi", "no_such_op"]
 REGISTRY = ("idle_type", "neg_type", "square_type")
 NAMES = ("add_", "relu")
-
-
-def program(op: str) -> Program:
-    """A Program of one op."""
-    x = Input(0, "", np.ones(2, np.float32), "float32")
-    return Program([x], [Call("function", op, (Ref(0),), {}, out=Ref(1))], Ref(1))
 
 
 @pytest.fixture
@@ -55,9 +46,9 @@ def spawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Supervisor]
 def test_worker_tells_its_surface(spawn: Callable[..., Supervisor]) -> None:
     """Registry, op types that ran and ops of both sides come sorted; what cannot be called is no op."""
     supervisor = spawn()
-    supervisor.eager([program("square"), program("cos")])
+    supervisor.eager([one_call("square"), one_call("cos")])
     assert supervisor.surface(PATHS) == Surface(REGISTRY, ("square_type",), NAMES)
-    supervisor.graph([program("neg")], None)
+    supervisor.graph([one_call("neg")], None)
     assert supervisor.surface(PATHS) == Surface(REGISTRY, ("neg_type", "square_type"), NAMES)
     assert supervisor.spawned == 1
 
@@ -65,10 +56,10 @@ def test_worker_tells_its_surface(spawn: Callable[..., Supervisor]) -> None:
 def test_recycled_workers_are_remembered(spawn: Callable[..., Supervisor]) -> None:
     """What ran in a worker that was replaced in mid-run stays told, and the new one adds its own."""
     supervisor = spawn()
-    supervisor.eager([program("square")])
+    supervisor.eager([one_call("square")])
     assert supervisor._worker is not None
     supervisor._worker.graphs = workers.MAX_GRAPHS
-    supervisor.eager([program("neg")])
+    supervisor.eager([one_call("neg")])
     assert supervisor.spawned == 2
     assert supervisor._worker.touched == {"neg_type"}
     assert supervisor.surface(PATHS) == Surface(REGISTRY, ("neg_type", "square_type"), NAMES)
@@ -77,7 +68,7 @@ def test_recycled_workers_are_remembered(spawn: Callable[..., Supervisor]) -> No
 def test_dead_worker_is_not_replaced(spawn: Callable[..., Supervisor]) -> None:
     """A worker that died since its last answer leaves what ran; none is started to ask for the rest."""
     supervisor = spawn()
-    supervisor.eager([program("square")])
+    supervisor.eager([one_call("square")])
     assert supervisor._worker is not None
     victim = psutil.Process(supervisor._worker._process.pid)
     victim.kill()
@@ -95,7 +86,7 @@ def test_worker_that_cannot_answer(
     """A worker that hangs or dies at the question is ended, and what ran is told."""
     monkeypatch.setattr(workers, "SURFACE_TIMEOUT", 1.0)
     supervisor = spawn(fault)
-    supervisor.eager([program("square")])
+    supervisor.eager([one_call("square")])
     assert supervisor.surface(PATHS) == Surface((), ("square_type",), ())
     assert supervisor._worker is None
 
@@ -103,8 +94,8 @@ def test_worker_that_cannot_answer(
 def test_worker_that_was_left_in_mid_request_is_not_asked(spawn: Callable[..., Supervisor]) -> None:
     """After an interrupt the pipe holds the answers to another question: nobody waits for them."""
     supervisor = spawn()
-    supervisor.eager([program("square")])
-    unfinished = supervisor._eager([program("neg")], False)
+    supervisor.eager([one_call("square")])
+    unfinished = supervisor._eager([one_call("neg")], False)
     next(unfinished)
     assert supervisor.surface(PATHS) == Surface((), ("square_type",), ())
     assert supervisor._worker is not None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ import torch
 
 from dual_object.program.program import Program
 from reports import RecordWriter, read_run, save_site, summarize
+from support.runs import run_autotest
 
 BODY = """
 from autotest import autotest, random_tensor, torch
@@ -32,8 +31,7 @@ def real(tmp_path_factory) -> Path:
     """Run two tests on OneFlow, of which one diverges, and give the report's folder."""
     folder = tmp_path_factory.mktemp("real")
     (folder / "test_real.py").write_text(BODY)
-    command = [sys.executable, "-m", "autotest", "run", "test_real.py", "-n", "0"]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240)  # noqa: S603 - our own
+    ended = run_autotest(folder, "run", "test_real.py", "-n", "0")
     assert ended.returncode == 1, ended.stdout + ended.stderr
     return folder / "autotest-report"
 
