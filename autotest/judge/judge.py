@@ -4,7 +4,7 @@ what differs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -67,8 +67,10 @@ class Judge:
         #: The ways in which each random op was sampled.
         self._sampled: dict[str, set[tuple[object, ...]]] = {}
 
-    def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
-        """Judge cases by what they have shown eagerly, then by what they show in graphs and in many repetitions."""
+    def judge(self, judgements: Sequence[Judgement], answers: Iterable[Observation | Death]) -> None:
+        """Judge cases by what they have shown eagerly, then by what they show in graphs and in many repetitions.
+        `answers` may still be coming.
+        """
         for judgement, answer in zip(judgements, answers, strict=True):
             self._judge_eager(judgement, answer)
         if self.options.check_graph:
@@ -79,10 +81,10 @@ class Judge:
 
     def lacking(self, program: Program) -> str | None:
         """Why the target cannot be asked about a Program at all; None where it can."""
+        if not distributed(program):
+            return None
         info = self.target.info()
-        if distributed(program) and "global_tensors" not in info.capabilities:
-            return f"the target {info.name} has no global tensors"
-        return None
+        return None if "global_tensors" in info.capabilities else f"the target {info.name} has no global tensors"
 
     def refused(self, program: Program) -> list[Divergence]:
         """What the target does with a draw that the reference refuses, where that is no refusal."""

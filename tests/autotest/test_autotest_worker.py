@@ -16,7 +16,7 @@ from autotest.run.session import Session
 from autotest.workers import supervisor as workers
 from autotest.workers.protocol import Death, GraphFailure
 from autotest.workers.supervisor import Supervisor
-from autotest.workers.worker import Worker
+from autotest.workers.worker import Gone, Worker
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
@@ -119,7 +119,7 @@ def test_death_that_nobody_repeats_is_told(warm: Supervisor, monkeypatch: pytest
 
     def dying(programs: Any, together: bool) -> Any:
         if together:
-            raise workers._Gone(timed_out=False)
+            raise Gone(timed_out=False)
         return asked(programs, together)
 
     warm.info()
@@ -139,7 +139,7 @@ def test_death_after_the_last_answer_is_the_last_cases(warm: Supervisor, monkeyp
 
     def dying(programs: Any, together: bool) -> Any:
         yield from asked(programs, together)
-        raise workers._Gone(timed_out=False)
+        raise Gone(timed_out=False)
 
     warm.info()
     assert warm._worker is not None
