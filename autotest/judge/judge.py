@@ -4,7 +4,7 @@ what differs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -67,10 +67,8 @@ class Judge:
         #: The ways in which each random op was sampled.
         self._sampled: dict[str, set[tuple[object, ...]]] = {}
 
-    def judge(self, judgements: Sequence[Judgement], answers: Iterable[Observation | Death]) -> None:
-        """Judge cases by what they have shown eagerly, then by what they show in graphs and in many repetitions.
-        `answers` may still be coming.
-        """
+    def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
+        """Judge cases by what they have shown eagerly, then by what they show in graphs and in many repetitions."""
         for judgement, answer in zip(judgements, answers, strict=True):
             self._judge_eager(judgement, answer)
         if self.options.check_graph:

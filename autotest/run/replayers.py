@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from autotest.cases.case import Case, Origin, Rejection
 from autotest.cases.drawer import Drawer
 from autotest.judge.consensus import Consensus
 from autotest.run.session import Session
-from autotest.workers.pending import Pending
 from autotest.workers.protocol import Death, Target
 from dual_object.program.program import Program
 from dual_object.replay.observation import Observation
 from dual_object.replay.replay import Replay
 
-#: Cases that are judged together: graphs are filled from them, and the memory of a test with a great n is bounded.
+#: Cases that are replayed and judged together: graphs are filled from them, and OneFlow's worker waits once for all of
+#: them, which in portions of 5 cost it three times as much. It bounds the memory of a test with a great n.
 CHUNK = 20
-#: Cases that the worker is sent together, while the next ones are drawn.
-PORTION = int(__import__("os").environ.get("PORTION", "5"))
+
+#: Waits for what programs have come to, in their order.
+Result = Callable[[], list[Observation | Death]]
 
 
 class Replayer(Protocol):
-    """Draws cases and replays them; `chunk` of them are judged together, on `target` and in `consensus`."""
+    """Draws cases and replays them, `chunk` at a time; `ahead` chunks may be sent before the first is judged.
+
+    They are judged on `target` and in `consensus`.
+    """
 
     chunk: int
+    ahead: int
 
     @property
     def target(self) -> Target:
@@ -40,26 +45,20 @@ class Replayer(Protocol):
     def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
         """Draw a case."""
 
-    def take(self, program: Program) -> None:
-        """Replay the case that was drawn last, soon."""
-
-    def answers(self) -> Iterator[Observation | Death]:
-        """What the cases taken since the last chunk have come to, in order."""
+    def submit(self, programs: Sequence[Program]) -> Result:
+        """Replay the cases of a chunk; those that the target cannot be asked about are not among them."""
 
 
 class WorkerReplayer:
-    """Sends cases to the worker in portions, and goes on drawing: it waits for nothing but a portion before the last
-    one.
-    """
+    """Sends a chunk to the worker. While that replays it, the chunk before is judged and the next one is drawn."""
 
     chunk = CHUNK
+    ahead = 1
 
     def __init__(self, session: Session) -> None:
         self.target = session.supervisor
         self.consensus = Consensus()
         self._session = session
-        self._portion: list[Program] = []
-        self._sent: list[Pending] = []
 
     def ready(self) -> None:
         """Wait for the worker the first time."""
@@ -69,35 +68,21 @@ class WorkerReplayer:
         """Draw a case on the reference alone."""
         return drawer.draw(index, origin=origin)
 
-    def take(self, program: Program) -> None:
-        """Send the portion that this case fills."""
-        self._portion.append(program)
-        if len(self._portion) == PORTION:
-            self._send()
-
-    def _send(self) -> None:
-        portion, self._portion = self._portion, []
-        self._sent.append(self.target.submit(portion))
-
-    def answers(self) -> Iterator[Observation | Death]:
-        """Portion by portion, so that the first ones are judged while the last one is replayed."""
-        if self._portion:
-            self._send()
-        sent, self._sent = self._sent, []
-        for pending in sent:
-            yield from pending.result()
+    def submit(self, programs: Sequence[Program]) -> Result:
+        """Send them; the worker replays them while the caller goes on."""
+        return self.target.submit(programs).result
 
 
 class InlineReplayer:
-    """Steps through each case on the target in this process, while its body runs."""
+    """Steps through each case on the target in this process, while its body runs; the other ranks do so, too."""
 
     chunk = 1
+    ahead = 0
 
     def __init__(self, session: Session) -> None:
         self.target = session.inline
         self.consensus = session.consensus
         self._stepper: Replay | None = None
-        self._answer: Observation | None = None
         if session.writer is not None:
             info = self.target.info()
             session.writer.target(info.environment, info.devices)
@@ -110,13 +95,8 @@ class InlineReplayer:
         self._stepper = self.target.stepper()
         return drawer.draw(index, self._stepper, origin=origin)
 
-    def take(self, program: Program) -> None:
-        """Ask for what its calls, which have run, have come to."""
+    def submit(self, programs: Sequence[Program]) -> Result:
+        """Ask for what the case that was drawn last, whose calls have run, has come to."""
         assert self._stepper is not None
-        self._answer = self.target.finish(self._stepper)
-
-    def answers(self) -> Iterator[Observation | Death]:
-        """Of the one case, if the target could be asked about it."""
-        answer, self._answer = self._answer, None
-        if answer is not None:
-            yield answer
+        seen: list[Observation | Death] = [self.target.finish(self._stepper) for _ in programs]
+        return lambda: seen

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -23,7 +24,7 @@ from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import reason_of
 from autotest.run.regressions import Memory, Recollection
-from autotest.run.replayers import InlineReplayer, Replayer, WorkerReplayer
+from autotest.run.replayers import InlineReplayer, Replayer, Result, WorkerReplayer
 from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
 from dual_object.errors import DualError, RawTargetNeeded
@@ -34,6 +35,19 @@ from reports import ReportError
 DRAWS_PER_CASE = 20
 #: So many refused draws per test are shown to the target as well.
 REFUSED_SAMPLE = 2
+
+
+@dataclass(slots=True)
+class _Line:
+    """Cases on their way: who replays and who judges them, those drawn, and the chunks that are being replayed.
+
+    What comes of the last chunk is waited for only when the next one is drawn.
+    """
+
+    replayer: Replayer
+    judge: Judge
+    drawn: list[Judgement] = field(default_factory=list)
+    sent: deque[tuple[list[Judgement], Result]] = field(default_factory=deque)
 
 
 class TestRun:
@@ -171,44 +185,47 @@ class TestRun:
         reference = self.session.reference
         consensus = self.verdicts.consensus = replayer.consensus
         judge = Judge(reference, replayer.target, self.options, self._survey, consensus, self._dialect)
+        line = _Line(replayer, judge)
         self._accepted = 0
-        chunk: list[Judgement] = []
         for index in indices:
             key = self.drawer.key(index, origin)
             if key in self.verdicts.ended:
                 self._accepted += self.verdicts.ended[key] != "rejected"
                 continue
             try:
-                judgement = self._record(replayer, judge, index, origin)
-            except (RawTargetNeeded, KeyboardInterrupt, EnvironmentFault, ReportError):
+                judgement = self._record(line, index, origin)
+            except (EnvironmentFault, ReportError):
+                raise
+            except (RawTargetNeeded, KeyboardInterrupt):
+                self._judge(line)
                 raise
             except BaseException:
                 # A body that raises or skips ends its test; the cases drawn before still get their verdicts.
-                self._judge(replayer, judge, chunk)
+                self._submit(line)
+                self._judge(line)
                 raise
             if judgement is None:
                 continue
             self._accepted += 1
-            chunk.append(judgement)
-            if len(chunk) == replayer.chunk:
-                self._judge(replayer, judge, chunk)
-                chunk = []
-        self._judge(replayer, judge, chunk)
+            line.drawn.append(judgement)
+            if len(line.drawn) == replayer.chunk:
+                self._submit(line)
+                self._judge(line, replayer.ahead)
+        self._submit(line)
+        self._judge(line)
 
-    def _record(self, replayer: Replayer, judge: Judge, index: int, origin: Origin | None) -> Judgement | None:
-        """Draw a case and hand it over; a refused draw is recorded as such and gives None."""
+    def _record(self, line: _Line, index: int, origin: Origin | None) -> Judgement | None:
+        """Draw and record one case; a refused draw is recorded as such and gives None."""
         started = time.perf_counter()
         writer, key = self.session.writer, self.drawer.key(index, origin)
         if writer is not None:
             writer.start(self.nodeid, key, index)
-        replayer.consensus.starts(self.nodeid, key)
-        drawn = replayer.draw(self.drawer, index, origin)
+        line.replayer.consensus.starts(self.nodeid, key)
+        drawn = line.replayer.draw(self.drawer, index, origin)
         self.session.drawn = drawn.program
         if isinstance(drawn, Rejection):
-            self._reject(judge, drawn, started, remembered=origin is not None)
+            self._reject(line.judge, drawn, started, remembered=origin is not None)
             return None
-        if judge.lacking(drawn.program) is None:
-            replayer.take(drawn.program)
         return Judgement(drawn, started)
 
     def _reject(self, judge: Judge, rejection: Rejection, started: float, *, remembered: bool) -> None:
@@ -225,15 +242,22 @@ class TestRun:
         unshown = divergences if self._dialect.passes_refused_draws() else []
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
-    def _judge(self, replayer: Replayer, judge: Judge, chunk: Sequence[Judgement]) -> None:
-        """Judge a chunk by what its cases have shown, and record every verdict."""
-        if not chunk:
+    def _submit(self, line: _Line) -> None:
+        """Have the cases replayed that were drawn since the last chunk."""
+        if not line.drawn:
             return
-        replayer.ready()
-        chunk = self._able(judge, chunk)
-        judge.judge(chunk, replayer.answers())
-        for judgement in chunk:
-            self._end(judgement)
+        line.replayer.ready()
+        drawn, line.drawn = line.drawn, []
+        chunk = self._able(line.judge, drawn)
+        line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
+
+    def _judge(self, line: _Line, ahead: int = 0) -> None:
+        """Judge all chunks but the last `ahead` by what their cases have shown, and record every verdict."""
+        while len(line.sent) > ahead:
+            chunk, result = line.sent.popleft()
+            line.judge.judge(chunk, result())
+            for judgement in chunk:
+                self._end(judgement)
 
     def _able(self, judge: Judge, judgements: Sequence[Judgement]) -> list[Judgement]:
         """The cases that the target can be asked about; the others are recorded as skipped."""

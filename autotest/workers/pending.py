@@ -43,6 +43,10 @@ class Pending:
         if self._asked:
             self._answers = self._ask([self._programs[index] for index in self._asked], self._together)
 
+    def drop(self) -> None:
+        """Somebody else has read the answers away; whoever still waits for them asks again."""
+        self._answers = None
+
     def result(self) -> list[Observation | Death]:
         """Wait for all results, in the programs' order. After an exception they may be waited for again."""
         while len(self._results) < len(self._programs):

@@ -80,7 +80,7 @@ class Supervisor:
         """Have programs replayed while the caller does something else; a death costs its own case only."""
         pending = Pending(programs, self._eager, self._bury)
         pending.send()
-        self._pending = pending
+        self._pending = pending  # now that the one before is answered
         return pending
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
@@ -138,10 +138,12 @@ class Supervisor:
         """
         registry: list[str] = []
         names: list[str] = []
-        worker, pending = self._worker, self._pending is not None and self._pending.outstanding
-        if worker is not None and (worker.idle or pending):
+        worker, pending = self._worker, self._pending
+        outstanding = pending is not None and pending.outstanding
+        if worker is not None and (worker.idle or outstanding):
             try:
-                if pending:  # nobody waits for it any more
+                if pending is not None and outstanding:  # nobody waits for it any more
+                    pending.drop()
                     deque(worker.answer(SURFACE_TIMEOUT), maxlen=0)
                     self._touched |= worker.touched
                 worker.ask({"do": "surface", "paths": paths}, [])
