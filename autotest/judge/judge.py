@@ -80,10 +80,10 @@ class Judge:
 
     def lacking(self, program: Program) -> str | None:
         """Why the target cannot be asked about a Program at all; None where it can."""
+        if not distributed(program):
+            return None
         info = self.target.info()
-        if distributed(program) and "global_tensors" not in info.capabilities:
-            return f"the target {info.name} has no global tensors"
-        return None
+        return None if "global_tensors" in info.capabilities else f"the target {info.name} has no global tensors"
 
     def refused(self, program: Program) -> list[Divergence]:
         """What the target does with a draw that the reference refuses, where that is no refusal."""

@@ -152,18 +152,11 @@ class Recollection:
         self._test = test
         self._drawer = drawer
         self._recalled = Recalled() if memory is None else memory.recall(test)
-        self._besides: list[str] = []
 
     def besides(self, n: int) -> Iterator[tuple[Origin, list[int]]]:
         """Origins, and the indices to draw from each, that a run of n cases does not draw anyway."""
         for place, indices in self._recalled.besides(*self._drawer.origin, n).items():
-            origin = Origin(*place)
-            self._besides += [self._drawer.key(index, origin) for index in indices]
-            yield origin, indices
-
-    def drawn(self, ended: Mapping[str, Verdict]) -> int:
-        """How many verdicts, by case key, are of cases that were drawn besides the n."""
-        return sum(key in ended for key in self._besides)
+            yield Origin(*place), indices
 
     def update(
         self, ended: Mapping[str, Verdict], rows: Sequence[Row], writer: RecordWriter | None, nodeid: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -23,18 +24,30 @@ from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import reason_of
 from autotest.run.regressions import Memory, Recollection
+from autotest.run.replayers import InlineReplayer, Replayer, Result, WorkerReplayer
 from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
 from dual_object.errors import DualError, RawTargetNeeded
 from generators import GeneratorError
 from reports import ReportError
 
-#: Cases that travel together; bounds the memory of a test with a great n.
-CHUNK = 20
 #: A test may draw so many times its n before it gives up on the reference's refusals.
 DRAWS_PER_CASE = 20
 #: So many refused draws per test are shown to the target as well.
 REFUSED_SAMPLE = 2
+
+
+@dataclass(slots=True)
+class _Line:
+    """Cases on their way: who replays and who judges them, those drawn, and the chunks that are being replayed.
+
+    What comes of the last chunk is waited for only when the next one is drawn.
+    """
+
+    replayer: Replayer
+    judge: Judge
+    drawn: list[Judgement] = field(default_factory=list)
+    sent: deque[tuple[list[Judgement], Result]] = field(default_factory=deque)
 
 
 class TestRun:
@@ -73,7 +86,7 @@ class TestRun:
         self._survey: Survey | None = None
         if session.options.survey or options.own_tolerance is not None:
             self._survey = Survey(session.reference, options, exact=session.options.survey)
-        self._judge = self._new_judge()
+        #: How many of the run's own cases stand so far.
         self._accepted = 0
         #: Why the target could not be asked about some cases.
         self._lacking: set[str] = set()
@@ -82,17 +95,13 @@ class TestRun:
         memory = Memory(run.root, run.target) if run.memory and run.root is not None else None
         self._recollection = Recollection(memory, f"{nodeid} {key}", self.drawer)
 
-    def _new_judge(self) -> Judge:
-        session = self.session
-        return Judge(session.reference, session.supervisor, self.options, self._survey, dialect=self._dialect)
-
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
         try:
             if not self._inline:
                 self._run_isolated()
             if self._inline:
-                self._run_inline()
+                self._run_cases(InlineReplayer(self.session), self._draws())
         except (pytest.skip.Exception, SkipTest):
             if not (self.verdicts.rows or self.verdicts.excused):  # what has diverged is not skipped
                 raise
@@ -156,10 +165,11 @@ class TestRun:
         needs the target in this process.
         """
         self.session.supervisor.start()
+        replayer = WorkerReplayer(self.session)
         try:
             for origin, indices in self._recollection.besides(self.n):
-                self._run_chunks(indices, origin)
-            self._run_chunks(self._draws())
+                self._run_cases(replayer, indices, origin)
+            self._run_cases(replayer, self._draws())
         except RawTargetNeeded as needed:
             if self.session.options.isolate == "always":
                 raise UsageError(
@@ -167,45 +177,57 @@ class TestRun:
                 ) from None
             self.session.inline_tests[self.nodeid] = str(needed)
 
-    def _run_chunks(self, indices: Iterable[int], origin: Origin | None = None) -> None:
-        """Record and judge the run's own cases, or remembered ones of `origin`, which do not count among the n."""
-        self._judge = self._new_judge()
-        chunk: list[Judgement] = []
+    def _run_cases(self, replayer: Replayer, indices: Iterable[int], origin: Origin | None = None) -> None:
+        """Draw, replay and judge the run's own cases, or remembered ones of `origin`, which do not count among the n;
+        what has ended before stands.
+        """
+        reference = self.session.reference
+        consensus = self.verdicts.consensus = replayer.consensus
+        judge = Judge(reference, replayer.target, self.options, self._survey, consensus, self._dialect)
+        line = _Line(replayer, judge)
+        self._accepted = 0
         for index in indices:
+            key = self.drawer.key(index, origin)
+            if key in self.verdicts.ended:
+                self._accepted += self.verdicts.ended[key] != "rejected"
+                continue
             try:
-                judgement = self._record(index, origin)
-            except (RawTargetNeeded, KeyboardInterrupt, EnvironmentFault, ReportError):
+                judgement = self._record(line, index, origin)
+            except (EnvironmentFault, ReportError):
+                raise
+            except (RawTargetNeeded, KeyboardInterrupt):
+                self._judge(line)
                 raise
             except BaseException:
                 # A body that raises or skips ends its test; the cases drawn before still get their verdicts.
-                self._replay(chunk)
+                self._submit(line)
+                self._judge(line)
                 raise
-            if judgement is not None:
-                chunk.append(judgement)
-            if len(chunk) == CHUNK:
-                self._replay(chunk)
-                chunk = []
-        self._replay(chunk)
+            if judgement is None:
+                continue
+            self._accepted += 1
+            line.drawn.append(judgement)
+            if len(line.drawn) == replayer.chunk:
+                self._submit(line)
+                self._judge(line, replayer.ahead)
+        self._submit(line)
+        self._judge(line)
 
-    def _record(self, index: int, origin: Origin | None = None) -> Judgement | None:
+    def _record(self, line: _Line, index: int, origin: Origin | None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
         started = time.perf_counter()
-        writer = self.session.writer
-        key = self.drawer.key(index, origin)
-        if origin is None and key in self.verdicts.ended:  # a remembered case, which counts here
-            self._accepted += self.verdicts.ended[key] != "rejected"
-            return None
+        writer, key = self.session.writer, self.drawer.key(index, origin)
         if writer is not None:
             writer.start(self.nodeid, key, index)
-        drawn = self.drawer.draw(index, origin=origin)
+        line.replayer.consensus.starts(self.nodeid, key)
+        drawn = line.replayer.draw(self.drawer, index, origin)
         self.session.drawn = drawn.program
         if isinstance(drawn, Rejection):
-            self._reject(drawn, started, remembered=origin is not None)
+            self._reject(line.judge, drawn, started, remembered=origin is not None)
             return None
-        self._accepted += origin is None
         return Judgement(drawn, started)
 
-    def _reject(self, rejection: Rejection, started: float, *, remembered: bool = False) -> None:
+    def _reject(self, judge: Judge, rejection: Rejection, started: float, *, remembered: bool) -> None:
         """Record a draw that the reference refused; a sample of them, and each that is remembered, is given to the
         target, which should refuse them too.
         """
@@ -215,61 +237,38 @@ class TestRun:
         divergences: list[Divergence] = []
         shown = remembered or len(self._rejections) <= REFUSED_SAMPLE
         if shown and program.calls and program.calls[-1].raises:
-            divergences = self._judge.refused(program)
+            divergences = judge.refused(program)
         unshown = divergences if self._dialect.passes_refused_draws() else []
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
-    def _replay(self, chunk: list[Judgement]) -> None:
-        """Replay a chunk, and record every verdict."""
-        if not chunk:
+    def _submit(self, line: _Line) -> None:
+        """Have the cases replayed that were drawn since the last chunk."""
+        if not line.drawn:
             return
-        self.session.record_target()
-        chunk = self._able(chunk)
-        self._judge.judge(chunk, self.session.supervisor.eager([judgement.case.program for judgement in chunk]))
-        for judgement in chunk:
-            self._end(judgement)
+        line.replayer.ready()
+        drawn, line.drawn = line.drawn, []
+        chunk = self._able(line.judge, drawn)
+        line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
 
-    def _able(self, judgements: Sequence[Judgement]) -> list[Judgement]:
+    def _judge(self, line: _Line, ahead: int = 0) -> None:
+        """Judge all chunks but the last `ahead` by what their cases have shown, and record every verdict."""
+        while len(line.sent) > ahead:
+            chunk, result = line.sent.popleft()
+            line.judge.judge(chunk, result())
+            for judgement in chunk:
+                self._end(judgement)
+
+    def _able(self, judge: Judge, judgements: Sequence[Judgement]) -> list[Judgement]:
         """The cases that the target can be asked about; the others are recorded as skipped."""
         able: list[Judgement] = []
         for judgement in judgements:
-            case, reason = judgement.case, self._judge.lacking(judgement.case.program)
+            case, reason = judgement.case, judge.lacking(judgement.case.program)
             if reason is None:
                 able.append(judgement)
             else:
                 self.verdicts.write(case.key, "skipped", judgement.started, [], reason=reason)
                 self._lacking.add(reason)
         return able
-
-    def _run_inline(self) -> None:
-        """Run the test with the target in this process; what an isolated run has ended before stands."""
-        ended = self.verdicts.ended
-        self._accepted = len(ended) - len(self._rejections) - self._recollection.drawn(ended)
-        inline = self.session.inline
-        consensus = self.verdicts.consensus = self.session.consensus
-        self._judge = Judge(self.session.reference, inline, self.options, self._survey, consensus, self._dialect)
-        if self.session.writer is not None:
-            info = inline.info()
-            self.session.writer.target(info.environment, info.devices)
-        for index in self._draws():
-            key = f"{self.drawer.test}#{index}"
-            if key in self.verdicts.ended:
-                continue
-            started = time.perf_counter()
-            if self.session.writer is not None:
-                self.session.writer.start(self.nodeid, key, index)
-            consensus.starts(self.nodeid, key)
-            stepper = inline.stepper()
-            drawn = self.drawer.draw(index, stepper)
-            self.session.drawn = drawn.program
-            if isinstance(drawn, Rejection):
-                self._reject(drawn, started)
-                continue
-            self._accepted += 1
-            answer = inline.finish(stepper)
-            for judgement in self._able([Judgement(drawn, started)]):
-                self._judge.judge([judgement], [answer])
-                self._end(judgement)
 
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case

@@ -1,4 +1,4 @@
-"""The target worker: `python -m dual_object.server TARGET`, spawned by the supervisor, one per pytest worker.
+"""The target worker: `python -m autotest.workers.server TARGET`, spawned by the supervisor, one per pytest worker.
 
 It reads requests from its standard input and answers on what was its standard output; everything that the target
 prints goes to
@@ -128,6 +128,9 @@ class Server:
     """Answers requests with one adapter."""
 
     def __init__(self, adapter: Any, channel: Channel, progress: mmap.mmap) -> None:
+        import psutil
+
+        self._process = psutil.Process()
         self.adapter = adapter
         self.channel = channel
         self.progress = progress
@@ -142,11 +145,9 @@ class Server:
             self.surface(message["paths"])
         else:
             self.run(message, arrays)
-        import psutil
-
         touched = sorted(self.adapter.touched - self.told)
         self.told.update(touched)
-        rss = psutil.Process().memory_info().rss
+        rss = self._process.memory_info().rss
         self.channel.send({"done": True, "graphs": self.graphs, "rss": rss, "touched": touched}, [])
 
     def surface(self, paths: list[str]) -> None:

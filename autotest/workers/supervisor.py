@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.workers.pending import Pending
 from autotest.workers.protocol import Death, GraphFailure
-from autotest.workers.worker import SURFACE_TIMEOUT, Worker, _Gone
+from autotest.workers.worker import SURFACE_TIMEOUT, Gone, Worker
 from dual_object.program.program import Program
 from dual_object.program.values import Array
-from dual_object.replay import observation
 from dual_object.replay.adapter import GraphRefusal, Surface, TargetInfo
-from dual_object.replay.observation import Observation
+from dual_object.replay.observation import Observation, from_json
 
 #: A worker is replaced after so many graph compilations (OneFlow aborts after about 1,365) ...
 MAX_GRAPHS = 600
@@ -35,6 +36,8 @@ class Supervisor:
         self._worker: Worker | None = None
         self._info: TargetInfo | None = None
         self._touched: set[str] = set()
+        #: What was submitted last.
+        self._pending: Pending | None = None
 
     def start(self) -> None:
         """Spawn the worker; its import goes on while the first bodies are recorded."""
@@ -73,48 +76,27 @@ class Supervisor:
                 raise
         return self._handshake(again=False)
 
-    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
-        """Replay programs one after the other; a death costs its own case only.
+    def submit(self, programs: Sequence[Program]) -> Pending:
+        """Have programs replayed while the caller does something else; a death costs its own case only."""
+        pending = Pending(programs, self._eager, self._bury)
+        pending.send()
+        self._pending = pending  # now that the one before is answered
+        return pending
 
-        They are asked for together, and waited for once. When the worker dies of one of them, all run again one by
-        one, each waited for,
-        so that an asynchronous death is blamed on its own case.
-        """
-        results: dict[int, Observation | Death] = {}
-        together = len(programs) > 1
-        first: tuple[int, Death] | None = None
-        while len(results) < len(programs):
-            remaining = [index for index in range(len(programs)) if index not in results]
-            answered: list[Observation] = []
-            death: Death | None = None
-            try:
-                for seen in self._eager([programs[index] for index in remaining], together):
-                    answered += seen
-            except _Gone as gone:
-                death = self._bury(gone)
-                if together and not (death.timed_out and death.case < len(remaining)):
-                    together = False
-                    first = remaining[min(death.case, len(remaining) - 1)], death
-                    continue
-            results.update(zip(remaining, answered, strict=False))
-            if death is not None:  # one that comes when all is answered is the last case's
-                culprit = death.case if together else min(len(answered), len(remaining) - 1)
-                results[remaining[culprit]] = death
-        if first is not None and not any(isinstance(result, Death) for result in results.values()):
-            index, death = first  # nobody dies of it alone, yet the worker died
-            results[index] = death
-        return [results[index] for index in range(len(programs))]
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """Replay programs one after the other; a death costs its own case only."""
+        return self.submit(programs).result()
 
     def _eager(self, programs: Sequence[Program], together: bool) -> Iterator[list[Observation]]:
-        """Observations as they come: all at once when together, else one by one; raises _Gone."""
+        """Ask for programs at once; their observations come all at once when together, else one by one."""
         arrays: list[Array] = []
         message = {
             "do": "together" if together else "eager",
             "programs": [program.to_json(arrays) for program in programs],
         }
-        for frame, found in self._request(message, arrays):
-            if "seen" in frame:  # else a sign of life, which moves the deadline
-                yield [observation.from_json(data, found) for data in frame["seen"]]
+        frames = self._request(message, arrays)
+        # A frame without is a sign of life.
+        return ([from_json(data, found) for data in frame["seen"]] for frame, found in frames if "seen" in frame)
 
     def graph(
         self,
@@ -141,7 +123,7 @@ class Supervisor:
                     poisoned = frame["poisoned"]
                 else:
                     result = [_graph_result(item, found) for item in frame["results"]]
-        except _Gone as gone:
+        except Gone as gone:
             return self._bury(gone)
         if poisoned:
             self.close()
@@ -156,11 +138,18 @@ class Supervisor:
         """
         registry: list[str] = []
         names: list[str] = []
-        if self._worker is not None and self._worker.idle:
+        worker, pending = self._worker, self._pending
+        outstanding = pending is not None and pending.outstanding
+        if worker is not None and (worker.idle or outstanding):
             try:
-                for frame, _ in self._worker.request({"do": "surface", "paths": paths}, [], SURFACE_TIMEOUT):
+                if pending is not None and outstanding:  # nobody waits for it any more
+                    pending.drop()
+                    deque(worker.answer(SURFACE_TIMEOUT), maxlen=0)
+                    self._touched |= worker.touched
+                worker.ask({"do": "surface", "paths": paths}, [])
+                for frame, _ in worker.answer(SURFACE_TIMEOUT):
                     registry, names = frame["registry"], frame["names"]
-            except _Gone:  # it has died since its last answer
+            except Gone:  # it has died since its last answer
                 self.close()
             except HarnessFault:
                 self.close()
@@ -170,15 +159,30 @@ class Supervisor:
         return Surface(tuple(registry), tuple(sorted(self._touched)), tuple(names))
 
     def _request(self, message: dict[str, Any], arrays: list[Array]) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        """Send a request; its answer is read from what this gives.
+
+        The worker has one request at a time: what was submitted before is waited for here. So no answer is taken for
+        another's, a death is of one request, and neither side waits for the other to read what it has written.
+        """
+        if self._pending is not None and self._pending.outstanding:
+            self._pending.result()
+        self._pending = None
         worker = self._ready()
+        if not worker.idle:  # whoever asked it was interrupted, and may have read half of the answer
+            self.close()
+            worker = self._ready()
+        worker.ask(message, arrays)
+        return self._answer(worker)
+
+    def _answer(self, worker: Worker) -> Iterator[tuple[dict[str, Any], list[Array]]]:
         try:
-            yield from worker.request(message, arrays, self.timeout)
+            yield from worker.answer(self.timeout)
         except HarnessFault:
             self.close()
             raise
         self._touched |= worker.touched  # here, for they outlive the worker
 
-    def _bury(self, gone: _Gone) -> Death:
+    def _bury(self, gone: Gone) -> Death:
         """How the worker ended; the next request spawns another."""
         assert self._worker is not None
         death = self._worker.death(gone.timed_out, self.timeout)
@@ -188,6 +192,7 @@ class Supervisor:
     def _forget(self) -> None:
         self._worker = None
         self._info = None
+        self._pending = None
 
     def close(self) -> None:
         """End the worker, if there is one."""
@@ -206,7 +211,7 @@ def _graph_result(item: dict[str, Any], arrays: list[Array]) -> Observation | Gr
     if "refusal" in item:
         skipped, call, classes, message = item["refusal"]
         return GraphRefusal(skipped, call, tuple(classes), message)
-    return observation.from_json(item["seen"], arrays)
+    return from_json(item["seen"], arrays)
 
 
 __all__ = ["Supervisor"]

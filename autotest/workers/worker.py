@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import re
@@ -39,7 +40,7 @@ _GLOG = re.compile(r"^[A-Z]\d{8} [\d:.]+\s+\d+ ")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
-class _Gone(Exception):  # noqa: N818 - control flow inside this module
+class Gone(Exception):  # noqa: N818 - control flow inside this package
     """The worker's pipe closed, or its deadline passed."""
 
     def __init__(self, timed_out: bool) -> None:
@@ -58,6 +59,8 @@ class Worker:
         self.touched: set[str] = set()
         #: Whether it waits for a request: not before the handshake, nor once a request was left unfinished.
         self.idle = False
+        #: When it was last heard of: asked something, or read from.
+        self._heard = time.monotonic()
         self._stderr: deque[bytes] = deque(maxlen=200)
         # A file without a name is left behind by no end that either process may come to.
         shared = tempfile.TemporaryFile()  # noqa: SIM115 - closed once the child has its copy
@@ -98,13 +101,12 @@ class Worker:
             self._stderr.append(line)
 
     def _send(self, message: dict[str, Any], arrays: list[Array]) -> None:
-        try:
+        self._heard = time.monotonic()
+        with contextlib.suppress(OSError):  # a worker that has ended is told of by whoever reads its answer
             self._stdin.write(wire.pack(message, arrays))
             self._stdin.flush()
-        except (BrokenPipeError, OSError):
-            raise _Gone(timed_out=False) from None
 
-    def _receive(self, deadline: float | None) -> tuple[dict[str, Any], list[Array]]:
+    def _receive(self, timeout: float | None) -> tuple[dict[str, Any], list[Array]]:
         def exactly(count: int) -> bytearray:
             buffer = bytearray(count)
             view = memoryview(buffer)
@@ -112,25 +114,27 @@ class Worker:
                 try:
                     got = os.readv(self._out, [view])
                 except BlockingIOError:
-                    left = None if deadline is None else deadline - time.monotonic()
+                    left = None if timeout is None else self._heard + timeout - time.monotonic()
                     if (left is not None and left <= 0) or not self._selector.select(left):
-                        raise _Gone(timed_out=True) from None
+                        raise Gone(timed_out=True) from None
                     continue
                 if not got:
-                    raise _Gone(timed_out=False)
+                    raise Gone(timed_out=False)
                 view = view[got:]
+                self._heard = time.monotonic()
             return buffer
 
         try:
             return wire.read(exactly)
         except wire.WireError:  # the target wrote into our pipe: nothing it says can be trusted from here on
-            raise _Gone(timed_out=False) from None
+            raise Gone(timed_out=False) from None
 
     def handshake(self) -> TargetInfo:
         """Wait until the target is imported; raises EnvironmentFault in one sentence where that fails."""
+        self._heard = time.monotonic()
         try:
-            message, _ = self._receive(time.monotonic() + START_TIMEOUT)
-        except _Gone as gone:
+            message, _ = self._receive(START_TIMEOUT)
+        except Gone as gone:
             how = f"did not start in {START_TIMEOUT:.0f} s" if gone.timed_out else self._how_it_ended()
             raise EnvironmentFault(
                 f"target {self.target!r} died at import: {how}; its last words: {self.last_words() or 'none'}"
@@ -144,14 +148,19 @@ class Worker:
             *(tuple(message[name]) for name in ("devices", "dtypes", "capabilities")),
         )
 
-    def request(
-        self, message: dict[str, Any], arrays: list[Array], timeout: float | None
-    ) -> Iterator[tuple[dict[str, Any], list[Array]]]:
-        """Send a request and give its frames, each within `timeout` seconds of the one before; raises _Gone."""
+    def ask(self, message: dict[str, Any], arrays: list[Array]) -> None:
+        """Send a request. Its answer must be read to the end before the next one is sent."""
         self.idle = False
         self._send(message, arrays)
+
+    def answer(self, timeout: float | None) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        """The frames that answer the request; raises Gone where the worker is silent for `timeout` seconds.
+
+        Silence starts when the request was sent, however late somebody begins to listen. What has been said meanwhile
+        counts: a worker that waits for its words to be read is never taken for one that hangs.
+        """
         while True:
-            frame, found = self._receive(None if timeout is None else time.monotonic() + timeout)
+            frame, found = self._receive(timeout)
             if "fault" in frame:
                 raise HarnessFault(f"the target worker failed in code of its own:\n{frame['fault']}")
             if "done" in frame:

@@ -108,43 +108,6 @@ def test_death_costs_its_own_case(deadly: Supervisor) -> None:
     assert deadly._worker is None
 
 
-def test_death_that_nobody_repeats_is_told(warm: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that died of three Programs together, though each runs alone, leaves a death at the one it was at."""
-    asked = warm._eager
-    real = Death(False, "killed by SIGABRT", 1, 0, "")
-
-    def dying(programs: Any, together: bool) -> Any:
-        if together:
-            raise workers._Gone(timed_out=False)
-        return asked(programs, together)
-
-    warm.info()
-    assert warm._worker is not None
-    monkeypatch.setattr(warm, "_eager", dying)
-    monkeypatch.setattr(type(warm._worker), "death", lambda *_: real)
-    monkeypatch.setattr(warm, "_forget", lambda: None)
-    found = warm.eager([program(), program(), program()])
-    assert [type(seen) for seen in found] == [Observation, Death, Observation]
-    assert found[1] is real
-
-
-def test_death_after_the_last_answer_is_the_last_cases(warm: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that dies when it has answered everything has died of the last case."""
-    asked = warm._eager
-    real = Death(False, "killed by SIGABRT", 0, None, "")
-
-    def dying(programs: Any, together: bool) -> Any:
-        yield from asked(programs, together)
-        raise workers._Gone(timed_out=False)
-
-    warm.info()
-    assert warm._worker is not None
-    monkeypatch.setattr(warm, "_eager", dying)
-    monkeypatch.setattr(type(warm._worker), "death", lambda *_: real)
-    monkeypatch.setattr(warm, "_forget", lambda: None)
-    assert warm.eager([program()]) == [real]
-
-
 def test_worker_is_recycled() -> None:
     """A worker with so many graphs or bytes is replaced before its next request, and its process is gone."""
     supervisor = Supervisor("torch", 60.0)

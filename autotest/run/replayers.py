@@ -1,0 +1,102 @@
+"""Where cases are replayed: in the target's worker while the next ones are drawn, or in this process step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from autotest.cases.case import Case, Origin, Rejection
+from autotest.cases.drawer import Drawer
+from autotest.judge.consensus import Consensus
+from autotest.run.session import Session
+from autotest.workers.protocol import Death, Target
+from dual_object.program.program import Program
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import Replay
+
+#: Cases that are replayed and judged together: graphs are filled from them, and OneFlow's worker waits once for all of
+#: them, which in portions of 5 cost it three times as much. It bounds the memory of a test with a great n.
+CHUNK = 20
+
+#: Waits for what programs have come to, in their order.
+Result = Callable[[], list[Observation | Death]]
+
+
+class Replayer(Protocol):
+    """Draws cases and replays them, `chunk` at a time; `ahead` chunks may be sent before the first is judged.
+
+    They are judged on `target` and in `consensus`.
+    """
+
+    chunk: int
+    ahead: int
+
+    @property
+    def target(self) -> Target:
+        """What replays them."""
+
+    @property
+    def consensus(self) -> Consensus:
+        """With whom their verdicts are shared."""
+
+    def ready(self) -> None:
+        """See to it that the records say what the target is. Raises EnvironmentFault where it cannot start."""
+
+    def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
+        """Draw a case."""
+
+    def submit(self, programs: Sequence[Program]) -> Result:
+        """Replay the cases of a chunk; those that the target cannot be asked about are not among them."""
+
+
+class WorkerReplayer:
+    """Sends a chunk to the worker. While that replays it, the chunk before is judged and the next one is drawn."""
+
+    chunk = CHUNK
+    ahead = 1
+
+    def __init__(self, session: Session) -> None:
+        self.target = session.supervisor
+        self.consensus = Consensus()
+        self._session = session
+
+    def ready(self) -> None:
+        """Wait for the worker the first time."""
+        self._session.record_target()
+
+    def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
+        """Draw a case on the reference alone."""
+        return drawer.draw(index, origin=origin)
+
+    def submit(self, programs: Sequence[Program]) -> Result:
+        """Send them; the worker replays them while the caller goes on."""
+        return self.target.submit(programs).result
+
+
+class InlineReplayer:
+    """Steps through each case on the target in this process, while its body runs; the other ranks do so, too."""
+
+    chunk = 1
+    ahead = 0
+
+    def __init__(self, session: Session) -> None:
+        self.target = session.inline
+        self.consensus = session.consensus
+        self._stepper: Replay | None = None
+        if session.writer is not None:
+            info = self.target.info()
+            session.writer.target(info.environment, info.devices)
+
+    def ready(self) -> None:
+        """It is, since before the first case: one that aborts takes this process with it."""
+
+    def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
+        """Draw a case on both sides."""
+        self._stepper = self.target.stepper()
+        return drawer.draw(index, self._stepper, origin=origin)
+
+    def submit(self, programs: Sequence[Program]) -> Result:
+        """Ask for what the case that was drawn last, whose calls have run, has come to."""
+        assert self._stepper is not None
+        seen: list[Observation | Death] = [self.target.finish(self._stepper) for _ in programs]
+        return lambda: seen

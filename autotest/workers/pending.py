@@ -1,0 +1,82 @@
+"""Programs that a worker has been sent, and what comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from autotest.workers.protocol import Death
+from autotest.workers.worker import Gone
+from dual_object.program.program import Program
+from dual_object.replay.observation import Observation
+
+#: Sends programs, together or one by one, and gives their observations as they come; reading those may raise Gone.
+Ask = Callable[[Sequence[Program], bool], Iterator[list[Observation]]]
+
+
+class Pending:
+    """Programs that are replayed while the caller does something else; a death costs its own case only.
+
+    They are asked for together, and waited for once. When the worker dies of one of them, all run again one by one,
+    each waited for, so that an asynchronous death is blamed on its own case.
+    """
+
+    def __init__(self, programs: Sequence[Program], ask: Ask, bury: Callable[[Gone], Death]) -> None:
+        self._programs = programs
+        self._ask = ask
+        self._bury = bury
+        self._results: dict[int, Observation | Death] = {}
+        self._together = len(programs) > 1
+        #: Whose turn it was when the worker died of several, and how it died.
+        self._suspect: tuple[int, Death] | None = None
+        #: What was asked for last, and its answers; None while nothing is asked.
+        self._asked: list[int] = []
+        self._answers: Iterator[list[Observation]] | None = None
+
+    @property
+    def outstanding(self) -> bool:
+        """Whether the worker has a request of which nothing has been read."""
+        return self._answers is not None
+
+    def send(self) -> None:
+        """Ask for what has no result."""
+        self._asked = [index for index in range(len(self._programs)) if index not in self._results]
+        if self._asked:
+            self._answers = self._ask([self._programs[index] for index in self._asked], self._together)
+
+    def drop(self) -> None:
+        """Somebody else has read the answers away; whoever still waits for them asks again."""
+        self._answers = None
+
+    def result(self) -> list[Observation | Death]:
+        """Wait for all results, in the programs' order. After an exception they may be waited for again."""
+        while len(self._results) < len(self._programs):
+            if self._answers is None:
+                self.send()
+            self._collect()
+        if self._suspect is not None and not any(isinstance(result, Death) for result in self._results.values()):
+            index, death = self._suspect  # nobody dies of it alone, yet the worker died
+            self._results[index] = death
+        return [self._results[index] for index in range(len(self._programs))]
+
+    def _collect(self) -> None:
+        """Read the answers to what was asked last."""
+        assert self._answers is not None
+        answers, self._answers = self._answers, None
+        asked, answered = self._asked, list[Observation]()
+        death: Death | None = None
+        try:
+            for seen in answers:
+                answered += seen
+        except Gone as gone:
+            death = self._bury(gone)
+            if self._together and not (death.timed_out and death.case < len(asked)):
+                self._together = False
+                self._suspect = asked[min(death.case, len(asked) - 1)], death
+                return
+        self._results.update(zip(asked, answered, strict=False))
+        if death is not None:  # one that comes when all is answered is the last case's
+            culprit = death.case if self._together else min(len(answered), len(asked) - 1)
+            self._results[asked[culprit]] = death
+
+
+__all__ = ["Pending"]

@@ -1,0 +1,195 @@
+"""The life of a test's cases over a target without a process: a verdict for each, whatever becomes of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import SkipTest
+
+import pytest
+import torch as pytorch
+
+from autotest import DivergenceError, autotest, globaltest, random_tensor, torch
+from autotest.cases.drawer import Drawer
+from autotest.judge.consensus import Consensus
+from autotest.options import RunOptions
+from autotest.run.replayers import CHUNK
+from autotest.run.session import Session, current_session
+from autotest.workers.inline import InlineTarget
+from autotest.workers.protocol import Death
+from dual_object.adapters.torch.adapter import Adapter
+from dual_object.replay.observation import Observation
+from reports import read_run
+from support.fake_target import FakeTarget
+
+DEATH = Death(False, "killed by SIGSEGV", 0, 0, "")
+Run = Callable[..., tuple[list[tuple[int, str]], Session]]
+
+
+def wrong(seen: Observation) -> Observation:
+    """The observation with other values."""
+    for output in seen.outputs.values():
+        output.data = output.data + 1
+    return seen
+
+
+@pytest.fixture
+def target() -> FakeTarget:
+    """A fake that agrees with PyTorch unless told otherwise."""
+    return FakeTarget(Adapter())
+
+
+@pytest.fixture
+def run(target: FakeTarget, tmp_path: Path) -> Iterator[Run]:
+    """Runs a body as a test on the fake; gives its cases' numbers and verdicts in the order of the records."""
+    opened: list[Session] = []
+
+    def run_body(body: Callable[[], Any], n: int, raises: Any = None, mark: Any = None, **options: Any) -> Any:
+        session = Session(
+            RunOptions(
+                target="torch",
+                folder=tmp_path / f"run{len(opened)}",
+                root=tmp_path,
+                shrink=0,
+                blame_total=0,
+                inputs="plain",
+                **options,
+            ),
+            lambda name: (InlineTarget(Adapter()), Consensus()),
+        )
+        session.supervisor = target  # type: ignore[assignment]
+        session.nodeid = "test_a.py::test_b"
+        opened.append(session)
+        token = current_session.set(session)
+        try:
+            test = autotest(n=n, check_graph=False)(lambda: body())
+            test = test if mark is None else mark(test)
+            if raises is None:
+                test()
+            else:
+                with pytest.raises(raises):
+                    test()
+        finally:
+            current_session.reset(token)
+        lines = [line for _, line in read_run(tmp_path / f"run{len(opened) - 1}").lines()]
+        ends = [line for line in lines if line["type"] == "end"]
+        return [(int(end["key"].rpartition("#")[2]), end["verdict"]) for end in ends], session
+
+    yield run_body
+    for session in opened:
+        session.close()
+
+
+class Body:
+    """A body whose case `at` does something else than square."""
+
+    def __init__(self, at: int, other: Callable[[Any], Any]) -> None:
+        self.drawn = -1
+        self._at = at
+        self._other = other
+
+    def __call__(self) -> Any:
+        """One case."""
+        self.drawn += 1
+        x = random_tensor(ndim=1)
+        return self._other(x) if self.drawn == self._at else torch.square(x)
+
+
+@pytest.mark.parametrize("n", [1, CHUNK, CHUNK + 1, 2 * CHUNK + 3])
+def test_each_case_has_one_verdict(run: Run, target: FakeTarget, n: int) -> None:
+    """Cases are judged in order, chunk by chunk, and every answer is waited for."""
+    verdicts, _ = run(lambda: torch.square(random_tensor(ndim=1)), n)
+    assert verdicts == [(index, "aligned") for index in range(n)]
+    assert [len(asked) for asked in target.asked] == [CHUNK] * (n // CHUNK) + [n % CHUNK] * (n % CHUNK > 0)
+    assert target.sent == 0
+
+
+def test_next_chunk_is_drawn_before_the_last_is_waited_for(
+    run: Run, target: FakeTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the worker replays a chunk, the pytest process draws the next one."""
+    outstanding: list[int] = []
+    draw = Drawer.draw
+
+    def noting(drawer: Drawer, *arguments: Any, **keywords: Any) -> Any:
+        outstanding.append(target.sent)
+        return draw(drawer, *arguments, **keywords)
+
+    monkeypatch.setattr(Drawer, "draw", noting)
+    run(lambda: torch.square(random_tensor(ndim=1)), 3 * CHUNK)
+    assert outstanding == [0] * CHUNK + [1] * (2 * CHUNK)
+
+
+def test_divergence_is_its_own_cases(run: Run, target: FakeTarget) -> None:
+    """A wrong answer makes its own case red."""
+    target.answers = {"neg": wrong}
+    verdicts, _ = run(Body(2, torch.neg), 5, DivergenceError)
+    assert verdicts == [(index, "divergent" if index == 2 else "aligned") for index in range(5)]
+
+
+def test_death_is_its_own_cases(run: Run, target: FakeTarget) -> None:
+    """A death is the verdict of its own case; those sent with it and after it keep theirs."""
+    target.answers = {"neg": lambda seen: DEATH}
+    verdicts, _ = run(Body(3, torch.neg), CHUNK + 5, DivergenceError)
+    assert verdicts == [(index, "crashed" if index == 3 else "aligned") for index in range(CHUNK + 5)]
+
+
+@pytest.mark.parametrize("at", [3, CHUNK + 3])
+@pytest.mark.parametrize("error", [ValueError, SkipTest])
+def test_cases_before_an_exception_have_verdicts(run: Run, error: type[Exception], at: int) -> None:
+    """A body that raises or skips ends its test; what was drawn before is judged, in whichever chunk it lies."""
+
+    def fail(x: Any) -> Any:
+        raise error("planted")
+
+    verdicts, _ = run(Body(at, fail), 2 * CHUNK, error)
+    assert verdicts == [(index, "aligned") for index in range(at)]
+
+
+def test_interrupt_leaves_the_chunks_that_were_sent(run: Run) -> None:
+    """Who presses Ctrl-C has the verdicts of all chunks that were full."""
+
+    def interrupt(x: Any) -> Any:
+        raise KeyboardInterrupt
+
+    verdicts, _ = run(Body(CHUNK + 3, interrupt), 2 * CHUNK, KeyboardInterrupt)
+    assert verdicts == [(index, "aligned") for index in range(CHUNK)]
+
+
+@pytest.mark.parametrize("at", [0, CHUNK + 3])
+def test_raw_object_turns_the_test_inline(run: Run, target: FakeTarget, at: int) -> None:
+    """From the chunk on in which a body reaches for the target's own object, its test runs inline; what has ended
+    before stands.
+    """
+
+    def reach(x: Any) -> Any:
+        assert isinstance(x.torch, pytorch.Tensor)
+        return torch.square(x)
+
+    # The body is run again from the key of the first case that has no verdict.
+    verdicts, session = run(Body(at, reach), CHUNK + 6)
+    assert verdicts == [(index, "aligned") for index in range(CHUNK + 6)]
+    assert list(session.inline_tests) == ["test_a.py::test_b"]
+    assert [len(asked) for asked in target.asked] == ([CHUNK] if at else [])
+
+
+def test_remembered_case_comes_first_and_counts_among_the_n(run: Run, target: FakeTarget) -> None:
+    """A case beyond n that diverged before is drawn first, by a judge of its own."""
+    target.answers = {"neg": wrong}
+    run(Body(4, torch.neg), 6, DivergenceError, memory=True)
+    body = Body(0, torch.neg)  # the remembered one is drawn first
+    verdicts, _ = run(body, 3, DivergenceError, memory=True)
+    assert verdicts == [(4, "divergent"), (0, "aligned"), (1, "aligned"), (2, "aligned")]
+    target.answers = {}
+    verdicts, _ = run(Body(0, torch.neg), 3, memory=True)
+    assert verdicts == [(4, "aligned"), (0, "aligned"), (1, "aligned"), (2, "aligned")]
+    verdicts, _ = run(Body(-1, torch.neg), 3, memory=True)
+    assert verdicts == [(0, "aligned"), (1, "aligned"), (2, "aligned")]
+
+
+def test_case_that_lacks_a_capability_is_skipped(run: Run, target: FakeTarget) -> None:
+    """What the target cannot be asked about is told so, and the target is not asked."""
+    verdicts, _ = run(lambda: torch.relu(random_tensor(ndim=1)), 2, SkipTest, globaltest)
+    assert verdicts == [(0, "skipped"), (1, "skipped")]
+    assert [asked for asked in target.asked if asked] == []
