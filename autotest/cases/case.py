@@ -29,7 +29,7 @@ class Case:
 
     def gradient_keys(self) -> list[str]:
         """The leaves that have a gradient on the reference."""
-        return [key for key, gradient in self.reference.gradients.items() if gradient is not None]
+        return self.reference.gradient_keys()
 
 
 class Origin(NamedTuple):

@@ -53,7 +53,7 @@ def main(asked: str) -> None:
 
     program, _ = Program.load(Path(path))
     seen = Replay(adapters.load("torch"), program, side="reference").run()
-    keys = [key for key, gradient in seen.gradients.items() if gradient is not None]
+    keys = seen.gradient_keys()
     adapter: Any = adapters.load(target)
     if not hasattr(adapter, "graph_debug"):
         sys.stdout.write(

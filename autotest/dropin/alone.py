@@ -16,7 +16,7 @@ def refused_alone(reference: Adapter, target: Target, program: Program) -> bool:
     met = False
     for index, alone, seen in isolate(reference, program):
         met = True
-        keys = [key for key, gradient in seen.gradients.items() if gradient is not None]
+        keys = seen.gradient_keys()
         backward = program.calls[index].kind == "call" and bool(alone.cotangents and keys)
         answer = target.graph([alone], [keys] if backward else None)
         if not isinstance(answer, list) or (isinstance(answer[0], GraphRefusal) and not answer[0].skipped):

@@ -134,7 +134,7 @@ class Facts:
             return frozenset((d.phase, d.kind) for d in found)
         if eager.ended:
             return frozenset()
-        keys = [[key for key, gradient in eager.gradients.items() if gradient is not None]]
+        keys = [eager.gradient_keys()]
         answer = self.target.graph([program], keys if program.cotangents else None)
         if isinstance(answer, Death):
             return _of([of_death(program, answer, "graph_forward")])

@@ -95,6 +95,10 @@ class Observation:
     second: dict[str, Seen | None] = field(default_factory=dict)
     second_failure: Failure | None = None
 
+    def gradient_keys(self) -> list[str]:
+        """The leaves that have a gradient."""
+        return [key for key, gradient in self.gradients.items() if gradient is not None]
+
 
 def class_names(error: BaseException) -> tuple[str, ...]:
     """The class names of an exception, most derived first, without those that every exception has and those of families
