@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autotest.compare.difference import Difference, Names, Phase, Rules, in_world
+from autotest.compare.difference import Difference, Names, Rules, in_world
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
+from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare, failure_difference
 from autotest.workers.protocol import Death, GraphFailure, Target
@@ -89,7 +90,7 @@ def _ends(target: Target, alone: Program, phase: Phase) -> bool:
     [answer] = target.eager([alone])
     if isinstance(answer, Death):
         return not answer.timed_out and answer.backward == (phase == "eager_backward")
-    ended = _graph(target, alone, answer) if phase.startswith("graph") else None
+    ended = _graph(target, alone, answer) if in_graph(phase) else None
     return isinstance(ended, Death) and not ended.timed_out
 
 
@@ -163,8 +164,7 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *
             else eager_differences(reference, alone, expected, shown, rules, names=names)
         )
         for difference in found:
-            difference.call = None
-            yield Divergence(difference, program, index, alone, sides)
+            yield Divergence(replace(difference, call=None), program, index, alone, sides)
 
 
 def _in_graph(target: Target, alone: Program, eager: Observation) -> Observation | None:
@@ -180,5 +180,5 @@ def _graph(
     """A graph's answer for this one Program, backward included where eager has gradients; None where eager failed."""
     if eager.ended:
         return None
-    keys = [key for key, gradient in eager.gradients.items() if gradient is not None]
+    keys = eager.gradient_keys()
     return target.graph([alone], [keys] if keys and alone.cotangents else None)

@@ -37,7 +37,7 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
     facts = Facts(reference, target, rules)
 
     def left(found: Sequence[Divergence]) -> list[Divergence]:
-        return decidable(reference, found, rules)[0]
+        return decidable(reference, found)[0]
 
     expected = Replay(reference, program, side="reference").run()
     if expected.ended:

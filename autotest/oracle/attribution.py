@@ -16,6 +16,7 @@ import numpy as np
 
 from autotest.compare.difference import Difference, Rules, allowed_between
 from autotest.compare.divergence import Divergence
+from autotest.compare.kinds import KINDS, NUMBERS, in_graph
 from autotest.compare.observations import compare
 from autotest.compare.values import agreeing, short, wide
 from autotest.errors import AutotestError
@@ -39,16 +40,7 @@ RUNS = 3
 SPREADS = 8.0
 #: Where both sides are as near as the tolerance asks, it is the one that is so many times farther off that differs.
 FARTHER = 4.0
-#: Kinds that are about the target alone: it ended, it lacks the op, it says so.
-_ITS_OWN: Mapping[str, str] = {
-    "crash": "it ends its process",
-    "timeout": "it does not answer",
-    "missing": "it lacks what PyTorch has",
-    "unsupported": "it says that it does not do this",
-    "batch_only": "alone in its graph it is right",
-}
 _PAIRS: tuple[tuple[Side, Side], ...] = (("target", "reference"), ("reference", "target"))
-_NUMBERS = frozenset({"value", "nonfinite", "sign"})
 
 
 class OutOfTimeError(AutotestError, TimeoutError):
@@ -94,16 +86,16 @@ def judge(
     known = seconds.found.get(fingerprint)
     if known is not None:
         return known
-    own = _ITS_OWN.get(divergence.difference.kind)
-    if own is not None:
-        culprit = Culprit("target", own)
+    kind = KINDS[divergence.difference.kind]
+    if kind.of_target:
+        culprit = Culprit("target", kind.of_target)
     elif distributed(divergence.program):
         culprit = Culprit("not judged", "its tensors lie on several ranks")
     elif seconds.left <= 0:
         spent = f"the {seconds.total:g} s that this process has for verdicts are spent; --blame-total gives more"
         return Culprit("not judged", spent)
     else:
-        if divergence.difference.kind in _NUMBERS:
+        if kind.name in NUMBERS:
             warm_up()
         started = time.monotonic()
         each = min(seconds.each, seconds.left)
@@ -129,7 +121,7 @@ class Trial:
         self._difference = divergence.difference
         self._op = divergence.op
         self._program = divergence.proof
-        self._graph = self._difference.phase.startswith("graph")
+        self._graph = in_graph(self._difference.phase)
         self._deadline = deadline
         several = divergence.call is None and divergence.alone is None
         self._opinions = Opinions(reference, self._program, several=several)
@@ -159,7 +151,7 @@ class Trial:
                 return Culprit("target", "its graph gives what the reference gives, and its eager run does not")
             return Culprit("nondeterministic", f"run again, it does not show ({RUNS} runs)")
         self._check_time()
-        if difference.kind in _NUMBERS:
+        if difference.kind in NUMBERS:
             found = self._by_numbers(expected, actual)
             if found is not None:
                 return found
@@ -181,7 +173,7 @@ class Trial:
             return list(self._target.eager([self._program] * RUNS))
         found: list[object] = []
         [eager] = self._target.eager([self._program])
-        keys = [key for key, gradient in eager.gradients.items() if gradient] if isinstance(eager, Observation) else []
+        keys = eager.gradient_keys() if isinstance(eager, Observation) else []
         for _ in range(RUNS):
             self._check_time()
             answer = self._target.graph([self._program], [keys] if keys and self._program.cotangents else None)
@@ -196,18 +188,18 @@ class Trial:
         """
         wanted = self._difference
         found = compare(self._program, expected, seen, self._rules, graph=self._graph)
-        if wanted.kind in _NUMBERS:
+        if wanted.kind in NUMBERS:
             return frozenset((d.part, d.key, "") for d in found if self._of_numbers(d))
         worded = wanted.kind in ("dtype", "shape", "layout")
         return frozenset((d.part, d.key, d.message if worded else "") for d in found if d.kind == wanted.kind)
 
     def _of_numbers(self, other: Difference) -> bool:
         wanted = self._difference
-        return other.kind in _NUMBERS and (other.part, other.key) == (wanted.part, wanted.key)
+        return other.kind in NUMBERS and (other.part, other.key) == (wanted.part, wanted.key)
 
     def _apart(self, left: Observation, right: Observation) -> bool:
         """Whether two runs give other numbers."""
-        if self._difference.kind not in _NUMBERS:
+        if self._difference.kind not in NUMBERS:
             return False
         return any(self._of_numbers(d) for d in compare(self._program, left, right, self._rules, graph=self._graph))
 

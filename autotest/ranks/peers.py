@@ -169,8 +169,8 @@ class Peers(Consensus):
             for phase, kind, where, message, call, part, key in items:
                 difference = Difference(phase, kind, where, message, call, part, key)
                 identity = _identity(difference)
-                held = found.setdefault(identity, own.get(identity, difference))
-                held.ranks = (*held.ranks, rank)
+                held = found.get(identity) or own.get(identity, difference)
+                found[identity] = replace(held, ranks=(*held.ranks, rank))
         return list(found.values())
 
     def merge(self, place: str, rows: Sequence[tuple[Row, tuple[int, ...]]]) -> list[Row]:
