@@ -9,7 +9,7 @@ from typing import Any
 
 from autotest.compare.difference import Difference
 from autotest.compare.evidence import Sides, evidence
-from autotest.compare.kinds import KINDS
+from autotest.compare.kinds import KINDS, REFUSALS
 from dual_object.program.calls import Call, op_name
 from dual_object.program.printing import lines
 from dual_object.program.program import Program
@@ -105,7 +105,7 @@ def new_row(identity: Identity, test: str, case_key: str, message: str, replay: 
         "op": op,
         "phase": phase,
         "kind": kind,
-        "level": "refuses" if KINDS[kind].refuses else "wrong",
+        "level": "refuses" if kind in REFUSALS else "wrong",
         "case_key": case_key,
         "message": message,
         "replay": replay or f"autotest replay {id_}",

@@ -115,6 +115,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 #: Those of two tensors' numbers, which an exact answer can decide.
 NUMBERS = frozenset({"value", "nonfinite", "sign"})
 DEADLY = frozenset(kind.name for kind in KINDS.values() if kind.deadly)
+#: Those of a target that says that it does not do this.
+REFUSALS = frozenset(kind.name for kind in KINDS.values() if kind.refuses)
 #: Those of an exception that ends the run where the reference goes on.
 RAISES = frozenset(kind.name for kind in KINDS.values() if kind.ends and not kind.deadly)
 

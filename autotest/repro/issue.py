@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autotest.compare.difference import Rules
-from autotest.compare.kinds import KINDS, PHASES
+from autotest.compare.kinds import KINDS, PHASES, Kind, PhaseRow
 from autotest.compare.tolerance import tolerance
 from autotest.repro.script import versions
 from autotest.repro.templating import template
@@ -39,7 +39,7 @@ def issue_text(
 ) -> str:
     """The issue of a divergence; `program` is what the script runs, `evidence` what the records have of it."""
     target = row["target"]
-    where = ", ".join(PHASES[phase].words for phase in seen.phases)
+    where = ", ".join(_words(PHASES, phase) for phase in seen.phases)
     facts = [
         ("versions", versions(target, environment)),
         ("shows in", where),
@@ -49,7 +49,7 @@ def issue_text(
         ("fingerprint", f"`{row['fingerprint']}`"),
     ]
     return template("issue.md.j2").render(
-        title=f"`{row['op']}`: {KINDS[row['kind']].words} ({PHASES[row['phase']].words})",
+        title=f"`{row['op']}`: {_words(KINDS, row['kind'])} ({_words(PHASES, row['phase'])})",
         summary=row["message"],
         facts=[(name, value) for name, value in facts if value],
         program=program,
@@ -62,6 +62,10 @@ def issue_text(
         script=script.rstrip("\n"),
         file=file,
     )
+
+
+def _words(table: Mapping[str, Kind] | Mapping[str, PhaseRow], name: str) -> str:
+    return table[name].words if name in table else name  # another version may have told of it
 
 
 def _after_op(message: str) -> str:

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from autotest.compare.kinds import DEADLY, KINDS, NUMBERS, PHASES, RAISES, Phase, in_graph
+from autotest.compare.kinds import DEADLY, KINDS, NUMBERS, PHASES, RAISES, REFUSALS, Phase, in_graph
 from autotest.ledger.entries import read
 from dual_object.replay.observation import FailureKind
 from reports import kinds as copy
@@ -29,7 +29,7 @@ def test_kinds() -> None:
     assert len({row.words for row in KINDS.values()}) == len(KINDS)
     assert {"crash", "timeout"} == DEADLY
     assert {"exception", "missing", "unsupported"} == RAISES
-    assert {name for name, row in KINDS.items() if row.refuses} == {"missing", "unsupported"}
+    assert {"missing", "unsupported"} == REFUSALS
     assert KINDS.keys() > NUMBERS
     assert set(get_args(FailureKind)) < KINDS.keys()
 
@@ -53,7 +53,7 @@ def test_reports_have_the_same() -> None:
     assert tuple(PHASES) == copy.PHASES
     assert (*copy.KINDS, *copy.REFUSALS) == tuple(KINDS)
     assert set(copy.DEADLY) == DEADLY
-    assert set(copy.REFUSALS) == {name for name, row in KINDS.items() if row.refuses}
+    assert set(copy.REFUSALS) == REFUSALS
     assert {name for name, row in KINDS.items() if row.ends} == copy.ENDING
 
 
