@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from reports.kinds import severity
 from reports.quantities import counted
 from reports.shape import LEVELS, RED_LEVELS
-from reports.summary import severity
 
 
 class Row(Protocol):

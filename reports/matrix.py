@@ -6,18 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
+from reports.kinds import DEADLY, ENDING, PHASES
 from reports.shape import Record
 
-PHASES = (
-    "eager_forward",
-    "eager_backward",
-    "eager_second",
-    "global_forward",
-    "global_backward",
-    "graph_forward",
-    "graph_backward",
-    "graph_state",
-)
 #: Where an op's values are wrong, its gradients and buffers were not held against anything sound; and where eager is
 #: wrong, its graph was held against nothing but that.
 BASIS: Mapping[str, tuple[str, ...]] = {
@@ -28,8 +19,6 @@ BASIS: Mapping[str, tuple[str, ...]] = {
     "graph_backward": ("eager_forward", "eager_backward", "global_forward", "global_backward", "graph_forward"),
     "graph_state": ("eager_forward", "global_forward", "graph_forward"),
 }
-#: What ends a case in its eager run: nothing after it is checked.
-ENDING = frozenset({"exception", "missing", "unsupported", "crash", "timeout"})
 #: The op of a divergence that no single call shows.
 WHOLE = "program"
 #: What a record says of the backward of a case that has none.
@@ -179,7 +168,7 @@ def _worst_outcomes(record: Record) -> dict[tuple[str, str], str]:
 
 
 def _outcome(row: Mapping[str, str]) -> str:
-    worst = "crashed" if row["kind"] in ("crash", "timeout") else "wrong"
+    worst = "crashed" if row["kind"] in DEADLY else "wrong"
     return BY_LEVEL.get(row["level"], worst)
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 from reports.difference import Change, RunDifference
 from reports.findings import Finding, findings, is_red
+from reports.kinds import DEADLY, REFUSALS
 from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
 from reports.repros import texts
@@ -139,8 +140,8 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
     every = findings(summary.all_divergences)
     new = [f for f in every if is_red(f.level)]
     stricter = [f for f in every if f.level == "stricter"]
-    refused = [f for f in every if f.first.kind in ("missing", "unsupported")]
-    crashed = [f for f in every if f.first.kind in ("crash", "timeout")]
+    refused = [f for f in every if f.first.kind in REFUSALS]
+    crashed = [f for f in every if f.first.kind in DEADLY]
     graph = summary.graph
     rows = [
         ("new", len(new), _in_cases(new), "bad"),

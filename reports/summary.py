@@ -13,38 +13,6 @@ from reports.matrix import Matrix
 from reports.shape import Record
 from reports.tolerances import Needed
 
-# Worst first; an unknown kind stands before `missing`, since it may be anything.
-KINDS = (
-    "crash",
-    "timeout",
-    "value",
-    "nonfinite",
-    "sign",
-    "random",
-    "shape",
-    "dtype",
-    "structure",
-    "grad_missing",
-    "grad_extra",
-    "mutation",
-    "alias",
-    "requires_grad",
-    "exception",
-    "accepts_invalid",
-    "exception_class",
-    "batch_only",
-    "layout",
-    "device",
-)
-REFUSALS = ("missing", "unsupported")
-
-
-def severity(kind: str) -> int:
-    """Return the place of a kind among all kinds, the worst having 0."""
-    if kind in KINDS:
-        return KINDS.index(kind)
-    return len(KINDS) + (1 + REFUSALS.index(kind) if kind in REFUSALS else 0)
-
 
 @dataclass(frozen=True)
 class Divergence:

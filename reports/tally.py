@@ -12,11 +12,12 @@ from pathlib import Path
 
 from reports.coverage import CoverageTally
 from reports.doubts import DoubtTally
+from reports.kinds import severity
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
 from reports.repros import load_repros
 from reports.shape import LEVELS, RED_LEVELS, ROW_TEXTS, Record
-from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary, severity
+from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary
 from reports.tolerances import ToleranceTally
 
 # Reasons and faults may hold a case's own numbers: past these, memory would grow with the cases.

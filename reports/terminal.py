@@ -13,10 +13,11 @@ from rich.text import Text
 
 from reports.evidence import blame_line, program_table, shrunk_lines, worst_table
 from reports.grid import matrix_table
+from reports.kinds import severity
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted, duration, share
-from reports.summary import Divergence, Evidence, Summary, severity
+from reports.summary import Divergence, Evidence, Summary
 from reports.verdict import broken, headline
 
 MOST_GROUPS = 10

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autotest.cases.store import ReplayError, Stored, find, read
 from autotest.commands.replay_float64 import has_floats, in_float64, verdict
+from autotest.compare.kinds import in_graph
 from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
@@ -43,7 +44,7 @@ def replay_id(
     try:
         with reference.default_dtype(default or "float32"):
             program = in_float64(reference, program) if float64 else program
-            divergences = trial(reference, supervisor, program, rules, graph=row["phase"].startswith("graph"))
+            divergences = trial(reference, supervisor, program, rules, graph=in_graph(row["phase"]))
     except CannotWiden as error:
         raise ReplayError(f"{id_} has no meaning in float64: {error}") from None
     except (EnvironmentFault, TrialError) as error:
@@ -52,7 +53,7 @@ def replay_id(
         supervisor.close()
     name = target or row["target"]
     rows = [
-        {**divergence.row(name, row["test"], row["case_key"]), "evidence": divergence.evidence(rules)}
+        {**divergence.row(name, row["test"], row["case_key"]), "evidence": divergence.evidence()}
         for divergence in divergences
     ]
     if float64:

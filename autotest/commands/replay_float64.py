@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from autotest.compare.kinds import RAISES
 from autotest.exits import CANNOT_RUN, GONE, STANDS
 from dual_object.program.precision import WIDE, widened
 from dual_object.replay.adapter import Reference
@@ -17,9 +18,6 @@ from reports import failure_text
 
 if TYPE_CHECKING:
     from dual_object.program.program import Program
-
-#: Kinds that say that the target does not do this at all in float64.
-_REFUSALS = ("missing", "unsupported", "exception")
 
 
 def has_floats(program: Program) -> bool:
@@ -46,8 +44,8 @@ def verdict(
     same = [other for other in rows if other["phase"] == row["phase"]]
     if any(all(other[part] == row[part] for part in ("kind", "op")) for other in same):
         return STANDS, f"{id_} stands in float64 too: {failure_text(same, cases=1)}"
-    if row["kind"] not in _REFUSALS:
-        refused = next((other for other in rows if other["kind"] in _REFUSALS), None)
+    if row["kind"] not in RAISES:
+        refused = next((other for other in rows if other["kind"] in RAISES), None)
         if refused is not None:
             return CANNOT_RUN, f"{id_} cannot be told: {name} has no float64 for it: {refused['message']}"
     if same:

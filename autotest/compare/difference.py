@@ -3,42 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from autotest.compare.kinds import PHASES, Phase
+from autotest.compare.mismatch import Mismatch
 from autotest.compare.tolerance import Tolerance, tolerance
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay.observation import Seen
 
-Phase = Literal[
-    "eager_forward",
-    "eager_backward",
-    "eager_second",
-    "global_forward",
-    "global_backward",
-    "graph_forward",
-    "graph_backward",
-    "graph_state",
-]
-
-
-#: The eager phases of a Program with global tensors.
-_GLOBAL: Mapping[Phase, Phase] = {"eager_forward": "global_forward", "eager_backward": "global_backward"}
-
-
 #: What of an Observation is compared; a `host` is what a call gave to Python, a `call` how its result is built.
 Part = Literal["output", "gradient", "second", "buffer", "input", "host", "call"]
+#: How the sentence of a difference at a graph's second call begins.
+_AGAIN = "at the second call of the same graph, "
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Difference:
-    """One way in which the target differs: where, what kind, and the sentence `actual, but should be expected`.
+    """One way in which the target differs: where, what kind, and the message `actual, but should be expected`.
 
     `call` is the call that shows it, where that is known; `part` and `key` say what was compared, `expected` and
-    `actual` are both tensors, where there are two. `ranks` are those that saw it, where a run has more than one.
-    `again`: at the second call of the same graph.
+    `actual` are both tensors, where there are two; `mismatch` is theirs, where they have one shape. `ranks` are those
+    that saw it, where a run has more than one. `again`: at the second call of the same graph.
     """
 
     phase: Phase
@@ -52,6 +39,12 @@ class Difference:
     actual: Seen | None = None
     ranks: tuple[int, ...] = ()
     again: bool = False
+    mismatch: Mismatch | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """The message, and at which call of the graph."""
+        return _AGAIN + self.message if self.again else self.message
 
     @property
     def buffer(self) -> str:
@@ -98,8 +91,11 @@ class Names:
 
 
 def in_world(program: Program, phase: Phase) -> Phase:
-    """The phase as it is called for this Program: global eager is told apart from local."""
-    return _GLOBAL[phase] if phase in _GLOBAL and distributed(program) else phase
+    """The phase as it is called for this Program: global eager is told apart from local, where both are."""
+    row = PHASES[phase]
+    if row.mode != "eager" or not distributed(program):
+        return phase
+    return next((one.name for one in PHASES.values() if (one.mode, one.step) == ("global", row.step)), phase)
 
 
 def allowed_between(expected: Seen, rules: Rules, *, signed: bool = False) -> Tolerance:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autotest.compare.difference import Difference, Rules
+from autotest.compare.difference import Difference
 from autotest.compare.evidence import Sides, evidence
+from autotest.compare.kinds import KINDS, REFUSALS
 from dual_object.program.calls import Call, op_name
 from dual_object.program.printing import lines
 from dual_object.program.program import Program
@@ -16,10 +17,6 @@ from dual_object.program.program import Program
 Row = Mapping[str, Any]
 #: What makes a fingerprint: target, phase, kind, op and facts.
 Identity = tuple[str, str, str, str, str]
-
-#: Kinds that tell how an op may be called: there the form of the call discriminates, its keywords and method against
-#: function.
-_FORM_KINDS = frozenset({"exception", "unsupported", "structure", "accepts_invalid", "exception_class"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +42,17 @@ class Divergence:
     @property
     def shown(self) -> Row:
         """What shows the divergence: the blamed call's index in the proof and in the whole Program, the part that was
-        compared and its key.
+        compared, its key, and whether that was at the second call of the same graph.
         """
         call = self.call if self.alone is None else len(self.alone.calls) - 1
-        part, key = self.difference.part, self.difference.key
-        return {"call": call, "program_call": self.call, "part": part, "key": key}
+        difference = self.difference
+        return {
+            "call": call,
+            "program_call": self.call,
+            "part": difference.part,
+            "key": difference.key,
+            "again": difference.again,
+        }
 
     @property
     def op(self) -> str:
@@ -67,23 +70,23 @@ class Divergence:
         program, call = (self.program, self.call) if self.alone is None else (self.alone, len(self.alone.calls) - 1)
         buffer = [self.difference.buffer] if self.difference.buffer else []
         facts = ",".join([_dtype(program, call), *self.facts, *buffer])
-        if call is not None and self.difference.kind in _FORM_KINDS:
+        if call is not None and KINDS[self.difference.kind].of_form:
             facts += "".join(f",{name}=" for name in sorted(program.calls[call].kwargs))
             facts += ",method" if program.calls[call].kind == "method" else ""
         return f"{facts},again" if self.difference.again else facts
 
     def row(self, target: str, test: str, case_key: str) -> Row:
         """The row of the records and of `summary.json`, without its evidence."""
-        message = f"{self.op}: {self.difference.message}"
+        message = f"{self.op}: {self.difference.sentence}"
         return new_row(self._identity(target), test, case_key, message)
 
-    def evidence(self, rules: Rules) -> Row:
+    def evidence(self) -> Row:
         """What shows the divergence to people."""
         return {
             "program": str(self.program),
             "blamed_line": blamed_line(self.program, self.call),
             "last_words": self.last_words,
-            **evidence(self.difference, self.sides, rules),
+            **evidence(self.difference, self.sides),
         }
 
 
@@ -102,7 +105,7 @@ def new_row(identity: Identity, test: str, case_key: str, message: str, replay: 
         "op": op,
         "phase": phase,
         "kind": kind,
-        "level": "refuses" if kind in ("missing", "unsupported") else "wrong",
+        "level": "refuses" if kind in REFUSALS else "wrong",
         "case_key": case_key,
         "message": message,
         "replay": replay or f"autotest replay {id_}",

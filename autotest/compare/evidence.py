@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autotest.compare.difference import Difference, Part, Rules, allowed_between
-from autotest.compare.tolerance import EXACT, Tolerance
+from autotest.compare.difference import Difference, Part
+from autotest.compare.kinds import in_graph
+from autotest.compare.mismatch import Mismatch
 from autotest.compare.ulp import ulps
-from autotest.compare.values import agreeing, short, worst_first
+from autotest.compare.values import short
 from dual_object.program.values import Array
 from dual_object.replay.observation import Observation, Seen
 
@@ -50,7 +51,7 @@ def part_of(seen: Observation | None, part: Part, key: str) -> Seen | None:
     return None
 
 
-def evidence(difference: Difference, sides: Sides, rules: Rules) -> dict[str, object]:
+def evidence(difference: Difference, sides: Sides) -> dict[str, object]:
     """The facts of all sides, the difference in words, its worst elements, map and histogram of errors.
 
     All are empty or None where the difference is not one of tensors. Values are those of the side that diverges: the
@@ -61,18 +62,16 @@ def evidence(difference: Difference, sides: Sides, rules: Rules) -> dict[str, ob
     expected, actual = difference.expected, difference.actual
     if expected is None or actual is None:
         return found
-    if expected.shape != actual.shape:
+    mismatch = difference.mismatch
+    if mismatch is None:
         found["words"] = _broadcast_words(expected, actual)
         return found
-    allowed = allowed_between(expected, rules, signed=difference.part == "output")
-    wrong = ~agreeing(expected.data, actual.data, allowed)
-    # A zero of the other sign is not beyond the tolerance: it has words of its own.
-    beyond = wrong & ~agreeing(expected.data, actual.data, EXACT) if allowed.signed else wrong
-    found["words"] = _words(expected.data, actual.data, beyond)
-    if wrong.any():
-        found["worst"] = _worst(expected, actual, shown, allowed)
+    found["words"] = _words(mismatch)
+    if mismatch.mask.any():
+        countable = expected.dtype == actual.dtype and expected.data.dtype.kind in "fc"
+        found["worst"] = _worst(mismatch, shown, expected.dtype if countable else None)
         found["heat"] = heat(expected.data, actual.data)
-        if expected.dtype == actual.dtype and expected.data.dtype.kind in "fc":
+        if countable:
             found["histogram"] = histogram(ulps(expected.data, actual.data, expected.dtype))
     return found
 
@@ -81,7 +80,7 @@ def _three(difference: Difference, sides: Sides) -> tuple[Seen | None, Seen | No
     """The compared tensor on the reference, on the eager target and in its graph."""
     found = [part_of(side, difference.part, difference.key) for side in (sides.reference, sides.eager, sides.graph)]
     reference, eager, graph = found
-    if difference.phase.startswith("graph"):
+    if in_graph(difference.phase):
         # The expected side of a graph is eager where that is sound: only what nobody else knows is taken from there.
         return reference, eager, graph or difference.actual
     return reference or difference.expected, eager or difference.actual, graph
@@ -131,8 +130,10 @@ def _broadcast_words(expected: Seen, actual: Seen) -> list[str]:
     return [f"shape {tuple(actual.shape)} broadcasts with {tuple(expected.shape)}, but is another shape"]
 
 
-def _words(expected: Array, actual: Array, wrong: Array) -> list[str]:
+def _words(mismatch: Mismatch) -> list[str]:
     """How many elements differ, and in which of the ways that a number alone does not tell."""
+    # A zero of the other sign is not beyond the tolerance: it has words of its own.
+    expected, actual, wrong = mismatch.expected, mismatch.actual, mismatch.beyond
     words = [f"{_of(wrong)} differ beyond the tolerance"] if wrong.any() else []
     if not (expected.dtype.kind in "fc" and actual.dtype.kind in "fc"):
         return words
@@ -162,16 +163,15 @@ def _of(chosen: Array) -> str:
     return f"{int(chosen.sum()):,} of {chosen.size:,} {'element' if chosen.size == 1 else 'elements'}"
 
 
-def _worst(
-    expected: Seen, actual: Seen, shown: Sequence[Seen | None], allowed: Tolerance
-) -> list[Mapping[str, object]]:
-    """The worst elements as plain numbers; NaN and infinities as text, for JSON has none."""
+def _worst(mismatch: Mismatch, shown: Sequence[Seen | None], dtype: str | None) -> list[Mapping[str, object]]:
+    """The worst elements as plain numbers; NaN and infinities as text, for JSON has none. `dtype`: None where there are
+    no units in the last place.
+    """
     rows: list[Mapping[str, object]] = []
-    countable = expected.dtype == actual.dtype and expected.data.dtype.kind in "fc"
-    for index in worst_first(expected.data, actual.data, allowed, WORST):
+    expected, actual = mismatch.expected, mismatch.actual
+    for index in mismatch.worst(WORST):
         sides = [seen.data[index] if seen is not None and seen.shape == expected.shape else None for seen in shown]
-        left, right = short(expected.data[index]), short(actual.data[index])
-        apart = float(ulps(expected.data[index], actual.data[index], expected.dtype)) if countable else None
+        apart = None if dtype is None else float(ulps(expected[index], actual[index], dtype))
         rows.append(
             {
                 "index": list(index),
@@ -179,9 +179,9 @@ def _worst(
                     side: None if value is None else _plain(short(value))
                     for side, value in zip(("reference", "eager", "graph"), sides, strict=True)
                 },
-                "absolute": _plain(_absolute(left, right)),
-                "relative": _plain(_relative(left, right)),
-                "ulp": apart if apart is None else _plain(apart),
+                "absolute": _plain(mismatch.absolute(index)),
+                "relative": _plain(mismatch.relative(index)),
+                "ulp": _plain(apart),
             }
         )
     return rows
@@ -234,21 +234,6 @@ def _bin(number: int) -> str:
         return str(number)
     low = 2 ** (number - 1)
     return f"{low:,} or more" if number == LAST_BIN else f"{low:,}-{2 * low - 1:,}"
-
-
-def _absolute(expected: Any, actual: Any) -> float:
-    return abs(actual - expected) if _finite(expected, actual) else math.nan
-
-
-def _relative(expected: Any, actual: Any) -> float:
-    if not _finite(expected, actual):
-        return math.nan
-    error = abs(actual - expected)
-    return error / abs(expected) if expected else (math.inf if error else 0.0)
-
-
-def _finite(*values: Any) -> bool:
-    return all(np.isfinite(value) for value in values)
 
 
 def _plain(value: Any) -> Any:

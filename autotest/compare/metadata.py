@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dual_object.replay.observation import Observation, Seen, State
 
 #: What an entry of a state holds, in order.
-_ENTRY = ("dtype", "shape", "requires_grad")
+ENTRY = ("dtype", "shape", "requires_grad")
 
 
 def stands_alike(expected: Seen, actual: Seen, layout: bool) -> bool:
@@ -84,7 +84,7 @@ def entries(op: str, expected: State, actual: State) -> Iterator[tuple[str, str,
         if key not in expected:
             yield key, "structure", f"{op} has a parameter or buffer {key}, but should not"
     for key in expected:
-        for kind, left, right in zip(_ENTRY, expected[key], actual.get(key, expected[key]), strict=True):
+        for kind, left, right in zip(ENTRY, expected[key], actual.get(key, expected[key]), strict=True):
             if left != right:
                 yield key, kind, f"{key} of {op} has {kind} {right}, but should have {left}"
 

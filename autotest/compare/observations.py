@@ -5,16 +5,20 @@ words them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from autotest.compare.difference import Difference, Names, Part, Phase, Rules, allowed_between, in_world
+from autotest.compare.difference import Difference, Names, Part, Rules, allowed_between, in_world
+from autotest.compare.hosts import host_difference
+from autotest.compare.kinds import Phase
 from autotest.compare.metadata import entries, layout_words, saved, sharing, standing, stands_alike
-from autotest.compare.tolerance import tolerance
-from autotest.compare.values import close, value_difference
+from autotest.compare.mismatch import Mismatch
+from autotest.compare.values import close
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
-from dual_object.program.values import Device, Name, Ref, Tree
+from dual_object.program.values import Ref
 from dual_object.replay.observation import Failure, Observation, Seen, blinded
 
 
@@ -28,185 +32,36 @@ def compare(
     names: Names | None = None,
 ) -> list[Difference]:
     """All differences of `actual` from `expected`, in the order in which a reader wants them: forward, backward,
-    state.
+    state. `names` are those of another Program that `program` is a part of.
     """
     if program.random is not None:
         expected, actual = blinded(expected, program.random), blinded(actual, program.random)
-    found = _compare(program, expected, actual, rules, graph, names)
-    for difference in found:
-        difference.phase = in_world(program, difference.phase)
-    return found
+    return list(_Comparison(program, expected, actual, rules, graph=graph, names=names).differences())
 
 
-def _compare(
-    program: Program,
-    expected: Observation,
-    actual: Observation,
-    rules: Rules,
-    graph: bool,
-    names: Names | None,
-) -> list[Difference]:
-    forward: Phase = "graph_forward" if graph else "eager_forward"
-    backward: Phase = "graph_backward" if graph else "eager_backward"
-    state: Phase = "graph_state" if graph else "eager_forward"
-    found = list(_failures(program, actual, forward))
-    if actual.ended:
-        return found
-    for id_, reference in expected.outputs.items():
-        shown = actual.outputs.get(id_)
-        if shown is None and graph and id_ in program.watched:
-            continue  # a graph gives what the body returned, and no more
-        if shown is None:
-            names = names or Names(program)
-            message = f"{names.value(id_)} is no tensor, but should be a {reference.dtype} tensor"
-            found.append(Difference(forward, "structure", names.value(id_), message, key=str(id_), expected=reference))
-        else:
-            if not same(reference, shown, rules, signed=True):
-                names = names or Names(program)
-                found.append(_tensor(forward, names.value(id_), "output", str(id_), reference, shown, rules))
-            # The reference has no global tensors: how its own ones stand says nothing of those.
-            if not graph and not stands_alike(reference, shown, rules.check_layout) and not distributed(program):
-                names = names or Names(program)
-                where, key = names.value(id_), str(id_)
-                layout = rules.check_layout and id_ not in program.watched  # how an intermediate lies, nobody sees
-                found += [
-                    Difference(forward, kind, where, f"{where} {words}", None, "output", key, reference, shown)
-                    for kind, words in standing(reference, shown, layout)
-                ]
-    for index, words in actual.structures.items():
-        if index not in expected.structures:  # what eager does, too, is no fault of the graph
-            names = names or Names(program)
-            op = program.calls[index].op
-            found.append(Difference(forward, "structure", op, f"{op} {names.fill(words)}", call=index, part="call"))
-    if not graph:
-        if (expected.shared or actual.shared) and not distributed(program):
-            names = names or Names(program)
-            for id_, kind, words in sharing(expected, actual, names.value, rules.check_layout):
-                where, both = names.value(id_), (expected.outputs[id_], actual.outputs[id_])
-                found.append(Difference(forward, kind, where, f"{where} {words}", None, "output", str(id_), *both))
-        if expected.states != actual.states or expected.saved != actual.saved:
-            found += _states(program, expected, actual)
-        if expected.parameters or actual.parameters:
-            found += _parameters(program, expected, actual, rules)
-        for call, value in actual.hosts.items():
-            difference = _host(program, call, value, rules)
-            if difference is not None:
-                found.append(difference)
-        found += _inputs(program, expected, actual, rules)
-        if actual.backward_failure is not None:
-            failure = actual.backward_failure
-            words = f"backward raised {failure.classes[0]}: {failure.message}"
-            found.append(Difference(backward, failure.kind, "backward", words))
-            return found
-    # A graph gives the gradients that it was asked for, and no more.
-    keys = actual.gradients if graph else {**expected.gradients, **actual.gradients}
-    for key in keys:
-        gradient, wanted = actual.gradients.get(key), expected.gradients.get(key)
-        if wanted is None and gradient is None:
-            continue
-        if wanted is not None and gradient is not None and same(wanted, gradient, rules):
-            if graph or not rules.check_layout or wanted.strides == gradient.strides or not _promised(program, key):
-                continue
-            if not distributed(program):
-                names = names or Names(program)
-                where = f"gradient of {names.leaf(key)}"
-                both, words = (wanted, gradient), layout_words(wanted, gradient)
-                found.append(Difference(backward, "layout", where, f"{where} {words}", None, "gradient", key, *both))
-            continue
-        names = names or Names(program)
-        found.append(_gradient(backward, "gradient", key, names, wanted, gradient, rules))
-    if program.second_cotangents and not graph:
-        names = names or Names(program)
-        found += _second(program, names, expected, actual, rules)
-    for key, reference in expected.buffers.items():
-        buffer = actual.buffers.get(key)
-        if buffer is None or not same(reference, buffer, rules):
-            names = names or Names(program)
-            where = f"buffer {names.leaf(key)}"
-            if buffer is None:
-                message = f"{where} is missing"
-                found.append(Difference(state, "structure", where, message, part="buffer", key=key, expected=reference))
-            else:
-                found.append(_tensor(state, where, "buffer", key, reference, buffer, rules))
-    return found
+class Unlike(NamedTuple):
+    """In what two tensors differ: kind and words, and their mismatch where it is in their values."""
+
+    kind: str
+    words: str
+    mismatch: Mismatch | None = None
 
 
-def _promised(program: Program, key: str) -> bool:
-    """Whether PyTorch promises how the gradient of this leaf lies: as the leaf does, for every dense leaf; of tensors
-    that only retain theirs it promises nothing.
+def unlike(expected: Seen, actual: Seen, rules: Rules, *, signed: bool = False) -> Unlike | None:
+    """In what two tensors differ first; None where they agree, which nearly every comparison finds at once. `signed`:
+    in the sign of zeros, too.
     """
-    return "." in key or int(key) not in program.leaves
-
-
-def _gradient(
-    phase: Phase, part: Part, key: str, names: Names, wanted: Seen | None, gradient: Seen | None, rules: Rules
-) -> Difference:
-    """The difference of two gradients that are not the same; one at most is missing."""
-    where = f"{'second ' if part == 'second' else ''}gradient of {names.leaf(key)}"
-    if gradient is None:
-        message = f"{where} is missing, but should be a {wanted.dtype} tensor" if wanted else ""
-        return Difference(phase, "grad_missing", where, message, part=part, key=key, expected=wanted)
-    if wanted is None:
-        message = f"{where} is a {gradient.dtype} tensor, but there should be none"
-        return Difference(phase, "grad_extra", where, message, part=part, key=key, actual=gradient)
-    return _tensor(phase, where, part, key, wanted, gradient, rules)
-
-
-def _second(
-    program: Program, names: Names, expected: Observation, actual: Observation, rules: Rules
-) -> Iterator[Difference]:
-    """What differs in the second derivatives; where that is because a first gradient cannot be differentiated again,
-    this alone.
-    """
-    phase: Phase = "eager_second"
-    if actual.second_failure is not None:
-        failure = actual.second_failure
-        words = f"differentiating twice raised {failure.classes[0]}: {failure.message}"
-        yield Difference(phase, failure.kind, "second backward", words)
-        return
-    found: list[Difference] = []
-    for key in {**expected.second, **actual.second}:
-        wanted, gradient = expected.second.get(key), actual.second.get(key)
-        if wanted is None or gradient is None:
-            # Whether a second derivative that is zero everywhere, but for rounding, is made at all is each framework's
-            # own affair.
-            made = wanted or gradient
-            if made is None or close(np.zeros_like(made.data), made.data, allowed_between(made, rules)):
-                continue
-        elif same(wanted, gradient, rules):
-            continue
-        found.append(_gradient(phase, "second", key, names, wanted, gradient, rules))
-    firsts = ((key, actual.gradients.get(key)) for key in program.second_cotangents)
-    ended = [key for key, first in firsts if first is not None and not first.requires_grad] if found else []
-    for key in ended:
-        where = f"gradient of {names.leaf(key)}"
-        message = f"{where} has requires_grad False, but should have True: it cannot be differentiated again"
-        yield Difference(phase, "grad_missing", where, message, part="second", key=key)
-    if not ended:
-        yield from found
-
-
-def same(expected: Seen, actual: Seen, rules: Rules, *, signed: bool = False) -> bool:
-    """Whether two tensors agree; the fast path, which nearly every comparison takes. `signed`: in the sign of zeros,
-    too.
-    """
-    if (
-        (rules.check_dtype and expected.dtype != actual.dtype)
-        or expected.shape != actual.shape
-        or expected.device != actual.device
-    ):
-        return False
-    if not rules.check_allclose:
-        return True
+    if rules.check_dtype and expected.dtype != actual.dtype:
+        return Unlike("dtype", f"has dtype {actual.dtype}, but should have {expected.dtype}")
+    if expected.shape != actual.shape:
+        return Unlike("shape", f"has shape {actual.shape}, but should have {expected.shape}")
+    if expected.device != actual.device:
+        return Unlike("device", f"has device {actual.device}, but should have {expected.device}")
     left, right = expected.data, actual.data
-    if left.dtype == right.dtype and left.tobytes() == right.tobytes():
-        return True
-    return close(left, right, allowed_between(expected, rules, signed=signed))
-
-
-def _failures(program: Program, actual: Observation, phase: Phase) -> Iterator[Difference]:
-    for failure in actual.failures:
-        yield failure_difference(program, failure, phase)
+    if not rules.check_allclose or (left.dtype == right.dtype and left.tobytes() == right.tobytes()):
+        return None
+    mismatch = Mismatch.between(left, right, allowed_between(expected, rules, signed=signed))
+    return None if mismatch is None else Unlike(mismatch.kind, mismatch.words, mismatch)
 
 
 def failure_difference(program: Program, failure: Failure, phase: Phase) -> Difference:
@@ -225,142 +80,290 @@ def failure_difference(program: Program, failure: Failure, phase: Phase) -> Diff
     return Difference(phase, failure.kind, where, message, call=failure.call)
 
 
-def _inputs(program: Program, expected: Observation, actual: Observation, rules: Rules) -> Iterator[Difference]:
-    originals = {x.id: x for x in program.inputs}
-    for id_ in expected.inputs.keys() | actual.inputs.keys():
-        x = originals[id_]
-        name = Names(program).value(id_)
-        before = expected.inputs.get(id_, x.data)
-        after = actual.inputs.get(id_, x.data)
-        allowed = tolerance(x.dtype, "cpu", rules.rtol, rules.atol)
-        if close(before, after, allowed):
-            continue
-        reference = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, before)
-        shown = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, after)
-        if id_ in expected.inputs and id_ in actual.inputs:
-            yield _tensor("eager_forward", f"input {name} after the body", "input", str(id_), reference, shown, rules)
-            continue
-        if id_ in actual.inputs:
-            was, should = "was changed", "keep its values"
-        else:
-            was, should = "kept its values", "be changed"
-        yield Difference(
-            "eager_forward",
-            "mutation",
-            f"input {name}",
-            f"input {name} {was}, but should {should}",
-            part="input",
-            key=str(id_),
-            expected=reference,
-            actual=shown,
-        )
+class _Comparison:
+    """Two observations of one Program, held against each other part by part."""
 
+    def __init__(
+        self,
+        program: Program,
+        expected: Observation,
+        actual: Observation,
+        rules: Rules,
+        *,
+        graph: bool,
+        names: Names | None,
+    ) -> None:
+        self.program = program
+        self.expected = expected
+        self.actual = actual
+        self.rules = rules
+        self.graph = graph
+        self._names = names
 
-def _states(program: Program, expected: Observation, actual: Observation) -> Iterator[Difference]:
-    """What the modules hold otherwise, blamed on the modules' construction."""
-    constructions = ("module", "custom")
-    made = {c.out.id: i for i, c in enumerate(program.calls) if type(c.out) is Ref and c.kind in constructions}
-    for id_ in {**expected.states, **actual.states, **expected.saved, **actual.saved}:
-        call = made.get(id_)
-        op = "the module" if call is None else program.calls[call].op.rpartition(".")[2]
-        for key, kind, words in entries(op, expected.states.get(id_, {}), actual.states.get(id_, {})):
-            yield Difference("eager_forward", kind, op, words, call, "call", f"{id_}.{key}")
-        for key, words in saved(op, expected.saved.get(id_, ()), actual.saved.get(id_, ())):
-            yield Difference("eager_forward", "structure", op, words, call, "call", f"{id_}.{key}")
+    def differences(self) -> Iterator[Difference]:
+        """All of them. What nearly every case lacks is not looked for at all: each look costs every case its time."""
+        expected, actual = self.expected, self.actual
+        for failure in actual.failures:
+            yield failure_difference(self.program, failure, self.forward)
+        if actual.ended:
+            return
+        yield from self.outputs()
+        if actual.structures:
+            yield from self.structures()
+        if not self.graph:
+            if expected.shared or actual.shared:
+                yield from self.memory()
+            if expected.states != actual.states or expected.saved != actual.saved:
+                yield from self.states()
+            if expected.parameters or actual.parameters:
+                yield from self.parameters()
+            if actual.hosts:
+                yield from self.hosts()
+            if expected.inputs or actual.inputs:
+                yield from self.inputs()
+            if actual.backward_failure is not None:
+                yield self.failed_backward(actual.backward_failure)
+                return
+        yield from self.gradients()
+        if self.program.second_cotangents and not self.graph:
+            yield from self.seconds()
+        if expected.buffers:
+            yield from self.buffers()
 
+    # What is worked out for a difference alone.
 
-def _parameters(program: Program, expected: Observation, actual: Observation, rules: Rules) -> Iterator[Difference]:
-    """Parameters that only one side changed, or that both changed otherwise."""
-    for key in {**expected.parameters, **actual.parameters}:
-        where = f"parameter {Names(program).leaf(key)}"
-        wanted, shown = expected.parameters.get(key), actual.parameters.get(key)
-        if wanted is not None and shown is not None:
-            if not same(wanted, shown, rules):
-                yield _tensor("eager_forward", f"{where} after the body", "buffer", key, wanted, shown, rules)
-            continue
-        was, should = ("kept its values", "be changed") if shown is None else ("was changed", "keep its values")
-        message = f"{where} {was}, but should {should}"
-        yield Difference("eager_forward", "mutation", where, message, None, "buffer", key, wanted, shown)
+    @cached_property
+    def names(self) -> Names:
+        """How values are called."""
+        return self._names or Names(self.program)
 
+    @cached_property
+    def distributed(self) -> bool:
+        """Whether there are global tensors; the reference has none: how its own ones stand says nothing of those."""
+        return distributed(self.program)
 
-def _tensor(phase: Phase, where: str, part: Part, key: str, expected: Seen, actual: Seen, rules: Rules) -> Difference:
-    """The difference of two tensors that are not the same."""
-    kind, message = _attribute(where, expected, actual, rules) or ("", "")
-    if not kind:
-        allowed = allowed_between(expected, rules, signed=part == "output")
-        kind, words = value_difference(expected.data, actual.data, allowed)
-        message = f"{where} {words}"
-    return Difference(phase, kind, where, message, part=part, key=key, expected=expected, actual=actual)
+    @cached_property
+    def forward(self) -> Phase:
+        """The phase of outputs, and of all else that a body does."""
+        return in_world(self.program, "graph_forward" if self.graph else "eager_forward")
 
+    @cached_property
+    def backward(self) -> Phase:
+        """The phase of gradients."""
+        return in_world(self.program, "graph_backward" if self.graph else "eager_backward")
 
-def _attribute(where: str, expected: Seen, actual: Seen, rules: Rules) -> tuple[str, str] | None:
-    """Kind and words of two tensors that differ before any of their values is looked at."""
-    for kind, left, right in (
-        ("dtype", expected.dtype, actual.dtype),
-        ("shape", expected.shape, actual.shape),
-        ("device", expected.device, actual.device),
-    ):
-        if left != right and (kind != "dtype" or rules.check_dtype):
-            return kind, f"{where} has {kind} {right}, but should have {left}"
-    return None
-
-
-def _host(program: Program, index: int, value: Tree, rules: Rules) -> Difference | None:
-    """The difference of a host read from the recorded one; None where floats agree within tolerance."""
-    from dual_object.program.printing import show
-
-    call = program.calls[index]
-    expected = call.out
-    if type(expected) is type(value) is float:
-        if close(np.array(expected), np.array(value), tolerance("float32", "cpu", rules.rtol, rules.atol)):
-            return None
-        kind = "value"
-    elif isinstance(expected, np.ndarray) and isinstance(value, np.ndarray) and expected.shape == value.shape:
-        allowed = tolerance(str(expected.dtype), "cpu", rules.rtol, rules.atol)
-        if close(expected, value, allowed):
-            return None
-        kind, words = value_difference(expected, value, allowed)
-        both = [Seen(str(array.dtype), array.shape, "cpu", False, array) for array in (expected, value)]
+    def tensors(
+        self, phase: Phase, where: str, found: Unlike, part: Part, key: str, expected: Seen, actual: Seen
+    ) -> Difference:
+        """The difference of two tensors that are unlike."""
+        mismatch = found.mismatch
+        if mismatch is None and expected.shape == actual.shape:
+            allowed = allowed_between(expected, self.rules, signed=part == "output")
+            mismatch = Mismatch.of(expected.data, actual.data, allowed)
         return Difference(
-            "eager_forward",
-            kind,
-            call.op,
-            f"{call.op} {words}",
-            call=index,
-            part="host",
-            expected=both[0],
-            actual=both[1],
+            phase,
+            found.kind,
+            where,
+            f"{where} {found.words}",
+            part=part,
+            key=key,
+            expected=expected,
+            actual=actual,
+            mismatch=mismatch,
         )
-    else:
-        if _close_trees(expected, value, rules):
-            return None
-        kind = _host_kind(call.op, expected, value)
-    message = f"{call.op} gives {show(value)}, but should give {show(expected)}"
-    return Difference("eager_forward", kind, call.op, message, call=index, part="host")
+
+    # Forward.
+
+    def outputs(self) -> Iterator[Difference]:
+        """What differs in the tensors that the body returned, or that are watched."""
+        rules, graph, actual = self.rules, self.graph, self.actual.outputs
+        for id_, reference in self.expected.outputs.items():
+            shown = actual.get(id_)
+            if shown is None:
+                if not (graph and id_ in self.program.watched):  # a graph gives what the body returned, no more
+                    yield self.no_tensor(id_, reference)
+                continue
+            found = unlike(reference, shown, rules, signed=True)
+            if found is not None:
+                yield self.tensors(self.forward, self.names.value(id_), found, "output", str(id_), reference, shown)
+            if not graph and not stands_alike(reference, shown, rules.check_layout) and not self.distributed:
+                layout = rules.check_layout and id_ not in self.program.watched  # how those lie, nobody sees
+                for other in standing(reference, shown, layout):
+                    where = self.names.value(id_)
+                    yield self.tensors(self.forward, where, Unlike(*other), "output", str(id_), reference, shown)
+
+    def no_tensor(self, id_: int, reference: Seen) -> Difference:
+        """The difference of an output that is none."""
+        where = self.names.value(id_)
+        message = f"{where} is no tensor, but should be a {reference.dtype} tensor"
+        return Difference(self.forward, "structure", where, message, key=str(id_), expected=reference)
+
+    def structures(self) -> Iterator[Difference]:
+        """What calls return otherwise."""
+        for index, words in self.actual.structures.items():
+            if index not in self.expected.structures:  # what eager does, too, is no fault of the graph
+                op = self.program.calls[index].op
+                message = f"{op} {self.names.fill(words)}"
+                yield Difference(self.forward, "structure", op, message, call=index, part="call")
+
+    def memory(self) -> Iterator[Difference]:
+        """What shares memory with something else on one side only."""
+        if self.distributed:
+            return
+        for id_, kind, words in sharing(self.expected, self.actual, self.names.value, self.rules.check_layout):
+            both = (self.expected.outputs[id_], self.actual.outputs[id_])
+            yield self.tensors(self.forward, self.names.value(id_), Unlike(kind, words), "output", str(id_), *both)
+
+    def states(self) -> Iterator[Difference]:
+        """What the modules hold otherwise, blamed on the modules' construction."""
+        program, expected, actual = self.program, self.expected, self.actual
+        constructions = ("module", "custom")
+        made = {c.out.id: i for i, c in enumerate(program.calls) if type(c.out) is Ref and c.kind in constructions}
+        for id_ in {**expected.states, **actual.states, **expected.saved, **actual.saved}:
+            call = made.get(id_)
+            op = "the module" if call is None else program.calls[call].op.rpartition(".")[2]
+            for key, kind, words in entries(op, expected.states.get(id_, {}), actual.states.get(id_, {})):
+                yield Difference(self.forward, kind, op, words, call, "call", f"{id_}.{key}")
+            for key, words in saved(op, expected.saved.get(id_, ()), actual.saved.get(id_, ())):
+                yield Difference(self.forward, "structure", op, words, call, "call", f"{id_}.{key}")
+
+    def parameters(self) -> Iterator[Difference]:
+        """Parameters that only one side changed, or that both changed otherwise."""
+        expected, actual = self.expected.parameters, self.actual.parameters
+        for key in {**expected, **actual}:
+            where = f"parameter {self.names.leaf(key)}"
+            wanted, shown = expected.get(key), actual.get(key)
+            if wanted is not None and shown is not None:
+                found = unlike(wanted, shown, self.rules)
+                if found is not None:
+                    yield self.tensors(self.forward, f"{where} after the body", found, "buffer", key, wanted, shown)
+                continue
+            message = f"{where} {_changed(actual=shown is not None)}"
+            yield Difference(self.forward, "mutation", where, message, None, "buffer", key, wanted, shown)
+
+    def hosts(self) -> Iterator[Difference]:
+        """What calls gave to Python that differs."""
+        for call, value in self.actual.hosts.items():
+            difference = host_difference(self.program, call, value, self.rules, self.forward)
+            if difference is not None:
+                yield difference
+
+    def inputs(self) -> Iterator[Difference]:
+        """Inputs that only one side changed, or that both changed otherwise."""
+        originals = {x.id: x for x in self.program.inputs}
+        expected, actual = self.expected.inputs, self.actual.inputs
+        for id_ in expected.keys() | actual.keys():
+            x, where = originals[id_], f"input {self.names.value(id_)}"
+            before, after = expected.get(id_, x.data), actual.get(id_, x.data)
+            wanted = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, before)
+            mismatch = Mismatch.between(before, after, allowed_between(wanted, self.rules))
+            if mismatch is None:
+                continue
+            shown = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, after)
+            if id_ in expected and id_ in actual:
+                where = f"{where} after the body"
+                found = Unlike(mismatch.kind, mismatch.words, mismatch)
+            else:
+                found = Unlike("mutation", _changed(actual=id_ in actual), mismatch)
+            yield self.tensors(self.forward, where, found, "input", str(id_), wanted, shown)
+
+    # Backward.
+
+    def failed_backward(self, failure: Failure) -> Difference:
+        """The difference of a backward that ended."""
+        words = f"backward raised {failure.classes[0]}: {failure.message}"
+        return Difference(self.backward, failure.kind, "backward", words)
+
+    def gradients(self) -> Iterator[Difference]:
+        """What differs in the gradients; a graph gives those that it was asked for, and no more."""
+        expected, actual = self.expected.gradients, self.actual.gradients
+        for key in actual if self.graph else {**expected, **actual}:
+            wanted, gradient = expected.get(key), actual.get(key)
+            if wanted is None or gradient is None:
+                if wanted is not gradient:
+                    yield self.one_gradient(self.backward, "gradient", key, wanted, gradient)
+                continue
+            found = unlike(wanted, gradient, self.rules)
+            if found is None and self.lies_otherwise(key, wanted, gradient):
+                found = Unlike("layout", layout_words(wanted, gradient))
+            if found is not None:
+                where = f"gradient of {self.names.leaf(key)}"
+                yield self.tensors(self.backward, where, found, "gradient", key, wanted, gradient)
+
+    def lies_otherwise(self, key: str, wanted: Seen, gradient: Seen) -> bool:
+        """Whether the gradient of a leaf lies otherwise in memory than PyTorch promises: as the leaf does, for every
+        dense leaf; of tensors that only retain theirs it promises nothing.
+        """
+        if self.graph or not self.rules.check_layout or wanted.strides == gradient.strides:
+            return False
+        return ("." in key or int(key) not in self.program.leaves) and not self.distributed
+
+    def one_gradient(
+        self, phase: Phase, part: Part, key: str, wanted: Seen | None, gradient: Seen | None
+    ) -> Difference:
+        """The difference of a gradient that only one side has."""
+        where = f"{'second ' if part == 'second' else ''}gradient of {self.names.leaf(key)}"
+        if wanted is not None:
+            message = f"{where} is missing, but should be a {wanted.dtype} tensor"
+            return Difference(phase, "grad_missing", where, message, part=part, key=key, expected=wanted)
+        assert gradient is not None
+        message = f"{where} is a {gradient.dtype} tensor, but there should be none"
+        return Difference(phase, "grad_extra", where, message, part=part, key=key, actual=gradient)
+
+    def seconds(self) -> Iterator[Difference]:
+        """What differs in the second derivatives; where that is because a first gradient cannot be differentiated
+        again, this alone.
+        """
+        failure = self.actual.second_failure
+        if failure is not None:
+            words = f"differentiating twice raised {failure.classes[0]}: {failure.message}"
+            yield Difference("eager_second", failure.kind, "second backward", words)
+            return
+        found = list(self.second_gradients())
+        firsts = ((key, self.actual.gradients.get(key)) for key in self.program.second_cotangents)
+        ended = [key for key, first in firsts if first is not None and not first.requires_grad] if found else []
+        for key in ended:
+            where = f"gradient of {self.names.leaf(key)}"
+            message = f"{where} has requires_grad False, but should have True: it cannot be differentiated again"
+            yield Difference("eager_second", "grad_missing", where, message, part="second", key=key)
+        if not ended:
+            yield from found
+
+    def second_gradients(self) -> Iterator[Difference]:
+        """What differs in them one by one."""
+        for key in {**self.expected.second, **self.actual.second}:
+            wanted, gradient = self.expected.second.get(key), self.actual.second.get(key)
+            if wanted is not None and gradient is not None:
+                found = unlike(wanted, gradient, self.rules)
+                if found is not None:
+                    where = f"second gradient of {self.names.leaf(key)}"
+                    yield self.tensors("eager_second", where, found, "second", key, wanted, gradient)
+                continue
+            # Whether a second derivative that is zero everywhere, but for rounding, is made at all is each framework's
+            # own affair.
+            made = wanted or gradient
+            zero = made is None or close(np.zeros_like(made.data), made.data, allowed_between(made, self.rules))
+            if not zero:
+                yield self.one_gradient("eager_second", "second", key, wanted, gradient)
+
+    # State.
+
+    def buffers(self) -> Iterator[Difference]:
+        """What differs in the buffers of modules."""
+        phase: Phase = "graph_state" if self.graph else self.forward
+        for key, reference in self.expected.buffers.items():
+            buffer = self.actual.buffers.get(key)
+            if buffer is None:
+                where = f"buffer {self.names.leaf(key)}"
+                message = f"{where} is missing"
+                yield Difference(phase, "structure", where, message, part="buffer", key=key, expected=reference)
+                continue
+            found = unlike(reference, buffer, self.rules)
+            if found is not None:
+                where = f"buffer {self.names.leaf(key)}"
+                yield self.tensors(phase, where, found, "buffer", key, reference, buffer)
 
 
-def _close_trees(expected: Tree, actual: Tree, rules: Rules) -> bool:
-    """Whether nested lists or tuples of numbers (`tolist()`) agree within tolerance."""
-    if type(expected) is not type(actual):
-        return False
-    if isinstance(expected, (list, tuple)) and not hasattr(expected, "_fields"):
-        return len(expected) == len(actual) and all(
-            _close_trees(left, right, rules) for left, right in zip(expected, actual, strict=True)
-        )
-    if isinstance(expected, float):
-        return close(np.array(expected), np.array(actual), tolerance("float32", "cpu", rules.rtol, rules.atol))
-    return bool(expected == actual)
-
-
-def _host_kind(op: str, expected: Tree, actual: Tree) -> str:
-    if isinstance(expected, Name) and isinstance(actual, Name):
-        return "dtype" if op == "dtype" else "layout"
-    if isinstance(expected, Device) and isinstance(actual, Device):
-        return "device"
-    if op in ("shape", "size", "dim", "ndim", "len", "numel", "nelement"):
-        return "shape"
-    if op in ("stride", "is_contiguous", "storage_offset"):
-        return "layout"
-    if op in ("requires_grad", "is_leaf", "retains_grad"):
-        return "requires_grad"
-    return "value" if type(expected) is type(actual) else "structure"
+def _changed(*, actual: bool) -> str:
+    """The words of what only one side has changed."""
+    return "was changed, but should keep its values" if actual else "kept its values, but should be changed"

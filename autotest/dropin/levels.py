@@ -13,18 +13,17 @@ import numpy as np
 
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
+from autotest.compare.kinds import DEADLY, PHASES, RAISES
 from autotest.options import TestOptions
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.program.values import Placement, Ref, Tree, leaves, refs
 from dual_object.replay.observation import Seen
 
-#: What ends a body, a backward or a graph with an exception, or the whole process.
-_REFUSALS = frozenset({"exception", "missing", "unsupported"})
-_ENDS = frozenset({"crash", "timeout"})
 #: What its values do not show.
 _UNSEEN = frozenset({"alias", "layout", "requires_grad"})
-_EAGER = frozenset({"eager_forward", "eager_backward", "global_forward", "global_backward"})
+#: The steps that it compares, outside of a graph.
+_COMPARED = ("forward", "backward")
 
 
 def unseen(
@@ -55,18 +54,18 @@ def unseen(
 
 def fails(difference: Difference, program: Program, options: TestOptions, *, backward: bool = True) -> bool:
     """Whether OneFlow's harness would have failed of this difference."""
-    kind, part = difference.kind, difference.part
-    if difference.phase.startswith("graph") and distributed(program) and not _on_gpu(program):
+    kind, part, phase = difference.kind, difference.part, PHASES[difference.phase]
+    if phase.mode == "graph" and distributed(program) and not _on_gpu(program):
         return False  # it builds no graph of global tensors on the CPU
-    if kind in _ENDS:
+    if kind in DEADLY:
         return True
     if kind == "batch_only" or kind in _UNSEEN or part == "call":
         return False
     if kind in ("accepts_invalid", "exception_class"):
         return aligns_exceptions()
-    if kind in _REFUSALS:
-        return backward or not difference.phase.endswith("_backward")
-    if difference.phase not in _EAGER or not options.check_allclose:
+    if kind in RAISES:
+        return backward or phase.step != "backward"
+    if phase.mode == "graph" or phase.step not in _COMPARED or not options.check_allclose:
         return False
     if part == "host":
         return _returns_what(program, difference.call)

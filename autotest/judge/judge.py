@@ -13,6 +13,7 @@ from autotest.cases.case import Case
 from autotest.cases.dialect import Dialect
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
+from autotest.compare.kinds import in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
 from autotest.judge import second_call
@@ -178,8 +179,8 @@ class Judge:
 
     def _found_in_batch(self, judgement: Judgement, difference: Difference) -> None:
         """Keep what a case's graph shows only where other cases share it: no call of its own is to blame."""
-        difference.kind = "batch_only"
-        difference.message += "; alone in its graph it does not"
+        message = f"{difference.message}; alone in its graph it does not"
+        difference = replace(difference, kind="batch_only", message=message)
         program = judgement.case.program
         self._found(judgement, [difference], [Divergence(difference, program, None, sides=judgement.sides)])
 
@@ -188,7 +189,7 @@ class Judge:
         case, rules, eager = judgement.case, self.options.rules, judgement.sides.eager
         assert eager is not None, "what has no eager result has no graph"
         against_eager = compare(case.program, eager, result, rules, graph=True)
-        if any(not d.difference.phase.startswith("graph") for d in judgement.divergences):
+        if any(not in_graph(d.difference.phase) for d in judgement.divergences):
             # Where eager is wrong already, a graph that does what the reference does is right.
             if against_eager and compare(case.program, case.reference, result, rules, graph=True):
                 return against_eager
@@ -275,7 +276,7 @@ class Judge:
 
     def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:
         """What of the divergences the reference defines; the case keeps its doubts about the rest."""
-        left, doubts = decidable(self.reference, divergences, self.options.rules)
+        left, doubts = decidable(self.reference, divergences)
         judgement.doubts += doubts
         return left
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autotest.compare.difference import Difference, Names, Phase, Rules, in_world
+from autotest.compare.difference import Difference, Names, Rules, in_world
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
+from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare, failure_difference
 from autotest.workers.alone import run_alone, run_graph_alone
@@ -90,7 +91,7 @@ def _ends(target: Target, alone: Program, phase: Phase) -> bool:
     answer = run_alone(target, alone)
     if isinstance(answer, Death):
         return not answer.timed_out and answer.backward == (phase == "eager_backward")
-    if answer.ended or not phase.startswith("graph"):
+    if answer.ended or not in_graph(phase):
         return False
     ended = run_graph_alone(target, alone, answer.gradient_keys())
     return isinstance(ended, Death) and not ended.timed_out
@@ -163,5 +164,4 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *
             # What eager does wrong already is no fault of the graph: it is held against eager.
             found = compare(alone, answer, result, rules, graph=True, names=names)
         for difference in found:
-            difference.call = None
-            yield Divergence(difference, program, index, alone, sides)
+            yield Divergence(replace(difference, call=None), program, index, alone, sides)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from autotest.cases.case import Case
 from autotest.compare.difference import Difference, Rules
@@ -19,7 +20,6 @@ from dual_object.replay.isolation import isolate
 from dual_object.replay.observation import Observation
 from dual_object.replay.second_call import SecondCall, second_call
 
-PREFIX = "at the second call of the same graph, "
 #: Gives the second call of a case, or says why it has none.
 Draw = Callable[[Case], "SecondCall | str"]
 
@@ -41,11 +41,7 @@ def drawing(reference: Adapter) -> Draw:
 
 def differences(second: SecondCall, shown: Observation, rules: Rules) -> list[Difference]:
     """How the second call differs from the reference."""
-    found = compare(second.program, second.reference, shown, rules, graph=True)
-    for difference in found:
-        difference.again = True
-        difference.message = PREFIX + difference.message
-    return found
+    return [replace(one, again=True) for one in compare(second.program, second.reference, shown, rules, graph=True)]
 
 
 def judge(
@@ -75,8 +71,6 @@ def judge(
         divergence.difference
         for divergence in decidable([Divergence(each, second.program, call, sides=sides) for each in found])
     ]
-    for difference in found:
-        difference.message = PREFIX + difference.message.removeprefix(PREFIX)
     if found and call is None:
         backward = any(difference.phase == "graph_backward" for difference in found)
         alone = _alone(reference, target, program, rules, backward)
@@ -105,4 +99,4 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, b
     return list(found.values())
 
 
-__all__ = ["PREFIX", "Draw", "differences", "drawing", "judge"]
+__all__ = ["Draw", "differences", "drawing", "judge"]

@@ -54,7 +54,7 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
         return facts.told(_in_graph(reference, target, program, rules, expected, eager), graph=True)
     found = eager_differences(reference, program, expected, eager, rules)
     localized = localize(reference, target, program, found, rules, Sides(expected, eager), graph=False)
-    return facts.told(decidable(reference, localized, rules)[0], graph=False)
+    return facts.told(decidable(reference, localized)[0], graph=False)
 
 
 def _in_graph(
@@ -63,7 +63,7 @@ def _in_graph(
     """What a graph of the Program's own shows, at its first call and at a second one."""
 
     def left(found: Sequence[Divergence]) -> list[Divergence]:
-        return decidable(reference, found, rules)[0]
+        return decidable(reference, found)[0]
 
     second = called_again(reference, program, expected)
     again = None if isinstance(second, str) else second.arrays

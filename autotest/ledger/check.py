@@ -8,9 +8,10 @@ import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError
 from autotest.judge.standalone import trial
-from autotest.ledger.entries import DEADLY, Entry, LedgerError, others, read
+from autotest.ledger.entries import Entry, LedgerError, others, read
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Reference, TargetInfo, load_reference

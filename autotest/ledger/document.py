@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from autotest.compare.kinds import PHASES
 from autotest.ledger.entries import Entry, read
-
-_PHASES = {
-    "eager_forward": "eager",
-    "eager_backward": "eager gradient",
-    "global_forward": "global",
-    "global_backward": "global gradient",
-    "graph_forward": "graph",
-    "graph_backward": "graph gradient",
-    "graph_state": "graph state",
-}
 
 
 def document(path: Path, target: str) -> str:
@@ -38,14 +29,19 @@ def document(path: Path, target: str) -> str:
         if _op(entry) != op:
             op = _op(entry)
             lines += ["", f"## {op}", ""]
-        _, phase, _, _, facts = entry.fingerprint.split("/")
+        facts = entry.fingerprint.split("/")[4]
         message = " ".join(entry.message.split())
-        lines.append(f"- **{entry.kind}**, {_PHASES.get(phase, phase)}, {facts}: `{entry.line}` {_escaped(message)}")
+        lines.append(f"- **{entry.kind}**, {_phase(entry)}, {facts}: `{entry.line}` {_escaped(message)}")
     return "\n".join(lines) + "\n"
 
 
 def _op(entry: Entry) -> str:
     return entry.fingerprint.split("/")[3]
+
+
+def _phase(entry: Entry) -> str:
+    phase = entry.fingerprint.split("/")[1]
+    return PHASES[phase].short if phase in PHASES else phase  # of a general entry it may be a pattern
 
 
 def _escaped(text: str) -> str:

@@ -41,8 +41,6 @@ else:
     import tomli as tomllib
 
 FILE_NAME = "known_divergences.toml"
-#: Kinds whose proof ends a worker: `autotest ledger check` replays them, a run does not.
-DEADLY = frozenset({"crash", "timeout"})
 _REQUIRED = ("fingerprint", "reason", "versions", "tests", "message", "program", "stored")
 _OPTIONAL = ("strict", "device")
 _STRICT = ("proof", "seen")

@@ -7,13 +7,12 @@ within seconds that are counted: a run that is aligned pays nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from autotest.budget import Allowance, Budget, OutOfTimeError
 from autotest.compare.difference import Difference, Rules, allowed_between
 from autotest.compare.divergence import Divergence
+from autotest.compare.kinds import KINDS, NUMBERS, in_graph
 from autotest.compare.observations import compare
 from autotest.compare.values import agreeing
 from autotest.oracle.exact import Opinions, array_of, warm_up
@@ -31,15 +30,6 @@ from dual_object.replay.replay import QuietReplay
 EACH = 2.0
 #: Runs of the target: of one that is wrong at every other run, three alike are rare.
 RUNS = 3
-#: Kinds that are about the target alone: it ended, it lacks the op, it says so.
-_ITS_OWN: Mapping[str, str] = {
-    "crash": "it ends its process",
-    "timeout": "it does not answer",
-    "missing": "it lacks what PyTorch has",
-    "unsupported": "it says that it does not do this",
-    "batch_only": "alone in its graph it is right",
-}
-_NUMBERS = frozenset({"value", "nonfinite", "sign"})
 
 
 def attribute(
@@ -55,15 +45,15 @@ def attribute(
     known = budget.found.get(fingerprint)
     if known is not None:
         return known
-    own = _ITS_OWN.get(divergence.difference.kind)
-    if own is not None:
+    own = KINDS[divergence.difference.kind].of_target
+    if own:
         return budget.keep(fingerprint, Attribution("target", own))
     if distributed(divergence.program):
         return budget.keep(fingerprint, Attribution("not judged", "its tensors lie on several ranks"))
     if budget.spent:
         spent = f"the {budget.total:g} s that this process has for verdicts are spent; --blame-total gives more"
         return Attribution("not judged", spent)
-    if divergence.difference.kind in _NUMBERS:
+    if divergence.difference.kind in NUMBERS:
         warm_up()
     allowance = budget.allow()
     try:
@@ -87,7 +77,7 @@ class Inquiry:
         self._difference = divergence.difference
         self._op = divergence.op
         self._program = divergence.proof
-        self._graph = self._difference.phase.startswith("graph")
+        self._graph = in_graph(self._difference.phase)
         self._allowance = allowance
         several = divergence.call is None and divergence.alone is None
         self._opinions = Opinions(reference, self._program, several=several)
@@ -119,7 +109,7 @@ class Inquiry:
                 return Attribution("target", "its graph gives what the reference gives, and its eager run does not")
             return Attribution("nondeterministic", f"run again, it does not show ({RUNS} runs)")
         self._allowance.check()
-        if difference.kind in _NUMBERS:
+        if difference.kind in NUMBERS:
             found = self._by_numbers(expected, actual)
             if found is not None:
                 return found
@@ -151,18 +141,18 @@ class Inquiry:
         """
         wanted = self._difference
         found = compare(self._program, expected, seen, self._rules, graph=self._graph)
-        if wanted.kind in _NUMBERS:
+        if wanted.kind in NUMBERS:
             return frozenset((d.part, d.key, "") for d in found if self._of_numbers(d))
         worded = wanted.kind in ("dtype", "shape", "layout")
         return frozenset((d.part, d.key, d.message if worded else "") for d in found if d.kind == wanted.kind)
 
     def _of_numbers(self, other: Difference) -> bool:
         wanted = self._difference
-        return other.kind in _NUMBERS and (other.part, other.key) == (wanted.part, wanted.key)
+        return other.kind in NUMBERS and (other.part, other.key) == (wanted.part, wanted.key)
 
     def _apart(self, left: Observation, right: Observation) -> bool:
         """Whether two runs give other numbers."""
-        if self._difference.kind not in _NUMBERS:
+        if self._difference.kind not in NUMBERS:
             return False
         return any(self._of_numbers(d) for d in compare(self._program, left, right, self._rules, graph=self._graph))
 

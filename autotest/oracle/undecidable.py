@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autotest.compare.difference import Difference, Rules, allowed_between
+from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
-from autotest.compare.values import agreeing, value_difference, wide
+from autotest.compare.kinds import NUMBERS, in_graph
+from autotest.compare.mismatch import Mismatch
+from autotest.compare.values import agreeing, wide
 from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
 from autotest.oracle.perturbation import COPIES, Reruns, greatest, shown, smallest_normal
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
 #: What grows past this between two nudges has a pole there: no value in between is as good as another.
 _POLE = 1e12
-_KINDS = frozenset({"value", "nonfinite", "sign"})
 
 NOT_INITIALISED = "not initialised"
 SUBNORMAL = "subnormal"
@@ -57,84 +58,74 @@ class Doubt:
     reason: str
 
 
-def undecided(
-    reference: Reference, divergence: Divergence, rules: Rules
-) -> tuple[Divergence | None, tuple[Doubt, ...]]:
+def undecided(reference: Reference, divergence: Divergence) -> tuple[Divergence | None, tuple[Doubt, ...]]:
     """What is left of a divergence where the reference defines the answer (None: nothing), and the doubts elsewhere.
 
     What is left counts and shows only the elements that stand.
     """
     difference = divergence.difference
-    if difference.kind not in _KINDS or difference.expected is None or difference.actual is None:
+    mismatch = difference.mismatch
+    if difference.kind not in NUMBERS or mismatch is None:
         return divergence, ()
-    question = _Question.of(reference, divergence, rules)
-    if question is None:
-        return divergence, ()
+    question = _Question.of(reference, divergence, mismatch)
     standing, reasons = question.answer()
     doubts = tuple(Doubt(divergence.op, difference.phase, reason) for reason in reasons)
     if (standing == question.wrong).all():
         return divergence, ()
     if not standing.any():
         return None, doubts
-    return dataclasses.replace(divergence, difference=_rest(difference, standing, reasons, rules)), doubts
+    return dataclasses.replace(divergence, difference=_rest(difference, mismatch, standing, reasons)), doubts
 
 
-def decidable(
-    reference: Reference, divergences: Sequence[Divergence], rules: Rules
-) -> tuple[list[Divergence], list[Doubt]]:
+def decidable(reference: Reference, divergences: Sequence[Divergence]) -> tuple[list[Divergence], list[Doubt]]:
     """What is left of all divergences where the reference defines the answers, and the doubts elsewhere."""
-    asked = [undecided(reference, divergence, rules) for divergence in divergences]
+    asked = [undecided(reference, divergence) for divergence in divergences]
     return [left for left, _ in asked if left is not None], [doubt for _, doubts in asked for doubt in doubts]
 
 
-def _rest(difference: Difference, standing: Array, reasons: Sequence[str], rules: Rules) -> Difference:
+def _rest(difference: Difference, mismatch: Mismatch, standing: Array, reasons: Sequence[str]) -> Difference:
     """The difference of the elements that stand."""
-    expected, actual = difference.expected, difference.actual
-    assert expected is not None
-    assert actual is not None
-    shown_data = np.where(standing, actual.data, expected.data.astype(actual.data.dtype))
-    allowed = allowed_between(expected, rules)
-    if agreeing(expected.data, shown_data, allowed).all():
+    expected, actual = mismatch.expected, mismatch.actual
+    unsigned = mismatch.allowed._replace(signed=False)
+    left = Mismatch.between(expected, np.where(standing, actual, expected.astype(actual.dtype)), unsigned)
+    if left is None:
         return difference
-    kind, words = value_difference(expected.data, shown_data, allowed)
-    message = f"{difference.where} {words}"
+    message = f"{difference.where} {left.words}"
     if reasons:
         message += f"; others are undecidable ({', '.join(reasons)})"
-    return dataclasses.replace(difference, kind=kind, message=message)
+    return dataclasses.replace(difference, kind=left.kind, message=message)
 
 
 class _Question:
     """One difference of arrays and the reruns that answer for it."""
 
-    def __init__(self, reruns: Reruns, difference: Difference, call: Call | None, rules: Rules) -> None:
-        assert difference.expected is not None
-        assert difference.actual is not None
+    def __init__(
+        self, reruns: Reruns, difference: Difference, mismatch: Mismatch, dtype: str, call: Call | None
+    ) -> None:
         self.reruns = reruns
         self.difference = difference
         #: The one call that diverges; None where no single one does.
         self.call = call
-        self.dtype = difference.expected.dtype
-        self.allowed = allowed_between(difference.expected, rules)
-        self.expected = difference.expected.data
-        self.actual = difference.actual.data
-        self.wrong = ~agreeing(self.expected, self.actual, self.allowed)
-        if not self.wrong.any():  # what differs is the sign of a zero
-            self.wrong = (self.expected == 0) & (np.signbit(self.expected) != np.signbit(self.actual))
+        self.dtype = dtype
+        self.allowed = mismatch.allowed._replace(signed=False)
+        self.expected = mismatch.expected
+        self.actual = mismatch.actual
+        # Where nothing is beyond the tolerance, what differs is the sign of a zero.
+        self.wrong = mismatch.beyond if mismatch.beyond.any() else mismatch.mask
 
     @classmethod
-    def of(cls, reference: Reference, divergence: Divergence, rules: Rules) -> _Question | None:
-        """The question that a divergence puts; None where its arrays cannot be held against each other."""
+    def of(cls, reference: Reference, divergence: Divergence, mismatch: Mismatch) -> _Question:
+        """The question that a divergence puts."""
         difference = divergence.difference
-        expected, actual = difference.expected, difference.actual
-        if expected is None or actual is None or expected.shape != actual.shape:
-            return None
+        assert difference.expected is not None
         program = divergence.proof
         call: Call | None = None
         if divergence.alone is not None:
             call = program.calls[-1]
         elif divergence.call is not None and difference.part != "host":
             call = program.calls[divergence.call]
-        return cls(Reruns(reference, program, several=call is None), difference, call, rules)
+        reruns = Reruns(reference, program, several=call is None)
+        return cls(reruns, difference, mismatch, difference.expected.dtype, call)
 
     def answer(self) -> tuple[Array, tuple[str, ...]]:
         """The elements that differ and are decidable, and the reasons why others are not."""
@@ -167,7 +158,7 @@ class _Question:
         """Whether the reference gives the same again; what a graph is held against may be the eager target's."""
         first = self.expected
         again = shown(self.reruns.program, self.reruns.again, self.difference)
-        if self.difference.phase.startswith("graph"):
+        if in_graph(self.difference.phase):
             other = shown(self.reruns.program, self.reruns.once_more, self.difference)
             first = self.expected if other is None else other
         unsigned = self.allowed._replace(signed=False)  # of a sum, memory's alignment decides the sign of a zero

@@ -171,8 +171,8 @@ class Peers(Consensus):
             for phase, kind, where, message, call, part, key in items:
                 difference = Difference(phase, kind, where, message, call, part, key)
                 identity = _identity(difference)
-                held = agreed.setdefault(identity, own.get(identity, difference))
-                held.ranks = (*held.ranks, rank)
+                held = agreed.get(identity) or own.get(identity, difference)
+                agreed[identity] = replace(held, ranks=(*held.ranks, rank))
         return list(agreed.values())
 
     def merge(self, place: str, rows: Sequence[tuple[Row, tuple[int, ...]]]) -> list[Row]:

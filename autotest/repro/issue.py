@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autotest.compare.difference import Rules
+from autotest.compare.kinds import KINDS, PHASES, Kind, PhaseRow
 from autotest.compare.tolerance import tolerance
 from autotest.repro.script import versions
 from autotest.repro.templating import template
@@ -14,35 +15,6 @@ from reports.quantities import counted
 
 #: So many of the worst elements are told.
 MOST_WORST = 5
-
-_PHASES = {
-    "eager_forward": "forward, eager",
-    "eager_backward": "backward, eager",
-    "eager_second": "second derivative, eager",
-    "graph_forward": "forward, static graph",
-    "graph_backward": "backward, static graph",
-    "graph_state": "buffers after a static graph",
-}
-_KINDS = {
-    "value": "wrong values",
-    "nonfinite": "NaN or infinity where there should be none, or none where there should be",
-    "sign": "wrong sign",
-    "shape": "wrong shape",
-    "dtype": "wrong dtype",
-    "device": "wrong device",
-    "layout": "wrong memory layout",
-    "mutation": "an input is changed that should not be, or not changed that should be",
-    "structure": "returns another structure",
-    "grad_missing": "a gradient is missing",
-    "grad_extra": "a gradient where there should be none",
-    "exception": "raises where PyTorch does not",
-    "missing": "is not there",
-    "unsupported": "is not supported",
-    "accepts_invalid": "accepts what PyTorch refuses",
-    "exception_class": "raises an unrelated exception",
-    "crash": "ends the process",
-    "timeout": "does not end",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +38,8 @@ def issue_text(
     file: str,
 ) -> str:
     """The issue of a divergence; `program` is what the script runs, `evidence` what the records have of it."""
-    target, kind = row["target"], row["kind"]
-    what = _KINDS.get(kind, kind)
-    where = ", ".join(_PHASES.get(phase, phase) for phase in extent.phases)
+    target = row["target"]
+    where = ", ".join(_words(PHASES, phase) for phase in extent.phases)
     facts = [
         ("versions", versions(target, environment)),
         ("shows in", where),
@@ -78,7 +49,7 @@ def issue_text(
         ("fingerprint", f"`{row['fingerprint']}`"),
     ]
     return template("issue.md.j2").render(
-        title=f"`{row['op']}`: {what} ({_PHASES.get(row['phase'], row['phase'])})",
+        title=f"`{row['op']}`: {_words(KINDS, row['kind'])} ({_words(PHASES, row['phase'])})",
         summary=row["message"],
         facts=[(name, value) for name, value in facts if value],
         program=program,
@@ -91,6 +62,10 @@ def issue_text(
         script=script.rstrip("\n"),
         file=file,
     )
+
+
+def _words(table: Mapping[str, Kind] | Mapping[str, PhaseRow], name: str) -> str:
+    return table[name].words if name in table else name  # another version may have told of it
 
 
 def _after_op(message: str) -> str:

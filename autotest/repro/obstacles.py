@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from autotest.compare.kinds import in_graph
 from autotest.repro.targets import RECIPES
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -13,14 +14,14 @@ from dual_object.replay import tracing
 
 def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     """Why a divergence has no script, if it has none; `row` is as the records have it."""
-    phase, target = row["phase"], row["target"]
+    target = row["target"]
     if row["kind"] == "batch_only":
         return "it shows only in a static graph that other cases share"
     recipe = RECIPES.get(target)
     if recipe is None:
         return f"target {target!r} is not one that a script knows how to import ({', '.join(RECIPES)})"
-    graph = phase.startswith("graph")
-    if phase == "graph_backward" and row["kind"] == "random":
+    graph = in_graph(row["phase"])
+    if row["phase"] == "graph_backward" and row["kind"] == "random":
         return "it is the gradient of a random call in a static graph"
     if graph and row["kind"] == "structure":
         return "what a call returned inside of a static graph cannot be asked outside of it"

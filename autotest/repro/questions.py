@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from autotest.compare.metadata import ENTRY
 from autotest.repro.arrays import literal
 from dual_object.program.calls import Call, op_name
 from dual_object.program.program import Program
@@ -30,7 +31,7 @@ HELPERS: Mapping[str, str] = {
     return facts, sorted(module.state_dict())''',
 }
 #: Kinds in which modules may differ by what they hold.
-STATE_KINDS = frozenset({"structure", "dtype", "shape", "requires_grad"})
+STATE_KINDS = frozenset({"structure", *ENTRY})
 
 
 @dataclass(frozen=True, slots=True)

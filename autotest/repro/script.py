@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autotest.compare.difference import Rules
+from autotest.compare.kinds import DEADLY, KINDS
 from autotest.compare.tolerance import tolerance
 from autotest.errors import AutotestError
 from autotest.repro.arrays import FILE_NAME
@@ -16,7 +17,7 @@ from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
 from autotest.repro.targets import RECIPES
 from autotest.repro.templating import template
-from autotest.repro.wanted import DEADLY, wanted
+from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, leaves
@@ -27,35 +28,7 @@ DEADLINE = 20
 _DTYPES = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 #: What random is compared by so many samples.
 SAMPLES = 1000
-#: What is compared of each result, by kind; every other kind compares all of `_ALL`.
-_CHECKED: Mapping[str, tuple[str, ...]] = {
-    "dtype": ("dtype",),
-    "shape": ("shape",),
-    "device": ("device",),
-    "layout": ("strides", "offset"),
-    "requires_grad": ("requires_grad", "is_leaf"),
-    "value": ("values",),
-    "nonfinite": ("values",),
-    "sign": ("values",),
-    "mutation": ("values",),
-    **dict.fromkeys(
-        (
-            "grad_missing",
-            "grad_extra",
-            "structure",
-            "exception",
-            "missing",
-            "unsupported",
-            "accepts_invalid",
-            "exception_class",
-            "crash",
-            "timeout",
-            "random",
-            "alias",
-        ),
-        (),
-    ),
-}
+#: What is compared of each result for a kind that another version has told of.
 _ALL = ("dtype", "shape", "device", "strides", "requires_grad", "values")
 #: Facts that are told only where they are compared, and how a script asks a tensor for them.
 _FACTS = {
@@ -95,8 +68,7 @@ def script(
         raise Unscripted(reason)
     recipe = RECIPES[row["target"]]
     source = Source(program, wanted(row, shown))
-    kind = row["kind"]
-    checked = _CHECKED.get(kind, _ALL)
+    checked = KINDS[row["kind"]].compared if row["kind"] in KINDS else _ALL
     text = source.program_text()
     body = source.body()
     graph = "\n".join(wrapped(graph_text(source))) if source.wanted.graph else ""
@@ -107,7 +79,7 @@ def script(
         "versions": versions(row["target"], environment),
         "paths": paths if source.customs() else "",
         "file": FILE_NAME if source.file else "",
-        "deadly": kind in DEADLY,
+        "deadly": row["kind"] in DEADLY,
         "samples": samples,
         "deadline": DEADLINE,
         "imports": sorted(source.imports),
@@ -121,7 +93,7 @@ def script(
         "facts": [(name, how) for name, how in _FACTS.items() if name in checked],
         "devices": _devices(program),
         "checked": checked,
-        "sign": kind == "sign",
+        "sign": row["kind"] == "sign",
         "tolerance": _tolerance(rules),
         "tolerances": [f'"{name}": {tuple(tolerance(name, "cpu", None, None)[:2])}' for name in _DTYPES],
         "host": bool(source.hosts()),

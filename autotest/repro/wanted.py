@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autotest.judge.second_call import PREFIX
+from autotest.compare.kinds import DEADLY, PHASES, RAISES
 
-#: Kinds whose process may end: the target's part runs in one of its own.
-DEADLY = frozenset({"crash", "timeout"})
 #: Kinds that say that the target ended, or refused, before there was anything to compare.
-_ENDED = frozenset({"exception", "missing", "unsupported", "structure", *DEADLY})
+_ENDED = RAISES | DEADLY | {"structure"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +40,15 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
     """What the script of a divergence shows: `row` is as the records have it, `shown` the part, key and call in which
     its Program is known to show it (None: unknown).
     """
-    phase, kind = row["phase"], row["kind"]
+    phase, kind = PHASES[row["phase"]], row["kind"]
+    graph = phase.mode == "graph"
     part = None if shown is None else shown["part"]
     if kind == "random":
         part = "output"
     if kind in _ENDED and part != "host":
-        part = "gradient" if "backward" in phase and not phase.startswith("graph") else "output"
-    backward = "backward" in phase or phase == "eager_second" or kind in DEADLY
-    if phase.startswith("graph") and kind in _ENDED:
+        part = "gradient" if phase.step == "backward" and not graph else "output"
+    backward = phase.step in ("backward", "second") or kind in DEADLY
+    if graph and kind in _ENDED:
         backward = True  # nobody knows which part of it the graph refused
     return Wanted(
         kind=kind,
@@ -58,7 +57,7 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
         key="" if shown is None or kind in _ENDED else shown["key"],
         call=None if shown is None else shown["call"],
         backward=backward,
-        second=phase == "eager_second",
-        again=PREFIX in row["message"],
-        graph=phase.startswith("graph"),
+        second=phase.step == "second",
+        again=shown is not None and shown.get("again", False),
+        graph=graph,
     )

@@ -113,7 +113,7 @@ class Verdicts:
             return row
         if row["level"] in RED_LEVELS:
             self._store(divergence, row)
-        evidence = divergence.evidence(self._options.rules)
+        evidence = divergence.evidence()
         self._session.worst += evidence["worst"]
         return {**row, "evidence": evidence}
 

@@ -20,6 +20,7 @@ from autotest.cases.case import Origin
 from autotest.cases.drawer import Drawer
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence, blamed_line
+from autotest.compare.kinds import DEADLY, PHASES, in_graph
 from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.judge.localization import call_alone
 from autotest.judge.standalone import TrialError, trial
@@ -49,8 +50,6 @@ CHOICES_SHARE = 0.5
 #: Where one run takes so many seconds (it may poison the worker), a search by choices, which needs hundreds, is too
 #: dear.
 COSTLY_SECONDS = 1.0
-#: Kinds that cost a worker each time that they show.
-DEADLY = ("crash", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class Interestingness:
         self._name = name
         self._rules = rules
         self._fingerprint = wanted.fingerprint(name)
-        self._graph = wanted.difference.phase.startswith("graph")
+        self._graph = in_graph(wanted.difference.phase)
 
     def __call__(self, program: Program) -> bool:
         """Run a Program on both sides."""
@@ -202,13 +201,13 @@ def _search(
     """Shrink choices, then the Program; what is to be said of it."""
     notes: list[str] = []
     try:
-        if choices and divergence.difference.kind not in DEADLY:
+        if choices and divergence.difference.kind not in DEADLY:  # each time that those show costs a worker
             interesting.allowance = allowance.first(CHOICES_SHARE)
             _shrink_choices(drawer, draw, interesting)
             interesting.allowance = allowance
         starts = _starts(reference, interesting, divergence)
         interesting.shapes = interesting.shapes.union(*map(shapes, starts))
-        forward = not divergence.difference.phase.endswith("backward")
+        forward = PHASES[divergence.difference.phase].step != "backward"
         Reducer(reference, interesting).run(starts, forward=forward)
     except OutOfTimeError:
         notes.append(f"its {allowance.seconds:g} s were spent before it was minimal; --shrink gives more")

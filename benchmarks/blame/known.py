@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autotest.budget import Budget
+from autotest.compare.kinds import DEADLY, NUMBERS
 from autotest.judge.standalone import trial
-from autotest.ledger.entries import DEADLY, Entry, read
+from autotest.ledger.entries import Entry, read
 from autotest.oracle.attribution import attribute
 from autotest.workers.supervisor import Supervisor
 from benchmarks.blame.judging import Answer
 from dual_object.adapters.torch.adapter import Adapter
 
 LEDGER = Path("suites/known_divergences.toml")
-#: Kinds that are about values; the others leave less to find out.
-NUMBERS = ("value", "nonfinite", "sign")
 
 
 def judged(most: int, group: str) -> Iterator[Answer]:
@@ -25,6 +24,7 @@ def judged(most: int, group: str) -> Iterator[Answer]:
         for entry in read(LEDGER, "oneflow").entries.values()
         if entry.strict == "proof" and entry.kind not in (*DEADLY, "batch_only", "random") and not entry.general
     ]
+    # Of what is not about numbers there is less to find out.
     numbers = [entry for entry in entries if entry.kind in NUMBERS]
     others = [entry for entry in entries if entry.kind not in NUMBERS]
     chosen = [*_evenly(numbers, most - most // 3), *_evenly(others, most // 3)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reports.kinds import severity
 from reports.shape import LEVELS
-from reports.summary import severity
 
 
 def test_keys(summed, case, ended, row, evidence):

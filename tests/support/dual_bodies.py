@@ -36,7 +36,7 @@ class Recorded:
 
     def gradient_keys(self) -> list[str]:
         """The leaves that have a gradient on the reference."""
-        return [key for key, gradient in self.seen.gradients.items() if gradient is not None]
+        return self.seen.gradient_keys()
 
 
 def tensor(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autotest.compare.difference import Difference, Rules
+from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence, blamed_line, fingerprint_id, op_of
 from autotest.compare.evidence import Sides
+from autotest.compare.mismatch import Mismatch
+from autotest.compare.tolerance import Tolerance
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
@@ -56,10 +59,18 @@ def test_row() -> None:
     }
 
 
+def test_second_call_of_a_graph() -> None:
+    """What a graph shows at its second call says so in its message, its fingerprint and in what scripts are made of."""
+    divergence = Divergence(difference(again=True), program(), 2)
+    assert divergence.row("t", "a", "a#0")["message"] == "Linear: at the second call of the same graph, t1 has gone"
+    assert divergence.fingerprint("t") == "t/eager_forward/value/Linear/float32,again"
+    assert divergence.shown == {"call": 2, "program_call": 2, "part": "output", "key": "", "again": True}
+
+
 def test_evidence() -> None:
     """Evidence holds the printed program, its diverging line, a dead target's last words, and what the sides show."""
     made = program()
-    assert dict(Divergence(difference(), made, 2, last_words="Check failed").evidence(Rules())) == {
+    assert dict(Divergence(difference(), made, 2, last_words="Check failed").evidence()) == {
         "program": str(made),
         "blamed_line": 4,
         "last_words": "Check failed",
@@ -75,10 +86,12 @@ def test_evidence_of_two_tensors() -> None:
     """The tensors of a difference, and the sides of the Program that showed it, are what is told."""
     one, other, third = (Seen("float32", (1,), "cpu", False, np.array([v], "float32")) for v in (1.0, 2.0, 4.0))
     sides = Sides(Observation(outputs={3: one}), Observation(outputs={3: other}), Observation(outputs={3: third}))
-    shown = difference(key="3", expected=one, actual=other)
-    [worst] = Divergence(shown, program(), 2, sides=sides).evidence(Rules())["worst"]
+    near = Mismatch.of(one.data, other.data, Tolerance(0.0, 0.0))
+    shown = difference(key="3", expected=one, actual=other, mismatch=near)
+    [worst] = Divergence(shown, program(), 2, sides=sides).evidence()["worst"]
     assert (worst["reference"], worst["eager"], worst["graph"], worst["absolute"]) == (1.0, 2.0, 4.0, 1.0)
-    assert Divergence(shown, program(), 2, sides=sides).evidence(Rules(rtol=2.0, atol=0.0))["worst"] == []
+    agreeing = replace(shown, mismatch=Mismatch.of(one.data, other.data, Tolerance(2.0, 0.0)))
+    assert Divergence(agreeing, program(), 2, sides=sides).evidence()["worst"] == []
 
 
 def test_id_is_eight_hexadecimal_digits() -> None:
@@ -116,7 +129,7 @@ def test_program_is_blamed_where_no_call_is() -> None:
     """Without a call the op is `program` and no line is marked."""
     blamed = Divergence(difference(), program(), None)
     assert blamed.op == "program"
-    assert blamed.evidence(Rules())["blamed_line"] is None
+    assert blamed.evidence()["blamed_line"] is None
 
 
 @pytest.mark.parametrize(("call", "op", "line"), [(0, "mul", 2), (1, "Linear", 3), (2, "Linear", 4)])

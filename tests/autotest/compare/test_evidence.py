@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest.compare.difference import Difference, Part, Rules
+from autotest.compare.difference import Difference, Part, Rules, allowed_between
 from autotest.compare.evidence import LAST_BIN, MAP_COLUMNS, MAP_ROWS, WORST, Sides, evidence, heat, histogram, part_of
+from autotest.compare.mismatch import Mismatch
 from dual_object.replay.observation import Observation, Seen
 
 NAN, INF = math.nan, math.inf
@@ -33,8 +34,12 @@ def of(
 ) -> dict[str, Any]:
     """The evidence of a difference of two tensors, as JSON gives it back."""
     given = {"phase": "eager_forward", "kind": "value", "where": "t0", "message": "m", "key": "1", **fields}
-    difference = Difference(expected=expected, actual=actual, **given)
-    text = json.dumps(evidence(difference, sides or Sides(), rules or Rules()), allow_nan=False)
+    mismatch = None
+    if expected is not None and actual is not None and expected.shape == actual.shape:
+        allowed = allowed_between(expected, rules or Rules(), signed=given.get("part", "output") == "output")
+        mismatch = Mismatch.of(expected.data, actual.data, allowed)
+    difference = Difference(expected=expected, actual=actual, mismatch=mismatch, **given)
+    text = json.dumps(evidence(difference, sides or Sides()), allow_nan=False)
     return dict(json.loads(text))
 
 

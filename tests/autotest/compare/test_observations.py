@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autotest.compare.difference import Difference, Rules
-from autotest.compare.observations import compare, same
+from autotest.compare.observations import compare, unlike
 from autotest.compare.tolerance import Tolerance
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
@@ -46,7 +46,7 @@ def seen(*values: Any, dtype: str = "float32", device: str = "cpu") -> Seen:
 )
 def test_rules_switch_comparisons_off(actual: Seen, rules: Rules, agree: bool) -> None:
     """dtype and values are compared unless switched off; shape and device always."""
-    assert same(seen(1.0), actual, rules) is agree
+    assert (unlike(seen(1.0), actual, rules) is None) is agree
 
 
 def program(*calls: Call) -> Program:
@@ -407,6 +407,13 @@ def test_refused_calls_do_not_end_the_comparison() -> None:
             "value",
             f"numpy {VALUE}",
         ),
+        (
+            "numpy",
+            array(1.0, 2.0),
+            array(1.0, 2.0, 3.0),
+            "shape",
+            "numpy gives an array of shape (3,), but should give one of (2,)",
+        ),
     ],
 )
 def test_host_reads_are_compared(op: str, expected: Any, actual: Any, kind: str, message: str | None) -> None:
@@ -416,6 +423,14 @@ def test_host_reads_are_compared(op: str, expected: Any, actual: Any, kind: str,
     assert (found.phase, found.kind, found.call) == ("eager_forward", kind, 0)
     if message is not None:
         assert found.message == message
+
+
+def test_complex_results_are_compared() -> None:
+    """A complex output that is wrong is told as any other; whether its zeros have signs is not asked."""
+    expected = Observation(outputs={1: seen(1j, 0j, dtype="complex64")})
+    actual = Observation(outputs={1: seen(2j, -0j, dtype="complex64")})
+    message = "t0 differs in 1 of 2 elements: [0] is 2j, but should be 1j"
+    assert sentences(expected, actual) == [("eager_forward", "value", message)]
 
 
 @pytest.mark.parametrize(

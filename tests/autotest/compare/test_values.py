@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autotest.compare.mismatch import Mismatch
 from autotest.compare.tolerance import EXACT, Tolerance
-from autotest.compare.values import close, value_difference, worst_first
+from autotest.compare.values import close
 
 NAN, INF = float("nan"), float("inf")
 NEAR = Tolerance(1e-2, 1e-3)
@@ -130,7 +131,7 @@ def test_not_close(expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any])
         ),
     ],
 )
-def test_value_difference(
+def test_mismatch(
     expected: np.ndarray[Any, Any],
     actual: np.ndarray[Any, Any],
     allowed: Tolerance,
@@ -139,27 +140,27 @@ def test_value_difference(
     worst: list[tuple[int, ...]],
 ) -> None:
     """Kind, sentence in the dtype's own shortest digits, and the places of what is wrong, the farthest first."""
-    assert value_difference(expected, actual, allowed) == (kind, words)
-    assert worst_first(expected, actual, allowed, 5) == worst
+    found = Mismatch.of(expected, actual, allowed)
+    assert (found.kind, found.words, found.worst(5), found.count) == (kind, words, worst, len(worst))
 
 
 def test_worst_elements_are_as_many_as_asked() -> None:
     """Of many wrong elements the worst are given, worst first, with their places in all dimensions."""
     expected = np.zeros((4, 5), dtype="float32")
     actual = np.arange(20, dtype="float32").reshape(4, 5)
-    _, words = value_difference(expected, actual, NEAR)
-    assert words == "differs in 19 of 20 elements: [3, 4] is 19.0, but should be 0.0 (rtol=0.01, atol=0.001)"
-    assert worst_first(expected, actual, NEAR, 5) == [(3, 4), (3, 3), (3, 2), (3, 1), (3, 0)]
-    assert len(worst_first(expected, actual, NEAR, 100)) == 19
-    assert worst_first(expected, expected, NEAR, 5) == []
+    found = Mismatch.of(expected, actual, NEAR)
+    assert found.words == "differs in 19 of 20 elements: [3, 4] is 19.0, but should be 0.0 (rtol=0.01, atol=0.001)"
+    assert found.worst(5) == [(3, 4), (3, 3), (3, 2), (3, 1), (3, 0)]
+    assert len(found.worst(100)) == 19
+    assert Mismatch.of(expected, expected, NEAR).worst(5) == []
 
 
 def test_worst_is_the_farthest_beyond_the_tolerance() -> None:
     """A small error where little is allowed is worse than a great one where much is; where nothing is, errors count."""
     expected, actual = array(1000.0, 0.0, 1.0), array(1100.0, 1.0, 1.0)
-    assert worst_first(expected, actual, NEAR, 5) == [(1,), (0,)]
-    assert worst_first(expected, actual, EXACT, 5) == [(0,), (1,)]
-    assert worst_first(array(1.0, 2.0), array(9.0, NAN), NEAR, 5) == [(1,), (0,)]
+    assert Mismatch.of(expected, actual, NEAR).worst(5) == [(1,), (0,)]
+    assert Mismatch.of(expected, actual, EXACT).worst(5) == [(0,), (1,)]
+    assert Mismatch.of(array(1.0, 2.0), array(9.0, NAN), NEAR).worst(5) == [(1,), (0,)]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_complex_parts(expected: complex, actual: complex, kind: str) -> None:
     left, right = array(expected, dtype="complex64"), array(actual, dtype="complex64")
     assert not close(left, right, NEAR)
     assert close(left, left.astype("complex128"), NEAR)
-    assert value_difference(left, right, NEAR)[0] == kind
+    assert Mismatch.of(left, right, NEAR).kind == kind
 
 
 @pytest.mark.filterwarnings("error")
@@ -185,3 +186,52 @@ def test_memory_that_nobody_wrote_is_compared_without_a_warning() -> None:
     signalling = np.array([0x7F800001], np.uint32).view(np.float32)
     assert close(signalling, array(NAN), NEAR)
     assert not close(signalling, array(1.0), NEAR)
+
+
+SIGNED = Tolerance(1e-2, 1e-3, signed=True)
+
+
+def test_what_agrees_is_no_mismatch() -> None:
+    """Two arrays that agree have none, and the same bytes are not looked at one by one."""
+    assert Mismatch.between(array(1.0, NAN), array(1.0, NAN), NEAR) is None
+    assert Mismatch.between(array(1.0), array(1.005), NEAR) is None
+    found = Mismatch.between(array(1.0, 2.0), array(1.0, 2.5), NEAR)
+    assert found is not None
+    assert found.mask.tolist() == [False, True]
+
+
+def test_a_zero_of_the_other_sign_is_not_beyond_the_tolerance() -> None:
+    """It does not agree where signs count, but what is beyond the tolerance does so for another reason."""
+    found = Mismatch.of(array(0.0, 0.0, 1.0), array(-0.0, 0.0, 2.0), SIGNED)
+    assert (found.kind, found.mask.tolist(), found.beyond.tolist()) == (
+        "value",
+        [True, False, True],
+        [False, False, True],
+    )
+    zeros = Mismatch.of(np.array(0.0), np.array(-0.0), SIGNED)
+    assert (zeros.kind, zeros.words) == ("sign", "differs in 1 of 1 element: it is -0.0, but should be 0.0")
+    assert not zeros.beyond.any()
+
+
+def test_complex_results_differ_without_the_signs_of_their_zeros() -> None:
+    """A complex output is compared as every output is, but its zeros have no sign to compare."""
+    found = Mismatch.of(array(1j, 0j, dtype="complex64"), array(2j, -0j, dtype="complex64"), SIGNED)
+    assert (found.kind, found.words) == ("value", "differs in 1 of 2 elements: [0] is 2j, but should be 1j")
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "absolute", "relative"),
+    [
+        (array(2.0), array(2.5), 0.5, 0.25),
+        (array(0.0), array(2.0), 2.0, INF),
+        (array(0.0), array(0.0), 0.0, 0.0),
+        (array(4, dtype="int64"), array(3, dtype="int64"), 1, 0.25),
+        (array(0.0), array(NAN), NAN, NAN),
+        (array(INF), array(1.0), NAN, NAN),
+        (array(3 + 4j, dtype="complex128"), array(0j, dtype="complex128"), 5.0, 1.0),
+    ],
+)
+def test_errors(expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any], absolute: float, relative: float) -> None:
+    """How far an element is off, and as a share of what should be there; NaN where that is no number."""
+    found = Mismatch.of(expected, actual, NEAR)
+    assert [found.absolute((0,)), found.relative((0,))] == pytest.approx([absolute, relative], nan_ok=True)

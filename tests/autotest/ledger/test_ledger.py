@@ -192,6 +192,14 @@ def test_nearest_ledger(tmp_path):
     assert Ledgers("torch", tmp_path / "a" / "b").nearest(tmp_path / "a" / "b" / "test_x.py").path is None
 
 
+def test_page_of_the_suites_is_that_of_their_ledger(monkeypatch):
+    """The page of known divergences is what the command writes, with the words of every kind and phase."""
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    written = document(Path("suites/known_divergences.toml"), "oneflow")
+    assert written == (root / "docs" / "oneflow-0.9.0.md").read_text()
+
+
 def test_document(tmp_path):
     """The page names every entry once, with its line, and shows text as it is."""
     path = tmp_path / "known_divergences.toml"

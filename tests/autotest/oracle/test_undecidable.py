@@ -11,8 +11,9 @@ import pytest
 import torch as real
 
 from autotest import dual_tensor, torch
-from autotest.compare.difference import Difference, Rules
+from autotest.compare.difference import Difference, Rules, allowed_between
 from autotest.compare.divergence import Divergence
+from autotest.compare.mismatch import Mismatch
 from autotest.compare.observations import compare
 from autotest.judge.localization import only_call
 from autotest.oracle.undecidable import undecided
@@ -47,7 +48,7 @@ def asked(
     differences = compare(program, seen, shown, rules)
     assert differences, "the change must show"
     for difference in differences:
-        left, doubts = undecided(reference, Divergence(difference, program, only_call(program)), rules)
+        left, doubts = undecided(reference, Divergence(difference, program, only_call(program)))
         reasons += [doubt.reason for doubt in doubts]
         standing += [] if left is None else [left.difference.message]
     return standing, reasons
@@ -429,7 +430,7 @@ def test_what_does_not_repeat_stands(reference: Adapter) -> None:
     outputs(np.full(1000, 0.5))(shown)
     [difference] = compare(program, seen, shown, Rules())
     divergence = Divergence(difference, program, only_call(program))
-    assert undecided(reference, divergence, Rules()) == (divergence, ())
+    assert undecided(reference, divergence) == (divergence, ())
 
 
 def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
@@ -474,7 +475,9 @@ def test_sign_of_zero(reference: Adapter, body: Callable[[], Any], stands: bool,
     [(id_, expected)] = seen.outputs.items()
     assert not expected.data.any()
     actual = Seen(expected.dtype, expected.shape, "cpu", False, -expected.data)
-    difference = Difference("eager_forward", "sign", "t0", "t0 is -0.0", key=str(id_), expected=expected, actual=actual)
-    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)), Rules())
+    mismatch = Mismatch.of(expected.data, actual.data, allowed_between(expected, Rules(), signed=True))
+    told = {"key": str(id_), "expected": expected, "actual": actual, "mismatch": mismatch}
+    difference = Difference("eager_forward", "sign", "t0", "t0 is -0.0", **told)
+    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)))
     assert [doubt.reason for doubt in doubts] == reasons
     assert (left is not None) is stands

@@ -1,0 +1,126 @@
+"""The kinds of divergence and the phases of a case in which they show: one row each, which everything else asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+Phase = Literal[
+    "eager_forward",
+    "eager_backward",
+    "eager_second",
+    "global_forward",
+    "global_backward",
+    "graph_forward",
+    "graph_backward",
+    "graph_state",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRow:
+    """A phase: how the Program is run, which step of that is compared, and both in the words of an issue (`words`) and
+    of a ledger's page (`short`).
+    """
+
+    name: Phase
+    mode: Literal["eager", "global", "graph"]
+    step: Literal["forward", "backward", "second", "state"]
+    words: str
+    short: str
+
+
+#: In the order of a case's life.
+PHASES: Mapping[str, PhaseRow] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            PhaseRow("eager_forward", "eager", "forward", "forward, eager", "eager"),
+            PhaseRow("eager_backward", "eager", "backward", "backward, eager", "eager gradient"),
+            PhaseRow("eager_second", "eager", "second", "second derivative, eager", "eager second derivative"),
+            PhaseRow("global_forward", "global", "forward", "forward, eager, global tensors", "global"),
+            PhaseRow("global_backward", "global", "backward", "backward, eager, global tensors", "global gradient"),
+            PhaseRow("graph_forward", "graph", "forward", "forward, static graph", "graph"),
+            PhaseRow("graph_backward", "graph", "backward", "backward, static graph", "graph gradient"),
+            PhaseRow("graph_state", "graph", "state", "buffers after a static graph", "graph state"),
+        )
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of divergence, in the words of an issue's title.
+
+    `compared` are the attributes of a tensor in which it shows, where it shows in any. `ends`: the run ended, so that
+    nothing after it was compared; `deadly`: and the target's process with it. `refuses`: the target says that it does
+    not do this. `of_form`: how an op was called is a part of what diverges. `of_target`: why the target is to blame,
+    whatever the reference does; empty where that has to be found out.
+    """
+
+    name: str
+    words: str
+    compared: tuple[str, ...] = ()
+    ends: bool = False
+    deadly: bool = False
+    refuses: bool = False
+    of_form: bool = False
+    of_target: str = ""
+
+
+#: Worst first.
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            Kind("crash", "ends the process", ends=True, deadly=True, of_target="it ends its process"),
+            Kind("timeout", "does not end", ends=True, deadly=True, of_target="it does not answer"),
+            Kind("value", "wrong values", ("values",)),
+            Kind("nonfinite", "NaN or infinity where there should be none, or none where there should be", ("values",)),
+            Kind("sign", "wrong sign", ("values",)),
+            Kind("random", "draws from another distribution"),
+            Kind("shape", "wrong shape", ("shape",)),
+            Kind("dtype", "wrong dtype", ("dtype",)),
+            Kind("structure", "returns another structure", of_form=True),
+            Kind("grad_missing", "a gradient is missing"),
+            Kind("grad_extra", "a gradient where there should be none"),
+            Kind("mutation", "an input is changed that should not be, or not changed that should be", ("values",)),
+            Kind("alias", "shares memory that it should not, or shares none that it should"),
+            Kind("requires_grad", "wrong place in the graph of gradients", ("requires_grad", "is_leaf")),
+            Kind("exception", "raises where PyTorch does not", ends=True, of_form=True),
+            Kind("accepts_invalid", "accepts what PyTorch refuses", of_form=True),
+            Kind("exception_class", "raises an unrelated exception", of_form=True),
+            Kind(
+                "batch_only",
+                "wrong only in a static graph that other programs share",
+                of_target="alone in its graph it is right",
+            ),
+            Kind("layout", "wrong memory layout", ("strides", "offset")),
+            Kind("device", "wrong device", ("device",)),
+            Kind("missing", "is not there", ends=True, refuses=True, of_target="it lacks what PyTorch has"),
+            Kind(
+                "unsupported",
+                "is not supported",
+                ends=True,
+                refuses=True,
+                of_form=True,
+                of_target="it says that it does not do this",
+            ),
+        )
+    }
+)
+
+#: Those of two tensors' numbers, which an exact answer can decide.
+NUMBERS = frozenset({"value", "nonfinite", "sign"})
+DEADLY = frozenset(kind.name for kind in KINDS.values() if kind.deadly)
+#: Those of a target that says that it does not do this.
+REFUSALS = frozenset(kind.name for kind in KINDS.values() if kind.refuses)
+#: Those of an exception that ends the run where the reference goes on.
+RAISES = frozenset(kind.name for kind in KINDS.values() if kind.ends and not kind.deadly)
+
+
+def in_graph(phase: str) -> bool:
+    """Whether a phase is one of the static graph; of an unknown one, no."""
+    return phase in PHASES and PHASES[phase].mode == "graph"
