@@ -81,7 +81,9 @@ class _State:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Answer for OneFlow's harness, before a conftest.py imports it."""
-    if early_config.known_args_namespace.autotest_drop_in:
+    from autotest.dropin import asked
+
+    if asked(early_config):
         from autotest.dropin.plugin import DropIn
 
         early_config.pluginmanager.register(DropIn(lambda: early_config.stash[_STATE].session()))
