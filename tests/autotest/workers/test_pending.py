@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.observation import Observation
 
-FAULTS = os.path.dirname(__file__)
+FAULTS = Path(__file__).parents[2] / "support"
 DEATH = Death(False, "killed by SIGABRT", 1, 0, "")
 HANG = Death(True, "did not answer within 1 s and was killed", 1, 0, "")
 
@@ -201,7 +201,7 @@ def deadly(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[Superviso
     """A supervisor of a target with deadly ops."""
     monkeypatch.setenv("AUTOTEST_FAULT", "faults:deadly")
     monkeypatch.setenv("AUTOTEST_ONCE", str(tmp_path))
-    monkeypatch.syspath_prepend(FAULTS)
+    monkeypatch.syspath_prepend(str(FAULTS))
     supervisor = Supervisor("torch", 60.0)
     yield supervisor
     supervisor.close()
