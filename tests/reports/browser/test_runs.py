@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,8 @@ def real(tmp_path_factory) -> Path:
     (folder / "test_real.py").write_text(BODY)
     ended = run_autotest(folder, "run", "test_real.py", "-n", "0")
     assert ended.returncode == 1, ended.stdout + ended.stderr
+    divergences = json.loads((folder / "autotest-report" / "summary.json").read_text())["divergences"]
+    assert [row["fingerprint"] for row in divergences] == ["oneflow/eager_backward/value/lgamma/float32"], ended.stdout
     return folder / "autotest-report"
 
 
