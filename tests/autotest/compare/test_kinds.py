@@ -13,7 +13,7 @@ from autotest.ledger.entries import read
 from dual_object.replay.observation import FailureKind
 from reports import kinds as copy
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMAND_LINE = (ROOT / "docs" / "command-line.md").read_text()
 
 
