@@ -71,16 +71,16 @@ class Drawer:
         """What a case is called; one of another seed or other inputs than the run's tells them."""
         own = self.origin
         seed, inputs = origin or own
-        told = [f"{self.test}#{index}"]
-        told += [] if seed == own.seed else [str(seed)]
-        told += [] if inputs == own.inputs else [inputs]
-        return "@".join(told)
+        parts = [f"{self.test}#{index}"]
+        parts += [] if seed == own.seed else [str(seed)]
+        parts += [] if inputs == own.inputs else [inputs]
+        return "@".join(parts)
 
     def place(self, key: str) -> tuple[int, Origin]:
         """The index and the origin of one of this test's cases, by its key."""
-        index, *told = key.rpartition("#")[2].split("@")
+        index, *parts = key.rpartition("#")[2].split("@")
         origin = self.origin
-        for part in told:
+        for part in parts:
             origin = origin._replace(seed=int(part)) if part.isdecimal() else origin._replace(inputs=cast(Inputs, part))
         return int(index), origin
 
@@ -136,13 +136,13 @@ class Drawer:
         # Asking OneFlow where a tensor lies takes as long as running an op on it, and depends on no value.
         program.brief = index >= WHOLE and index % WHOLE_SHARE != 0
         second = partial(self._second_cotangent, source) if self.options.grad_order == 2 else None
-        seen = recording.finish(second)
+        observation = recording.finish(second)
         op_dtypes = recording.op_dtypes()
         recording.release()
-        failure = seen.backward_failure or seen.second_failure
+        failure = observation.backward_failure or observation.second_failure
         if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
-        return Case(index, key, program, seen, op_dtypes, backward)
+        return Case(index, key, program, observation, op_dtypes, backward)
 
     def _close(self, recording: Recording, returned: Any) -> tuple[Sequence[int], bool]:
         try:
@@ -156,18 +156,18 @@ class Drawer:
     def _cotangents(
         self, recording: Recording, source: Source, starts: Sequence[int], *, strided: bool
     ) -> dict[int, Array]:
-        found: dict[int, Array] = {}
+        cotangents: dict[int, Array] = {}
         low = self.dialect.least_cotangent
         for id_ in starts:
             dtype, shape, _, _ = recording.reference.describe(recording.values.by_id[id_])
             seed = source.integer(0, 1 << 32)
             if self.options.check_grad_use_random_data:
-                found[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
+                cotangents[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
             else:
-                found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
+                cotangents[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
             if strided and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
                 recording.program.cotangent_strides[id_] = reversed_strides(shape)
-        return found
+        return cotangents
 
     @staticmethod
     def _second_cotangent(source: Source, dtype: str, shape: tuple[int, ...]) -> Array:

@@ -118,10 +118,10 @@ class GraphPhase:
             yield GraphRun(batch[0], backward, False, answer)
             return
         half = len(batch) // 2
-        found = [*self._narrow(batch[:half], backward), *self._narrow(batch[half:], backward)]
-        blamed = any(isinstance(run.result, (Death, GraphFailure)) for run in found)
-        skipped = any(run.result is None for run in found)
-        for position, run in enumerate(found):
+        runs = [*self._narrow(batch[:half], backward), *self._narrow(batch[half:], backward)]
+        blamed = any(isinstance(run.result, (Death, GraphFailure)) for run in runs)
+        skipped = any(run.result is None for run in runs)
+        for position, run in enumerate(runs):
             if position == 0 and not blamed and not skipped:  # each half runs alone: only together they fail
                 yield GraphRun(run.case, backward, True, answer)
             else:

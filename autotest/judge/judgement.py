@@ -67,13 +67,13 @@ class Checks:
 
     def record(self) -> dict[str, str]:
         """What the records keep: `{"forward": "verified", "backward": "off"}`."""
-        told = {"forward": str(self.forward), "backward": str(self.backward)}
+        row = {"forward": str(self.forward), "backward": str(self.backward)}
         if self.distributed:
-            told["eager"] = "global"
+            row["eager"] = "global"
         if self.random:
-            told["random"] = "tainted"
+            row["random"] = "tainted"
         others = {"second": self.second, "state": self.state, "again": self.again}
-        return told | {name: str(check) for name, check in others.items() if check is not None}
+        return row | {name: str(check) for name, check in others.items() if check is not None}
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from autotest.compare.tolerance import Tolerance, tolerance
 from autotest.compare.ulp import ulps
 from autotest.compare.values import agreeing
 from autotest.options import TestOptions
-from autotest.oracle.perturbation import Reruns, shown
+from autotest.oracle.perturbation import Reruns, compared_array
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation, Seen
@@ -46,7 +46,7 @@ class Survey:
         self._reference = reference
         self._options = options
         self._exact = exact
-        self._found: dict[Place, Error] = {}
+        self._largest: dict[Place, Error] = {}
 
     def take(self, case: Case, answer: Observation, *, graph: bool = False) -> None:
         """Measure what a side shows of a case against the reference; what is not accepted is not measured."""
@@ -58,9 +58,9 @@ class Survey:
             phase = {"gradient": "backward", "buffer": "state" if graph else "forward"}.get(part, "forward")
             place = (op_of(case), expected.dtype, expected.device.partition(":")[0], f"{side}_{phase}")
             error = self._error(case, part, key, expected, actual, reruns)
-            held = self._found.get(place)
+            held = self._largest.get(place)
             if error is not None and (held is None or error.share > held.share):
-                self._found[place] = error
+                self._largest[place] = error
 
     def _error(
         self, case: Case, part: Part, key: str, expected: Seen, actual: Seen, reruns: Reruns | None
@@ -76,7 +76,7 @@ class Survey:
         shares: list[float | None] = [None, None]
         if reruns is not None and reruns.exact is not None:
             question = Difference("eager_forward", "value", "", "", part=part, key=key)
-            exact = shown(reruns.program, reruns.exact, question)
+            exact = compared_array(reruns.program, reruns.exact, question)
             if exact is not None and exact.shape == expected.shape:
                 shares = [_share(exact, side.data, table, measured) for side in (expected, actual)]
         apart = ulps(expected.data, actual.data, expected.dtype)[measured]
@@ -87,7 +87,7 @@ class Survey:
         """What was found, as the records keep it."""
         options = self._options
         own = None if options.own_tolerance is None else [*options.own_tolerance]
-        for (op, dtype, device, phase), error in sorted(self._found.items()):
+        for (op, dtype, device, phase), error in sorted(self._largest.items()):
             table = tolerance(dtype, device, None, None)
             yield {
                 "op": op,
@@ -113,9 +113,9 @@ def op_of(case: Case) -> str:
 
 def _pairs(expected: Observation, actual: Observation) -> Iterator[tuple[Part, str, Seen, Seen]]:
     """What both sides show of one thing."""
-    for id_, seen in expected.outputs.items():
+    for id_, output in expected.outputs.items():
         if id_ in actual.outputs:
-            yield "output", str(id_), seen, actual.outputs[id_]
+            yield "output", str(id_), output, actual.outputs[id_]
     for key, gradient in expected.gradients.items():
         other = actual.gradients.get(key)
         if gradient is not None and other is not None:

@@ -58,11 +58,11 @@ def attribute(
     allowance = budget.allow()
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are what it is about, often enough
-            found = Inquiry(reference, target, rules, divergence, allowance).verdict()
+            attribution = Inquiry(reference, target, rules, divergence, allowance).verdict()
     except OutOfTimeError:
-        found = Attribution("not judged", f"its {allowance.seconds:g} s were spent")
+        attribution = Attribution("not judged", f"its {allowance.seconds:g} s were spent")
     budget.take(allowance)
-    return budget.keep(fingerprint, found)
+    return budget.keep(fingerprint, attribution)
 
 
 class Inquiry:
@@ -88,7 +88,7 @@ class Inquiry:
         if difference.again:
             return Attribution("target", "its graph is right at its first call, and wrong at its second")
         expected, again = self._run_reference(), self._run_reference()
-        if self._there(expected, again):
+        if self._places(expected, again):
             return Attribution("nondeterministic", "the reference gives another result when it runs again")
         if difference.kind == "random":
             return Attribution(
@@ -101,19 +101,19 @@ class Inquiry:
                 return Attribution("nondeterministic", "the target answers at one run, and fails at another")
             return Attribution("target", "it refuses what the reference runs, each time")
         actual = answers[0]
-        shown = self._there(expected, actual)
-        if any(self._there(expected, other) != shown or self._apart(actual, other) for other in answers[1:]):
+        places = self._places(expected, actual)
+        if any(self._places(expected, other) != places or self._apart(actual, other) for other in answers[1:]):
             return Attribution("nondeterministic", f"the target gives another result when it runs again ({RUNS} runs)")
-        if not shown:
+        if not places:
             if self._graph:
                 return Attribution("target", "its graph gives what the reference gives, and its eager run does not")
             return Attribution("nondeterministic", f"run again, it does not show ({RUNS} runs)")
         self._allowance.check()
         if difference.kind in NUMBERS:
-            found = self._by_numbers(expected, actual)
-            if found is not None:
-                return found
-        return self._by_facts(expected, shown)
+            attribution = self._by_numbers(expected, actual)
+            if attribution is not None:
+                return attribution
+        return self._by_facts(expected, places)
 
     # Runs.
 
@@ -125,26 +125,26 @@ class Inquiry:
         """What the target shows at each of several runs; a Death or refusal where it shows nothing."""
         if not self._graph:
             return list(self._target.eager([self._program] * RUNS))
-        found: list[object] = []
+        results: list[object] = []
         eager = run_alone(self._target, self._program)
         gradients = eager.gradient_keys() if isinstance(eager, Observation) else ()
         for _ in range(RUNS):
             self._allowance.check()
-            found.append(run_graph_alone(self._target, self._program, gradients))
-            if isinstance(found[-1], Death):
+            results.append(run_graph_alone(self._target, self._program, gradients))
+            if isinstance(results[-1], Death):
                 break
-        return found
+        return results
 
-    def _there(self, expected: Observation, seen: Observation) -> frozenset[tuple[str, str, str]]:
+    def _places(self, expected: Observation, observation: Observation) -> frozenset[tuple[str, str, str]]:
         """How a run differs from the reference's at the place that the divergence is about: what exactly is wrong with
         numbers, runs tell by themselves.
         """
         wanted = self._difference
-        found = compare(self._program, expected, seen, self._rules, graph=self._graph)
+        differences = compare(self._program, expected, observation, self._rules, graph=self._graph)
         if wanted.kind in NUMBERS:
-            return frozenset((d.part, d.key, "") for d in found if self._of_numbers(d))
+            return frozenset((d.part, d.key, "") for d in differences if self._of_numbers(d))
         worded = wanted.kind in ("dtype", "shape", "layout")
-        return frozenset((d.part, d.key, d.message if worded else "") for d in found if d.kind == wanted.kind)
+        return frozenset((d.part, d.key, d.message if worded else "") for d in differences if d.kind == wanted.kind)
 
     def _of_numbers(self, other: Difference) -> bool:
         wanted = self._difference
@@ -191,16 +191,16 @@ class Inquiry:
 
     # Everything else.
 
-    def _by_facts(self, expected: Observation, shown: frozenset[tuple[str, str, str]]) -> Attribution:
+    def _by_facts(self, expected: Observation, places: frozenset[tuple[str, str, str]]) -> Attribution:
         """Ask the reference's kernels, called past its public functions; `shown` is what the target does otherwise."""
-        seen, sources = self._opinions.plain
+        observation, sources = self._opinions.plain
         self._allowance.check()
         if not sources:
             return Attribution("target", f"no third opinion on {self._op}, and the reference gives the same twice")
-        who, told = listed(sources), self._there(expected, seen)
-        if not told:
+        who, others = listed(sources), self._places(expected, observation)
+        if not others:
             return Attribution("target", f"{who} does as the reference does")
-        if told == shown:
+        if others == places:
             return Attribution("reference", f"{who} does as the target does")
         return Attribution("target", f"{who} does as neither side, and the reference gives the same twice")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from autotest.compare.difference import Difference
 from autotest.compare.values import wide
-from autotest.oracle.perturbation import NEARER, Reruns, shown
+from autotest.oracle.perturbation import NEARER, Reruns, compared_array
 from autotest.oracle.spread import Spread
 from dual_object.errors import CannotWiden
 from dual_object.program.precision import widened
@@ -60,15 +60,15 @@ class Opinions:
     def exact(self, difference: Difference, wrong: Array) -> Exact | None:
         """What `difference` is about, in float64: by independent code where there is any, else by the reference."""
         if difference.part == "gradient":
-            found = self._by_differences(difference, wrong)
-            if found is not None:
-                return found
+            gradient = self._by_differences(difference, wrong)
+            if gradient is not None:
+                return gradient
         for differentiable in (False, True) if difference.part in ("output", "host", "input") else (True,):
-            seen = self._wide(differentiable=differentiable)
-            if seen is not None and seen[1]:
-                values = array_of(self.program, seen[0], difference)
+            answer = self._wide(differentiable=differentiable)
+            if answer is not None and answer[1]:
+                values = array_of(self.program, answer[0], difference)
                 if values is not None and values.shape == wrong.shape:
-                    return Exact(_kept(values), np.ones(wrong.shape, bool), seen[1])
+                    return Exact(_kept(values), np.ones(wrong.shape, bool), answer[1])
         own = self._reruns.exact
         values = None if own is None else array_of(self.program, own, difference)
         if values is None or values.shape != wrong.shape:
@@ -119,9 +119,9 @@ class Opinions:
         """What the runs show of a difference; one of another shape, and each element that is not finite, say nothing:
         a slope near a pole is looked for in the runs that do not reach it.
         """
-        found = [array_of(self.program, seen, difference) for seen in runs]
-        shown = [wide(values) for values in found if values is not None and values.shape == exact.shape]
-        return [np.where(np.isfinite(values), values, exact) for values in shown]
+        arrays = [array_of(self.program, run, difference) for run in runs]
+        alike = [wide(values) for values in arrays if values is not None and values.shape == exact.shape]
+        return [np.where(np.isfinite(values), values, exact) for values in alike]
 
     def _wide(self, *, differentiable: bool) -> tuple[Observation, tuple[str, ...]] | None:
         """A run in float64; None where there can be none."""
@@ -133,16 +133,16 @@ class Opinions:
             inputs = [dataclasses.replace(x, requires_grad=False) for x in program.inputs]
             program = dataclasses.replace(program, inputs=inputs, cotangents={}, second_cotangents={})
         with self._reference.default_dtype("float64"):
-            seen, sources = self._run(program, differentiable=differentiable)
-        failed = seen.ended or seen.backward_failure is not None or seen.second_failure is not None
-        return None if failed else (seen, sources)
+            observation, sources = self._run(program, differentiable=differentiable)
+        failed = observation.ended or observation.backward_failure is not None or observation.second_failure is not None
+        return None if failed else (observation, sources)
 
     def _run(self, program: Program, *, differentiable: bool) -> tuple[Observation, tuple[str, ...]]:
         from dual_object.adapters.torch.independent import Opinion
 
         replay = Opinion(self._reference, program, differentiable=differentiable)
-        seen = replay.run()
-        return seen, tuple(dict.fromkeys(replay.sources.values()))
+        observation = replay.run()
+        return observation, tuple(dict.fromkeys(replay.sources.values()))
 
     # Gradients: how far the outputs move where one element does.
 
@@ -169,11 +169,13 @@ class Opinions:
             inputs[position] = dataclasses.replace(inputs[position], data=moved, strides=strides)
             forward = dataclasses.replace(program, inputs=inputs, cotangents={}, second_cotangents={})
             with self._reference.default_dtype("float64"):
-                seen, by = self._run(forward, differentiable=False)
-            if seen.ended or any(id_ not in seen.outputs for id_ in program.cotangents):
+                observation, by = self._run(forward, differentiable=False)
+            if observation.ended or any(id_ not in observation.outputs for id_ in program.cotangents):
                 return None
             sources.update(by)
-            products = [(wide(seen.outputs[id_].data) * cotangent) for id_, cotangent in program.cotangents.items()]
+            products = [
+                (wide(observation.outputs[id_].data) * cotangent) for id_, cotangent in program.cotangents.items()
+            ]
             return float(sum(product.sum() for product in products))
 
         for flat in np.flatnonzero(wrong)[:MOST_ELEMENTS]:
@@ -207,10 +209,10 @@ def _kept(values: Array) -> Array:
     return values if values.dtype.kind in "bui" else wide(values)
 
 
-def array_of(program: Program, seen: Observation, difference: Difference) -> Array | None:
+def array_of(program: Program, observation: Observation, difference: Difference) -> Array | None:
     """The array or number of a run that `difference` is about; None where it has none."""
     if difference.part == "host" and difference.call is not None:
-        value = seen.hosts.get(difference.call, program.calls[difference.call].out)
+        value = observation.hosts.get(difference.call, program.calls[difference.call].out)
         return np.asarray(value) if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)) else None
-    found = shown(program, seen, difference)
-    return None if found is None else np.asarray(found)
+    array = compared_array(program, observation, difference)
+    return None if array is None else np.asarray(array)

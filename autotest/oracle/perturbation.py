@@ -127,10 +127,10 @@ class Reruns:
         come apart as well.
         """
         nudges = [_Nudge(RUNS + seed, self._far / NEARER, True, self._rounding, parting=True) for seed in range(MANY)]
-        found = [*self._run([(nudge, None) for nudge in nudges], integers=False)]
+        runs = [*self._run([(nudge, None) for nudge in nudges], integers=False)]
         if any(x.data.dtype.kind in "iu" for x in self.program.inputs):
-            found += self._run([(nudge, None) for nudge in nudges], integers=True)
-        return found
+            runs += self._run([(nudge, None) for nudge in nudges], integers=True)
+        return runs
 
     @cached_property
     def repeated(self) -> Observation | None:
@@ -143,16 +143,16 @@ class Reruns:
         program = replace(
             self.program, inputs=inputs, cotangents=cotangents, cotangent_strides={}, second_cotangents={}, watched=[]
         )
-        seen = QuietReplay(self._reference, program, side="reference").run()
-        return None if seen.ended or seen.backward_failure is not None else seen
+        observation = QuietReplay(self._reference, program, side="reference").run()
+        return None if observation.ended or observation.backward_failure is not None else observation
 
     @cached_property
     def traced(self) -> list[Observation]:
         """As it is and in float64, by the formulas that autograd has for a tracer."""
         with self._reference.seen_by_mode():
-            seen = QuietReplay(self._reference, self.program, side="reference").run()
-            found = list(self._run([(None, None)], integers=False))
-        return found if seen.ended or seen.backward_failure is not None else [seen, *found]
+            observation = QuietReplay(self._reference, self.program, side="reference").run()
+            runs = list(self._run([(None, None)], integers=False))
+        return runs if observation.ended or observation.backward_failure is not None else [observation, *runs]
 
     @cached_property
     def unfilled(self) -> list[Observation]:
@@ -187,8 +187,8 @@ class Reruns:
         return max((epsilon(dtype) for dtype in self._dtypes), default=_EPS["float32"])
 
     def _wide(self, change: Change | None) -> Observation | None:
-        found = list(self._run([(change, None)], integers=False))
-        return found[0] if found else None
+        runs = list(self._run([(change, None)], integers=False))
+        return runs[0] if runs else None
 
     def _nudged(self, units: float, *, zeros: bool = True, integers: bool = False) -> list[Observation]:
         nudges = [_Nudge(seed, units, zeros, self._rounding) for seed in range(RUNS)]
@@ -204,9 +204,9 @@ class Reruns:
             except CannotWiden:
                 return
             with self._reference.default_dtype("float64"):
-                seen = _Shaken(self._reference, program, shaken).run()
-            if not seen.ended and seen.backward_failure is None and seen.second_failure is None:
-                yield seen
+                observation = _Shaken(self._reference, program, shaken).run()
+            if not observation.ended and observation.backward_failure is None and observation.second_failure is None:
+                yield observation
 
 
 def _copies(data: Array, rank: int) -> Array:
@@ -281,16 +281,16 @@ class _Filled(_Shaken):
         return call.op.rpartition(".")[2] in self._reference.uninitialised
 
 
-def shown(program: Program, seen: Observation, difference: Difference) -> Array | None:
+def compared_array(program: Program, observation: Observation, difference: Difference) -> Array | None:
     """The array of a run that `difference` is about; None where it has none."""
     part, key = difference.part, difference.key
     if part == "host":
         if difference.call is None:
             return None
-        value = seen.hosts.get(difference.call, program.calls[difference.call].out)
+        value = observation.hosts.get(difference.call, program.calls[difference.call].out)
         return value if isinstance(value, np.ndarray) else None
     if part == "input":
         given = {x.id: x.data for x in program.inputs}
-        return seen.inputs.get(int(key), given[int(key)])
-    found = part_of(seen, part, key)
-    return None if found is None else found.data
+        return observation.inputs.get(int(key), given[int(key)])
+    tensor = part_of(observation, part, key)
+    return None if tensor is None else tensor.data

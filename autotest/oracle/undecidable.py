@@ -20,7 +20,7 @@ from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
 from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
-from autotest.oracle.perturbation import COPIES, Reruns, greatest, shown, smallest_normal
+from autotest.oracle.perturbation import COPIES, Reruns, compared_array, greatest, smallest_normal
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
 from dual_object.program.calls import Call, op_name
 from dual_object.program.values import Array
@@ -133,8 +133,8 @@ class _Question:
         reasons: list[str] = []
         with np.errstate(all="ignore"):
             for reason, excused in self._excuses():
-                found = left & excused
-                if found.any():
+                doubtful = left & excused
+                if doubtful.any():
                     left &= ~excused
                     if reason not in (UNPROMISED, *reasons):
                         reasons.append(reason)
@@ -157,9 +157,9 @@ class _Question:
     def _reproducible(self) -> bool:
         """Whether the reference gives the same again; what a graph is held against may be the eager target's."""
         first = self.expected
-        again = shown(self.reruns.program, self.reruns.again, self.difference)
+        again = compared_array(self.reruns.program, self.reruns.again, self.difference)
         if in_graph(self.difference.phase):
-            other = shown(self.reruns.program, self.reruns.once_more, self.difference)
+            other = compared_array(self.reruns.program, self.reruns.once_more, self.difference)
             first = self.expected if other is None else other
         unsigned = self.allowed._replace(signed=False)  # of a sum, memory's alignment decides the sign of a zero
         return again is not None and again.shape == first.shape and bool(agreeing(first, again, unsigned).all())
@@ -289,14 +289,13 @@ class _Question:
         instructions compute it, NaN may be another case of a formula than where they do not.
         """
         nowhere = np.zeros(self.expected.shape, bool)
-        found = (
-            None if self.reruns.repeated is None else shown(self.reruns.program, self.reruns.repeated, self.difference)
-        )
-        if self.difference.part not in ("output", "gradient") or found is None:
+        run = self.reruns.repeated
+        if run is None or self.difference.part not in ("output", "gradient"):
             return nowhere
-        if found.shape[:1] != (COPIES,) or found.size != COPIES * self.expected.size:
+        repeated = compared_array(self.reruns.program, run, self.difference)
+        if repeated is None or repeated.shape[:1] != (COPIES,) or repeated.size != COPIES * self.expected.size:
             return nowhere
-        copies = found.reshape(COPIES, *self.expected.shape)
+        copies = repeated.reshape(COPIES, *self.expected.shape)
         allowed = self.allowed._replace(signed=True)
         as_expected = np.stack([agreeing(self.expected, copy, allowed) for copy in copies])
         # Else it is no op that computes element by element.
@@ -337,28 +336,28 @@ class _Question:
         """Where another order of a sum leaves the dtype's range."""
         reached = np.abs(exact)
         if self.reruns.absolute is not None:
-            for found in self._arrays([self.reruns.absolute]):
-                reached = np.fmax(reached, np.abs(found))
+            for total in self._arrays([self.reruns.absolute]):
+                reached = np.fmax(reached, np.abs(total))
         beyond = reached * (1 + 1e-6) > greatest(self.dtype)
-        found = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
+        overflowing = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
         if self.reruns.absolute_finite is not None and any(sums(name) or adds(name) for name in self._names()):
             # Infinity and what overflows to the other infinity on the way are NaN.
             averaged = any(map(averages, self._names()))
             most = max((x.data.size for x in self.reruns.program.inputs), default=1) if averaged else 1
             for finite in self._arrays([self.reruns.absolute_finite]):
                 beyond = np.abs(finite) * most * (1 + 1e-6) > greatest(self.dtype)
-                found |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
-        return np.asarray(found)
+                overflowing |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
+        return np.asarray(overflowing)
 
     def _has_ties(self, runs: Sequence[Observation]) -> bool:
         """Whether the call also returns indices, and these move in one of the runs, where ties are broken."""
         again = self.reruns.again.outputs
         for run in runs:
-            for id_, seen in run.outputs.items():
+            for id_, output in run.outputs.items():
                 first = again.get(id_)
-                if first is None or first.data.dtype.kind not in "iu" or first.shape != seen.shape:
+                if first is None or first.data.dtype.kind not in "iu" or first.shape != output.shape:
                     continue
-                if not np.array_equal(first.data, seen.data):
+                if not np.array_equal(first.data, output.data):
                     return True
         return False
 
@@ -370,13 +369,13 @@ class _Question:
         return bool(min(abs(total - other) for other in totals) <= room)
 
     def _array_of_exact(self) -> Array | None:
-        found = [] if self.reruns.exact is None else self._arrays([self.reruns.exact])
-        return found[0] if found else None
+        arrays = [] if self.reruns.exact is None else self._arrays([self.reruns.exact])
+        return arrays[0] if arrays else None
 
     def _arrays(self, runs: Sequence[object]) -> list[Array]:
         """What the runs show of this difference; a run that shows another shape says nothing of it."""
-        found = [shown(self.reruns.program, run, self.difference) for run in runs]  # type: ignore[arg-type]
-        return [array for array in found if array is not None and array.shape == self.expected.shape]
+        arrays = [compared_array(self.reruns.program, run, self.difference) for run in runs]  # type: ignore[arg-type]
+        return [array for array in arrays if array is not None and array.shape == self.expected.shape]
 
 
 def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array) -> Array:
@@ -415,8 +414,8 @@ def _reduces(indices: Array, data: Array) -> bool:
     return indices.ndim == data.ndim - 1
 
 
-def _points_alike(found: Array | None, wanted: Array) -> bool:
-    return found is not None and bool(equal(found, wanted).all())
+def _points_alike(pointed: Array | None, wanted: Array) -> bool:
+    return pointed is not None and bool(equal(pointed, wanted).all())
 
 
 def _distinct(indices: Array, dim: int) -> bool:

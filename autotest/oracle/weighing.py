@@ -89,7 +89,7 @@ class Weighing:
         other: Side = "reference" if side == "target" else "target"
         worst = self._worst(side, where[side])
         if _in_ulps(worst):
-            apart, near = (_ulps(worst[f"{one}_ulp"]) for one in (side, other))
+            apart, near = (_ulps(worst[f"{name}_ulp"]) for name in (side, other))
             return Attribution(side, f"{apart} off; the {other} is {near} from {self._whose()}", worst)
         reason = f"{worst[side]} where {self._whose()} gives {worst['exact']}; the {other} gives {worst[other]}"
         return Attribution(side, reason, worst)
@@ -109,11 +109,11 @@ class Weighing:
         flat = int(np.argmax(np.where(where, self._far[side], -1.0)))
         index = np.unravel_index(flat, self._wrong.shape)
         exact = self._exact.values[index]
-        told: dict[str, Any] = {"index": [int(i) for i in index], "exact": _plain(short(np.asarray(exact)[()]))}
-        for one, values in self._sides.items():
-            told[one] = _plain(short(np.asarray(values[index])[()]))
-            told[f"{one}_ulp"] = _plain(_distance(values[index], exact, self._dtype))
-        return told
+        row: dict[str, Any] = {"index": [int(i) for i in index], "exact": _plain(short(np.asarray(exact)[()]))}
+        for name, values in self._sides.items():
+            row[name] = _plain(short(np.asarray(values[index])[()]))
+            row[f"{name}_ulp"] = _plain(_distance(values[index], exact, self._dtype))
+        return row
 
 
 def listed(sources: tuple[str, ...]) -> str:

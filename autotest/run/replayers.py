@@ -98,5 +98,5 @@ class InlineReplayer:
     def submit(self, programs: Sequence[Program]) -> Result:
         """Ask for what the case that was drawn last, whose calls have run, has come to."""
         assert self._stepper is not None
-        seen: list[Observation | Death] = [self.target.finish(self._stepper) for _ in programs]
-        return lambda: seen
+        answers: list[Observation | Death] = [self.target.finish(self._stepper) for _ in programs]
+        return lambda: answers

@@ -28,7 +28,7 @@ class Verdicts:
     def __init__(self, session: Session, nodeid: str, options: TestOptions, ledger: Ledger) -> None:
         self.rows: list[Row] = []
         self.excused: list[Row] = []
-        self.seen: set[str] = set()
+        self.fingerprints: set[str] = set()
         self.ended: dict[str, Verdict] = {}
         self.consensus = Consensus()
         self.triage = Triage(session, nodeid, options)
@@ -72,7 +72,7 @@ class Verdicts:
             for divergence, row in zip(divergences, rows, strict=True):
                 if row["level"] in RED_LEVELS:
                     self.triage.take(divergence, row)
-        self.seen.update(row["fingerprint"] for row in rows)
+        self.fingerprints.update(row["fingerprint"] for row in rows)
         self._session.counts[verdict] += 1
         self.ended[key] = verdict
         writer = self._session.writer

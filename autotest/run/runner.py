@@ -126,7 +126,7 @@ class TestRun:
         if self.ledger.entries and whole and self.verdicts.consensus.alone:
             target = self.session.supervisor
             about = self.ledger.about(self.drawer.test)
-            stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.seen)
+            stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.fingerprints)
         if not inline:
             self._recollection.update(self.verdicts.ended, self.verdicts.rows, self.session.writer, self.nodeid)
         if self.verdicts.rows or self.verdicts.excused:  # pytest knows that an excused test may fail
@@ -235,8 +235,8 @@ class TestRun:
             self._rejections.append(rejection)
         program = rejection.program
         divergences: list[Divergence] = []
-        shown = remembered or len(self._rejections) <= REFUSED_SAMPLE
-        if shown and program.calls and program.calls[-1].raises:
+        sampled = remembered or len(self._rejections) <= REFUSED_SAMPLE
+        if sampled and program.calls and program.calls[-1].raises:
             divergences = judge.refused(program)
         unshown = divergences if self._dialect.passes_refused_draws() else []
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)

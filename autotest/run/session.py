@@ -204,11 +204,11 @@ class Session:
         # A folder that cannot be written any more is told of by the run's summary, which is to be written there next.
         with contextlib.suppress(RecordError):
             try:
-                found = [self.supervisor.surface(paths), None if inline is None else inline.surface(paths)]
+                surfaces = [self.supervisor.surface(paths), None if inline is None else inline.surface(paths)]
             except HarnessFault as fault:
                 writer.fault(None, str(fault))
                 return
-            for surface in found:
+            for surface in surfaces:
                 if surface is not None:
                     writer.surface(surface.registry, surface.touched, surface.names)
 

@@ -94,12 +94,12 @@ def check_available() -> None:
         Choice("index", 2, n=3),
     ]
     try:
-        found: object = [choice.value for choice in _minimise(given, stands)]
+        result: object = [choice.value for choice in _minimise(given, stands)]
     except _CHANGED as error:
-        found = f"{type(error).__name__}: {error}"
-    if found != simplest:
+        result = f"{type(error).__name__}: {error}"
+    if result != simplest:
         raise UnavailableError(
-            f"Hypothesis {version('hypothesis')} shrinks a known example to {found}, but should to {simplest}; "
+            f"Hypothesis {version('hypothesis')} shrinks a known example to {result}, but should to {simplest}; "
             "install the version that constraints.txt names"
         )
 

@@ -152,8 +152,8 @@ def settle(reference: Adapter, program: Program) -> Program | None:
         if id_ in cotangents and cotangents[id_].ndim > 1
     }
     settled = replace(settled, cotangents=cotangents, cotangent_strides=strided)
-    seen = Replay(reference, settled, side="reference").run()
-    return None if seen.ended or seen.failures or seen.hosts or seen.backward_failure is not None else settled
+    run = Replay(reference, settled, side="reference").run()
+    return None if run.ended or run.failures or run.hosts or run.backward_failure is not None else settled
 
 
 def _state(reference: Adapter, replay: Replay, call: Call) -> dict[str, Array]:

@@ -117,10 +117,10 @@ class Interestingness:
             return False
         self.runs += 1
         try:
-            found = trial(self._reference, self._target, program, self._rules, graph=self._graph)
+            divergences = trial(self._reference, self._target, program, self._rules, graph=self._graph)
         except TrialError:
             return False
-        for divergence in found:
+        for divergence in divergences:
             fingerprint = divergence.fingerprint(self._name)
             if fingerprint == self._fingerprint:
                 if self.shown is None or size(program) <= size(self.shown[0]):
@@ -176,10 +176,10 @@ def _ask_the_case(interesting: Interestingness, program: Program) -> None:
 def _result(interesting: Interestingness, notes: list[str], seconds: float) -> Shrunk:
     if interesting.shown is None:
         return Shrunk(None, "; ".join(notes + _instead(interesting)), seconds, interesting.runs)
-    program, shown = interesting.shown
-    call = shown.call if shown.program is program else None
+    program, minimal = interesting.shown
+    call = minimal.call if minimal.program is program else None
     note = "; ".join(notes) or None
-    return Shrunk(program, note, seconds, interesting.runs, blamed_line(program, call), shown)
+    return Shrunk(program, note, seconds, interesting.runs, blamed_line(program, call), minimal)
 
 
 def _instead(interesting: Interestingness) -> list[str]:
@@ -258,13 +258,14 @@ def _attempt(drawer: Drawer, draw: tuple[int, Origin], interesting: Interestingn
 def _starts(reference: Reference, interesting: Interestingness, divergence: Divergence) -> list[Program]:
     """Programs to reduce, the most promising first: the blamed call alone, then all."""
     starts: list[Program] = []
-    for found in ([interesting.shown[1]] if interesting.shown is not None else []) + [divergence]:
-        if found.alone is not None:
-            starts.append(found.alone)
-        elif found.call is not None:
-            alone = call_alone(reference, found.program, found.call)
+    simpler = [] if interesting.shown is None else [interesting.shown[1]]
+    for candidate in (*simpler, divergence):
+        if candidate.alone is not None:
+            starts.append(candidate.alone)
+        elif candidate.call is not None:
+            alone = call_alone(reference, candidate.program, candidate.call)
             starts += [] if alone is None else [alone]
-        starts.append(found.program)
+        starts.append(candidate.program)
     return starts
 
 
@@ -303,8 +304,8 @@ def shapes(program: Program) -> frozenset[str]:
     """
     arrays = [x.data for x in program.inputs]
     states = [array for call in program.calls for array in call.state.values()]
-    found = {"0-dim" for array in arrays if not array.ndim} | {"empty" for array in arrays + states if not array.size}
-    return frozenset(found)
+    dimensionless = {"0-dim" for array in arrays if not array.ndim}
+    return frozenset(dimensionless | {"empty" for array in arrays + states if not array.size})
 
 
 def calls(program: Program) -> int:

@@ -36,9 +36,9 @@ _WINDOWS: tuple[Window, ...] = (
 
 def drop_outputs(program: Program) -> Iterator[Program]:
     """With one of several outputs alone."""
-    found = list(dict.fromkeys(refs(program.outputs)))
-    if len(found) > 1:
-        for id_ in found:
+    ids = list(dict.fromkeys(refs(program.outputs)))
+    if len(ids) > 1:
+        for id_ in ids:
             yield replace(program, outputs=Ref(id_))
 
 
@@ -121,9 +121,9 @@ def calm_elements(program: Program) -> Iterator[Program]:
         return
     for position, array in enumerate(arrays):
         for element in range(array.size):
-            one = array.reshape(-1)[element : element + 1]
+            single = array.reshape(-1)[element : element + 1]
             for rank in range(3):
-                if _rank(one) > rank:
+                if _rank(single) > rank:
                     yield _mapped_at(program, position, _at(element, rank))
 
 
@@ -157,8 +157,8 @@ def _simpler(leaf: Any) -> list[Any]:
 def _replaced(call: Call, position: int, value: Any) -> Call:
     count = iter(range(1 << 30))
 
-    def leaf(found: Any) -> Any:
-        return value if next(count) == position else found
+    def leaf(original: Any) -> Any:
+        return value if next(count) == position else original
 
     args, kwargs = map_leaves([list(call.args), call.kwargs], leaf)
     return replace(call, args=tuple(args), kwargs=kwargs)
@@ -167,8 +167,8 @@ def _replaced(call: Call, position: int, value: Any) -> Call:
 def _renumbered(program: Program, size: int, kept: int) -> Program:
     """With `kept` for `size` wherever that is an argument."""
 
-    def leaf(found: Any) -> Any:
-        return kept if type(found) is int and found == size else found
+    def leaf(value: Any) -> Any:
+        return kept if type(value) is int and value == size else value
 
     def renumber(tree: Tree) -> Tree:
         return map_leaves(tree, leaf)

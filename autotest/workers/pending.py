@@ -65,8 +65,8 @@ class Pending:
         asked, answered = self._asked, list[Observation]()
         death: Death | None = None
         try:
-            for seen in answers:
-                answered += seen
+            for batch in answers:
+                answered += batch
         except Gone as gone:
             death = self._bury(gone)
             if self._together and not (death.timed_out and death.case < len(asked)):

@@ -135,7 +135,7 @@ class Server:
         self.channel = channel
         self.progress = progress
         self.graphs = 0
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
 
     def answer(self, message: dict[str, Any], arrays: list[Array]) -> None:
         """Run one request: `eager` gives a frame per case, the others one for all; `done` ends each, and tells which
@@ -145,8 +145,8 @@ class Server:
             self.surface(message["paths"])
         else:
             self.run(message, arrays)
-        touched = sorted(self.adapter.touched - self.told)
-        self.told.update(touched)
+        touched = sorted(self.adapter.touched - self.reported)
+        self.reported.update(touched)
         rss = self._process.memory_info().rss
         self.channel.send({"done": True, "graphs": self.graphs, "rss": rss, "touched": touched}, [])
 
@@ -154,8 +154,8 @@ class Server:
         """Tell what the target has registered, and which of these ops."""
         from dual_object.replay.adapter import surface
 
-        found = surface(self.adapter, paths)
-        self.channel.send({"registry": found.registry, "names": found.names}, [])
+        registered = surface(self.adapter, paths)
+        self.channel.send({"registry": registered.registry, "names": registered.names}, [])
 
     def run(self, message: dict[str, Any], arrays: list[Array]) -> None:
         """Run the Programs of a request."""
@@ -187,21 +187,21 @@ class Server:
         from dual_object.replay.replay import Replay
 
         started = []
-        told = time.monotonic()
+        last_sign = time.monotonic()
         for index, program in enumerate(programs):
             started.append(Replay(self.adapter, program).start(self._noting(index)))
-            if time.monotonic() - told > SIGN_OF_LIFE:
+            if time.monotonic() - last_sign > SIGN_OF_LIFE:
                 self.channel.send({"alive": index}, [])
-                told = time.monotonic()
+                last_sign = time.monotonic()
         self._noting(len(programs))
         self._send(observe(started, self.adapter))
 
-    def _send(self, seen: list[Any]) -> None:
+    def _send(self, observations: list[Any]) -> None:
         from dual_object.replay import observation
 
         arrays: list[Array] = []
-        told = [observation.to_json(one, arrays) for one in seen]
-        self.channel.send({"seen": told}, arrays)
+        rows = [observation.to_json(item, arrays) for item in observations]
+        self.channel.send({"seen": rows}, arrays)
 
     def _noting(self, case: int, *, wait: bool = False) -> Callable[[int], None]:
         progress, note = self.progress, PROGRESS.pack_into
@@ -229,13 +229,13 @@ class Server:
             self.channel.send({"error": [error.classes, error.message], "poisoned": error.poisoned}, [])
             return
         arrays: list[Array] = []
-        told: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         for result in results:
             if isinstance(result, GraphRefusal):
-                told.append({"refusal": [result.skipped, result.call, result.classes, result.message]})
+                rows.append({"refusal": [result.skipped, result.call, result.classes, result.message]})
             else:
-                told.append({"seen": observation.to_json(result, arrays)})
-        self.channel.send({"results": told}, arrays)
+                rows.append({"seen": observation.to_json(result, arrays)})
+        self.channel.send({"results": rows}, arrays)
 
 
 if __name__ == "__main__":

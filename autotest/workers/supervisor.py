@@ -96,7 +96,7 @@ class Supervisor:
         }
         frames = self._request(message, arrays)
         # A frame without is a sign of life.
-        return ([from_json(data, found) for data in frame["seen"]] for frame, found in frames if "seen" in frame)
+        return ([from_json(data, received) for data in frame["seen"]] for frame, received in frames if "seen" in frame)
 
     def graph(
         self,
@@ -116,13 +116,13 @@ class Supervisor:
         result: list[Observation | GraphRefusal] | GraphFailure | None = None
         poisoned = False
         try:
-            for frame, found in self._request(message, arrays):
+            for frame, received in self._request(message, arrays):
                 if "error" in frame:
                     classes, text = frame["error"]
                     result = GraphFailure(tuple(classes), text)
                     poisoned = frame["poisoned"]
                 else:
-                    result = [_graph_result(item, found) for item in frame["results"]]
+                    result = [_graph_result(item, received) for item in frame["results"]]
         except Gone as gone:
             return self._bury(gone)
         if poisoned:

@@ -160,7 +160,7 @@ class Worker:
         counts: a worker that waits for its words to be read is never taken for one that hangs.
         """
         while True:
-            frame, found = self._receive(timeout)
+            frame, arrays = self._receive(timeout)
             if "fault" in frame:
                 raise HarnessFault(f"the target worker failed in code of its own:\n{frame['fault']}")
             if "done" in frame:
@@ -168,7 +168,7 @@ class Worker:
                 self.touched.update(frame["touched"])
                 self.idle = True
                 return
-            yield frame, found
+            yield frame, arrays
 
     def death(self, timed_out: bool, seconds: float | None) -> Death:
         """Put an end to the process and say how it ended."""

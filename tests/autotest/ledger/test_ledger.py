@@ -194,7 +194,7 @@ def test_nearest_ledger(tmp_path):
 
 def test_page_of_the_suites_is_that_of_their_ledger(monkeypatch):
     """The page of known divergences is what the command writes, with the words of every kind and phase."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     monkeypatch.chdir(root)
     written = document(Path("suites/known_divergences.toml"), "oneflow")
     assert written == (root / "docs" / "oneflow-0.9.0.md").read_text()
