@@ -107,7 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _asked(config: pytest.Config) -> bool:
-    """Whether any of our options was given: only then is there something to check before a test runs."""
+    """Whether any of our options was typed: only then are they checked before a test runs."""
     return any("--autotest-" in str(arg) for arg in config.invocation_params.args)
 
 

@@ -42,8 +42,12 @@ WHOLE, WHOLE_SHARE = 3, 4
 
 @dataclass(slots=True)
 class Drawer:
-    """Draws the cases of one test. `inputs` is the run's. `raised` is the exception that its body raised by itself,
-    told apart from a fault of ours. `timeout` is the seconds that the body may take for a case.
+    """Draws the cases of one test.
+
+    Attributes:
+        inputs: the run's inputs mode; the test's own goes before it.
+        raised: the exception that the body raised by itself, to tell it from a fault of the harness.
+        timeout: seconds that the body may take for a case; None: as long as it likes.
     """
 
     reference: Reference
@@ -59,16 +63,19 @@ class Drawer:
 
     @property
     def origin(self) -> Origin:
-        """What the run's own cases of this test are drawn from. Its tensors are as wild as it says itself, else as the
-        run does; plain where OneFlow's harness was meant, and on several ranks: a dimension smaller than their number
-        ends them all.
+        """Seed and inputs mode of the run's own cases of this test: the mode that the test asks for, else the run's.
+
+        It is `plain` for tests written for OneFlow's harness, and on several ranks, where a dimension smaller than
+        their number would end them all.
         """
         if self.dialect.plain or world_size() > 1:
             return Origin(self.seed, "plain")
         return Origin(self.seed, self.options.inputs or self.inputs)
 
     def key(self, index: int, origin: Origin | None = None) -> str:
-        """What a case is called; one of another seed or other inputs than the run's tells them."""
+        """What a case is called: `test_x.py::test_y#3`, with another seed or mode than the run's
+        `test_x.py::test_y#3@7@edge`.
+        """
         own = self.origin
         seed, inputs = origin or own
         parts = [f"{self.test}#{index}"]
@@ -77,7 +84,7 @@ class Drawer:
         return "@".join(parts)
 
     def place(self, key: str) -> tuple[int, Origin]:
-        """The index and the origin of one of this test's cases, by its key."""
+        """The index and the origin of one of this test's cases: by the key `test_x.py::test_y#3@7`, 3 and seed 7."""
         index, *parts = key.rpartition("#")[2].split("@")
         origin = self.origin
         for part in parts:

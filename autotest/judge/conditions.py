@@ -42,7 +42,9 @@ PhaseKinds = frozenset[tuple[str, str]]
 
 
 def properties(program: Program) -> frozenset[str]:
-    """What the inputs of a Program have beyond the ordinary: layouts, classes of values, `empty`, `0-dim`."""
+    """What the inputs of a Program have beyond the ordinary, such as `{"channels_last", "nan"}`: layouts, classes of
+    values, `empty`, `0-dim`.
+    """
     names: set[str] = set()
     for x in program.inputs:
         names.update(_properties(x))
@@ -51,8 +53,9 @@ def properties(program: Program) -> frozenset[str]:
 
 @dataclass(slots=True)
 class Facts:
-    """Finds the facts of divergences. What the first ones of an op, phase, kind and properties need is needed by the
-    others.
+    """Finds out what the inputs of divergences need for them to show.
+
+    What one divergence needs is taken over for all others of the same op, phase, kind and properties of inputs.
     """
 
     reference: Adapter
@@ -185,7 +188,7 @@ def _layout(x: Input) -> str:
 
 
 def _mask(x: Input, name: str) -> Array:
-    """Which elements are of a class; real and imaginary parts are looked at together."""
+    """Which elements are of a class, such as `nan`; a complex one is judged by its absolute value."""
     data = x.data
     kind = data.dtype.kind
     nothing = np.zeros(data.shape, bool)
@@ -255,8 +258,10 @@ def _ordinary(x: Input, others: Array) -> Array:
 
 
 def _grown(reference: Adapter, program: Program, size: int | None) -> Program | None:
-    """The Program with 2 in place of each size 0 of its inputs, or, for None, with one dimension where there is none;
-    None where the reference refuses that.
+    """The Program with something in its empty inputs, or with a dimension for those that have none; None where the
+    reference refuses that.
+
+    `size` 0: shape (0, 3) becomes (2, 3). None: shape () becomes (1,).
     """
 
     def grow(x: Input) -> Input:

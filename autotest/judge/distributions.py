@@ -174,8 +174,8 @@ def _divergences(
 
 
 def compare_samples(expected: Sequence[Array], actual: Sequence[Array]) -> str | None:
-    """In which way samples differ in distribution, in words; None where they do not. Each array is one output:
-    repetitions by its shape.
+    """In which way samples differ in distribution, in words; None where they do not. Each array is one output, of shape
+    (repetitions, *shape).
     """
     for left, right in zip(expected, actual, strict=True):
         if left.shape == right.shape:  # else the case itself has shown it
@@ -253,8 +253,8 @@ def _difference(expected: Array, actual: Array) -> str | None:
 
 
 def _z(left: Array, right: Array) -> float:
-    """How many standard errors the means of two samples lie apart; the error is that of a sample in which half an
-    observation more varies, so that one without variance has some.
+    """How many standard errors apart the means of two samples are. The error also counts half an observation that may
+    vary, so that samples without variance have one.
     """
     floor = max(float(np.abs(left).max()), float(np.abs(right).max())) / len(left)
     error = np.sqrt((left.var() + right.var()) / len(left)) + floor / np.sqrt(len(left))
@@ -286,7 +286,9 @@ def _repeating(array: Array) -> int:
 
 
 def _samples(observation: Observation, repetitions: int) -> list[Array]:
-    """The outputs of a repeated Program: one array per output of one repetition, repetitions by its shape."""
+    """The outputs of a repeated Program, one array per output of one repetition: 100 repetitions of a call that gives
+    shape (2, 3) give one array of shape (100, 2, 3).
+    """
     arrays = [np.atleast_1d(output.data) for output in observation.outputs.values()]
     each = len(arrays) // repetitions
     samples = []

@@ -43,8 +43,8 @@ MOST_WAYS = 4
 class Judge:
     """Judges the cases of one test and one origin on one target; of several ranks, in `consensus` with the others.
 
-    What it has seen of some cases spares it looking at others: remembered cases therefore have judges of their own, and
-    a run's own cases come to the same whatever is remembered.
+    What it has found in some cases spares it work on later ones. Remembered cases have a judge of their own, so that a
+    run's own cases get the same verdicts whatever is remembered.
     """
 
     def __init__(
@@ -227,7 +227,9 @@ class Judge:
                 self._keep(judgement, [divergence.difference for divergence in divergences], divergences)
 
     def _keep(self, judgement: Judgement, differences: Sequence[Difference], divergences: Sequence[Divergence]) -> None:
-        """Keep what `differences` were blamed on, and which of it the dialect's own harness would have passed."""
+        """Keep the divergences that `differences` were blamed on, and which of them the harness of the dialect would
+        have passed.
+        """
         judgement.divergences += divergences
         case = judgement.case
         judgement.unseen += self._dialect.unseen(differences, divergences, case.program, backward=case.backward)
@@ -247,7 +249,9 @@ class Judge:
         self._keep(judgement, [divergence.difference], [blamed])
 
     def _localize(self, judgement: Judgement, differences: Sequence[Difference], *, graph: bool) -> list[Divergence]:
-        """Look call by call for the first such cases of the test; later ones of the same ops share what was found."""
+        """Run the calls of the first `LOCALIZED` such cases one by one; later cases of the same ops share what was
+        found.
+        """
         case, sides = judgement.case, judgement.sides
         signature = self._signature(case.program, differences)
         reference, target = self.reference, self.target
@@ -266,7 +270,9 @@ class Judge:
         return divergences
 
     def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
-        """What cases have in common that share a blame: all calls, for the blamed one is told by its place."""
+        """What cases have in common that share the blamed call: all their calls, dtypes, differences and properties of
+        inputs.
+        """
         calls = tuple((call.kind, call.op) for call in program.calls)
         dtypes = tuple(x.dtype for x in program.inputs)
         kinds = tuple(sorted({(d.phase, d.kind, d.buffer) for d in differences}))
@@ -279,7 +285,9 @@ class Judge:
         return left
 
     def _with_conditions(self, divergences: Sequence[Divergence], *, graph: bool = False) -> list[Divergence]:
-        """The divergences with what their inputs need for them to show; ranks would have to agree on experiments."""
+        """The divergences with what their inputs need for them to show; of several ranks as they are, for ranks would
+        have to agree on each experiment.
+        """
         if not self._consensus.alone:
             return list(divergences)
         return self._facts.with_conditions(divergences, graph=graph)

@@ -40,9 +40,14 @@ EAGER_FAILED = Check("unverified", "its eager run failed")
 
 @dataclass(slots=True)
 class Checks:
-    """What of a case was held against the reference, besides its eager forward and backward: its static graph's, the
-    buffers that this leaves (`state`), a second call of the same graph (`again`), and eager second derivatives
-    (`second`); None where the question does not arise.
+    """What of a case was held against the reference, besides its eager forward and backward.
+
+    Attributes:
+        forward, backward: of its static graph.
+        second: its eager second derivatives; None where none are asked for.
+        state: the buffers of modules after its graph; None where there are none.
+        again: a second call of the same graph; None where its first one was not judged.
+        distributed, random: whether it has global tensors, and random calls.
     """
 
     forward: Check = OFF

@@ -32,9 +32,9 @@ def localize(
 ) -> list[Divergence]:
     """The divergences behind `differences`: one per call that diverges alone.
 
-    `sides` are what `program` showed. A difference that already names its call keeps it, but for one in what the body
-    has read, which comes of a call before. What no call shows alone is blamed on the Program as a whole, once per
-    phase, or on the call that read it.
+    A difference that names its call keeps it. One in what the body has read (`x.item()`) names the read, and comes of a
+    call before: it is looked for like those without a call. What no call shows alone is blamed on the Program as a
+    whole, once per phase, or on the read. `sides` are what `program` showed.
     """
     settled = [
         Divergence(d, program, d.call, sides=sides) for d in differences if d.call is not None and d.part != "host"
@@ -67,9 +67,10 @@ def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
 
 
 def localize_death(reference: Adapter, target: Target, divergence: Divergence) -> Divergence:
-    """What `of_death` told, with the call that ends the worker alone; the call that it was at is tried first.
+    """What `of_death` gave, with the call that ends the worker when it runs alone; the call that it was at is tried
+    first.
 
-    One more worker dies of that. What hangs is not run again: it would be waited for once more.
+    This costs one more worker. A target that hung is not run again: the whole deadline would pass once more.
     """
     program, noted, difference = divergence.program, divergence.call, divergence.difference
     if difference.kind == "timeout" or only_call(program) is not None or distributed(program):

@@ -57,9 +57,10 @@ def judge(
     rules: Rules,
     decidable: Callable[[Sequence[Divergence]], Sequence[Divergence]],
 ) -> Sequence[Divergence]:
-    """The divergences behind `found`, which the graph of `program` showed at its second call: eager's own where eager
-    computes the same from these values, else the graph's, blamed on the call whose own graph shows it. `decidable`
-    leaves of some what the reference defines.
+    """The divergences behind `graph_differences`, which the graph of `program` showed at its second call.
+
+    Where eager computes the same from these values, and wrong, they are eager's own; else the graph's, blamed on the
+    call whose own graph shows them. `decidable` leaves of divergences what the reference defines.
     """
     eager = run_alone(target, second.program)
     call = only_call(program)

@@ -28,8 +28,13 @@ _NAMED = 3
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Error:
-    """The largest error of one place: as a share of the table's tolerance and in units in the last place, the case that
-    shows it, and the shares by which both sides miss what the reference gives in float64 (None: it cannot be asked).
+    """The largest error of one op, dtype, device and phase.
+
+    Attributes:
+        share, ulp: the error in units of what the tolerance table allows, and in units in the last place.
+        key: the case that shows it.
+        reference, target: how far each side is off the reference's float64 run, as shares like `share`; None where that
+            cannot be run.
     """
 
     share: float

@@ -136,8 +136,10 @@ class Inquiry:
         return results
 
     def _places(self, expected: Observation, observation: Observation) -> frozenset[tuple[str, str, str]]:
-        """How a run differs from the reference's at the place that the divergence is about: what exactly is wrong with
-        numbers, runs tell by themselves.
+        """Part, key and message of each tensor that differs in the way that the divergence is about.
+
+        The message is empty but where it says which dtype, shape or layout is wrong: what is wrong with numbers, runs
+        tell by themselves.
         """
         wanted = self._difference
         differences = compare(self._program, expected, observation, self._rules, graph=self._graph)

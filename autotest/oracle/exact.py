@@ -35,8 +35,10 @@ KINKED = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """An exact answer: values in float64, or integers (NaN where `known` is false), and whose they are: the code's
-    names, or empty for the reference's own.
+    """An exact answer: values in float64, or integers, where `known` (NaN elsewhere).
+
+    `sources` name the code that gave it, such as `("finite differences", "NumPy")`; empty: the reference itself, in
+    float64.
     """
 
     values: Array
@@ -76,8 +78,8 @@ class Opinions:
         return Exact(_kept(values), np.ones(wrong.shape, bool), ())
 
     def spread(self, difference: Difference, shape: tuple[int, ...]) -> Array:
-        """How far each element moves where all inputs are nudged by a few units of their rounding, and the results of
-        calls where there are several; 0 where it jumps, for both sides stand at the same place of a jump.
+        """How far each element moves when all inputs are nudged by a few units of their rounding (with `several`, the
+        results of calls as well); 0 where it jumps, for both sides stand at the same place of a jump.
         """
         reruns = self._reruns
         exact = None if reruns.exact is None else array_of(self.program, reruns.exact, difference)
@@ -92,8 +94,8 @@ class Opinions:
         return np.where(moves > 0, moves, Spread.of(exact, nearer, nearest, scale * NEARER).moves)
 
     def unsteadiness(self, difference: Difference, shape: tuple[int, ...]) -> Array:
-        """How far the reference is from its own float64 run on inputs beside the Program's: what its own arithmetic
-        loses, which no nudge of the inputs shows.
+        """How far the reference is from its own float64 run on inputs a thousandth beside the Program's: that much its
+        arithmetic loses, which no nudge of the inputs shows.
         """
         lost = np.zeros(shape)
         for seed in range(NEIGHBOURS):
@@ -116,8 +118,8 @@ class Opinions:
         return lost
 
     def _arrays(self, difference: Difference, exact: Array, runs: Sequence[Observation]) -> list[Array]:
-        """What the runs show of a difference; one of another shape, and each element that is not finite, say nothing:
-        a slope near a pole is looked for in the runs that do not reach it.
+        """What each run shows of a difference; a run of another shape is left out, and the exact value stands for an
+        element that is not finite: near a pole, only runs that do not reach it show the slope.
         """
         arrays = [array_of(self.program, run, difference) for run in runs]
         alike = [wide(values) for values in arrays if values is not None and values.shape == exact.shape]

@@ -59,9 +59,10 @@ class Doubt:
 
 
 def undecided(reference: Reference, divergence: Divergence) -> tuple[Divergence | None, tuple[Doubt, ...]]:
-    """What is left of a divergence where the reference defines the answer (None: nothing), and the doubts elsewhere.
+    """What is left of a divergence where the reference defines the answer, and the doubts about the rest.
 
-    What is left counts and shows only the elements that stand.
+    Of five wrong elements of which two are ties, three are left: the message counts and shows only those. None: nothing
+    is left.
     """
     difference = divergence.difference
     mismatch = difference.mismatch
@@ -128,7 +129,7 @@ class _Question:
         return cls(reruns, difference, mismatch, difference.expected.dtype, call)
 
     def answer(self) -> tuple[Array, tuple[str, ...]]:
-        """The elements that differ and are decidable, and the reasons why others are not."""
+        """A mask of the elements that differ and are decidable, and the reasons why others are not, such as `tie`."""
         left = self.wrong.copy()
         reasons: list[str] = []
         with np.errstate(all="ignore"):
@@ -199,10 +200,11 @@ class _Question:
         return ~fits if converts else nowhere
 
     def _tied(self, runs: Sequence[Array]) -> Array:
-        """Where the index of another of several equal elements is as good.
+        """Where an index is as good as the reference's, because both point to equal elements: the indices of `sort([2,
+        2])` may be [0, 1] or [1, 0].
 
-        The reference's own answers with its ties broken say along which dimension the indices go: along that one the
-        elements that they point to are all equal.
+        Which input and dimension the indices go into is found by asking: the reference's own answers with its ties
+        broken point to elements that are all equal along that one.
         """
         nowhere = np.zeros(self.expected.shape, bool)
         moves = np.any([run != self.expected for run in runs], axis=0) if runs else nowhere
@@ -279,14 +281,16 @@ class _Question:
                 yield FORMULA, self._as_exact(run)
 
     def _as_exact(self, exact: Array) -> Array:
-        """Where one side is not finite, and the target gives what the reference's own float64 rounds to."""
+        """Where one of the two sides is not finite, and the target gives what the reference's own float64 result is in
+        this dtype.
+        """
         with_sign = np.where(np.abs(exact) > greatest(self.dtype), np.sign(exact) * np.inf, exact)
         same = agreeing(with_sign, self.actual, self.allowed._replace(signed=False))
         return np.asarray(same & ~(np.isfinite(self.expected) & np.isfinite(self.actual)))
 
     def _elsewhere(self) -> Array:
-        """Where the reference gives the target's answer for the same element at another place: where vector
-        instructions compute it, NaN may be another case of a formula than where they do not.
+        """Where the reference gives the target's answer for the same element at another place of the tensor: vector
+        instructions, which compute most places but not all, may take another branch of a formula for NaN.
         """
         nowhere = np.zeros(self.expected.shape, bool)
         run = self.reruns.repeated
@@ -317,8 +321,9 @@ class _Question:
 
     def _any_zero(self) -> bool:
         """Whether the call, or one of the whole Program's, may give a zero of either sign: a sum may start from a zero
-        of its own (0 + -0 is 0), a choice is free among equals. Of one product or element that cannot be told by
-        asking: it is as often taken as it is.
+        of its own (0 + -0 is 0), and max(0, -0) may be either.
+
+        Its name decides, for no run shows this where a sum is of one product, or the choice among one element.
         """
         return any(sums(name) or chooses(name) for name in self._names())
 
@@ -362,7 +367,9 @@ class _Question:
         return False
 
     def _sum_is_kept(self, runs: Sequence[Array]) -> bool:
-        """Whether the whole gradient is as much as it is however ties are broken: they share it out, no more."""
+        """Whether the gradient adds up to what the runs' gradients add up to: ties may share a gradient out in any way,
+        [1, 0] or [0.5, 0.5], but neither add to it nor lose any.
+        """
         totals = [run.sum() for run in runs]
         room = self.allowed.atol * self.expected.size + 10 * self.allowed.rtol * np.abs(runs[0]).sum()
         total = wide(self.actual).sum()
@@ -379,7 +386,9 @@ class _Question:
 
 
 def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array) -> Array:
-    """Where `actual` lies among what the runs and the reference gave, part by part."""
+    """Where `actual` lies between the least and the greatest of what the runs and the reference gave; of complex
+    numbers, in both parts.
+    """
     among = np.ones(actual.shape, bool)
     for part in (np.real, np.imag) if actual.dtype.kind == "c" else (np.asarray,):
         parts = [np.where(np.abs(part(run)) < _POLE, part(run), np.nan) for run in (expected, *runs)]
@@ -394,7 +403,9 @@ def _reached(actual: Array, runs: Sequence[Array]) -> Array:
 
 
 def _pointed(data: Array, dim: int | None, indices: Array) -> Array | None:
-    """What `indices` along `dim` (None: into all of it) point to; None where they cannot be indices there."""
+    """The elements of `data` that `indices` along `dim` (None: into all of it) point to; None where they cannot be
+    indices there. Of [[5, 7], [9, 8]] along dim 1, indices [1, 0] point to [7, 9].
+    """
     if indices.dtype.kind not in "iu":
         return None
     if dim is None:

@@ -24,8 +24,10 @@ _PAIRS: tuple[tuple[Side, Side], ...] = (("target", "reference"), ("reference", 
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Which side is wrong, and why. `worst` is the element that shows it best: its index, both sides' values, the exact
-    one and both distances in ULP; None where no number decides.
+    """Which side is wrong, and why.
+
+    `worst` is the element that shows it best: its index, the values of both sides, the exact one, and both distances in
+    ULP; None where no number decides.
     """
 
     verdict: Verdict
@@ -38,8 +40,10 @@ class Attribution:
 
 
 class Weighing:
-    """Both sides' numbers and the exact ones, looked at where `wrong`. A side is `right` where it is as near to the
-    exact ones as the tolerance asks, and lawful where it is right or no farther off than it was allowed to be.
+    """The numbers of both sides against exact ones, at the elements that are `wrong`.
+
+    A side is `right` where it is as near to the exact number as the tolerance asks, and lawful where it is right or no
+    farther off than it was allowed (`allow`).
     """
 
     def __init__(self, dtype: str, exact: Exact, sides: Mapping[Side, Array], wrong: Array, allowed: Tolerance) -> None:
@@ -53,7 +57,9 @@ class Weighing:
         self._lawful = dict(self._right)
 
     def allow(self, room: Array) -> None:
-        """Take what is no farther off than `room` for lawful; of zeros that differ in sign neither is any farther."""
+        """Count as lawful, too, what is at most `room` off the exact number. A zero of the wrong sign is not off at
+        all, so this does not make it lawful.
+        """
         self._lawful = {
             side: lawful | ((self._far[side] > 0) & (self._far[side] <= room)) for side, lawful in self._lawful.items()
         }

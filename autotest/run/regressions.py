@@ -52,8 +52,10 @@ class Recalled:
     problem: str | None = None
 
     def besides(self, seed: int, inputs: Inputs, n: int) -> dict[tuple[int, Inputs], list[int]]:
-        """The indices to draw by their seeds and inputs, without those which a run of `n` cases from `seed` with
-        `inputs` draws anyway, and without those of wilder inputs: these wait for a run that asks for such.
+        """The indices to draw again, by seed and inputs mode, such as `{(0, "edge"): [3, 17]}`.
+
+        Left out are those that a run of `n` cases from `seed` and `inputs` draws anyway, and those of wilder inputs
+        than the run asks for.
         """
         by_origin: dict[tuple[int, Inputs], list[int]] = {}
         for draw in self.draws:
@@ -163,7 +165,7 @@ class Recollection:
     def update(
         self, ended: Mapping[str, Verdict], rows: Sequence[Row], writer: RecordWriter | None, nodeid: str
     ) -> None:
-        """Remember what is red now, forget what is not any more, and tell what aligns again."""
+        """Remember what is red now, forget what is not any more, and record how many cases align again."""
         if self._memory is None:
             return
         red: dict[str, list[str]] = {}

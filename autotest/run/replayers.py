@@ -23,9 +23,9 @@ Result = Callable[[], list[Observation | Death]]
 
 
 class Replayer(Protocol):
-    """Draws cases and replays them, `chunk` at a time; `ahead` chunks may be sent before the first is judged.
+    """Draws cases and replays them, `chunk` at a time, for a judge on `target` and in `consensus`.
 
-    They are judged on `target` and in `consensus`.
+    `ahead` is how many chunks may be sent before the first of them is judged.
     """
 
     chunk: int
@@ -88,7 +88,9 @@ class InlineReplayer:
             session.writer.target(info.environment, info.devices)
 
     def ready(self) -> None:
-        """It is, since before the first case: one that aborts takes this process with it."""
+        """Nothing to wait for: the target was recorded when this was made, before the first case, which may abort this
+        process.
+        """
 
     def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
         """Draw a case on both sides."""
@@ -96,7 +98,7 @@ class InlineReplayer:
         return drawer.draw(index, self._stepper, origin=origin)
 
     def submit(self, programs: Sequence[Program]) -> Result:
-        """Ask for what the case that was drawn last, whose calls have run, has come to."""
+        """Give what the case that was drawn last has come to: its calls have run already."""
         assert self._stepper is not None
         answers: list[Observation | Death] = [self.target.finish(self._stepper) for _ in programs]
         return lambda: answers

@@ -20,9 +20,14 @@ from reports import RED_LEVELS
 
 
 class Verdicts:
-    """What one test's cases have come to. `rows` are its red divergences, `excused` those that a mark of the test
-    expects, `seen` the fingerprints of all, `ended` the verdicts by case key; `consensus` with whom they are agreed on,
-    `triage` the closer look at what is red.
+    """What one test's cases have come to.
+
+    Attributes:
+        rows: the red divergences, as the records have them; `excused`: those that a mark of the test expects.
+        fingerprints: of all divergences, accepted ones included.
+        ended: verdicts by case key.
+        consensus: with whom they are agreed on.
+        triage: the closer look at what is red.
     """
 
     def __init__(self, session: Session, nodeid: str, options: TestOptions, ledger: Ledger) -> None:
@@ -52,9 +57,7 @@ class Verdicts:
         dtypes: Sequence[str] = (),
         graph: Checks | None = None,
     ) -> None:
-        """Record how a case ended; `unshown` are those of its divergences that OneFlow's own harness would not have
-        seen.
-        """
+        """Record how a case ended; `unshown` are divergences that OneFlow's own harness would have passed."""
         target = self._session.options.target
         stricter = {id(divergence) for divergence in unshown}
         rows = []
@@ -92,9 +95,9 @@ class Verdicts:
             )
 
     def _levelled(self, row: Row, stricter: bool) -> Row:
-        """The row, told as known where the ledger has it for this target's version and device or a mark of the test
-        excuses it, as counted where the test counts what is missing, as stricter where OneFlow's own harness would not
-        have seen it.
+        """The row at its level: `counted` where the test only counts what is missing; `known` where the ledger has it
+        for this version and device, or a mark of the test excuses it; `stricter` where OneFlow's own harness would have
+        passed it.
         """
         if row["kind"] == "missing" and self._options.missing == "count":
             return {**row, "level": "counted"}

@@ -39,9 +39,10 @@ REFUSED_SAMPLE = 2
 
 @dataclass(slots=True)
 class _Line:
-    """Cases on their way: who replays and who judges them, those drawn, and the chunks that are being replayed.
+    """Cases on their way: those drawn, the chunks that are being replayed with what will come of them, who replays and
+    who judges.
 
-    What comes of the last chunk is waited for only when the next one is drawn.
+    While the target replays a chunk, the next one is drawn.
     """
 
     replayer: Replayer
@@ -113,8 +114,9 @@ class TestRun:
         return self.session.options.isolate == "never" or self.nodeid in self.session.inline_tests
 
     def _conclude(self) -> None:
-        """Record the survey, prove what the ledger knows of this test, and raise what is new: what the cases and
-        refused draws have shown comes before that nearly all were refused.
+        """Record the survey, check what the ledger knows of this test, and raise what is new.
+
+        A divergence is raised before the error that nearly all draws were refused.
         """
         refused, inline = self._refused, self._inline
         if self._survey is not None and self.session.writer is not None:
@@ -161,8 +163,8 @@ class TestRun:
             )
 
     def _run_isolated(self) -> None:
-        """First what diverged in an earlier run and is not drawn anyway, then the n cases; up to the one, if any, that
-        needs the target in this process.
+        """Run the remembered cases that are not drawn anyway, then the n cases. A case that needs the target in this
+        process ends this, and the test is noted as one to run inline.
         """
         self.session.supervisor.start()
         replayer = WorkerReplayer(self.session)
@@ -178,8 +180,8 @@ class TestRun:
             self.session.inline_tests[self.nodeid] = str(needed)
 
     def _run_cases(self, replayer: Replayer, indices: Iterable[int], origin: Origin | None = None) -> None:
-        """Draw, replay and judge the run's own cases, or remembered ones of `origin`, which do not count among the n;
-        what has ended before stands.
+        """Draw, replay and judge the run's own cases, or remembered ones of `origin`, which do not count among the n. A
+        case that has its verdict already is not run again.
         """
         reference = self.session.reference
         consensus = self.verdicts.consensus = replayer.consensus
@@ -228,8 +230,8 @@ class TestRun:
         return Judgement(drawn, started)
 
     def _reject(self, judge: Judge, rejection: Rejection, started: float, *, remembered: bool) -> None:
-        """Record a draw that the reference refused; a sample of them, and each that is remembered, is given to the
-        target, which should refuse them too.
+        """Record a draw that the reference refused. The first few, and each that is remembered, also run on the target,
+        which should refuse them too.
         """
         if not remembered:
             self._rejections.append(rejection)
@@ -242,7 +244,7 @@ class TestRun:
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
     def _submit(self, line: _Line) -> None:
-        """Have the cases replayed that were drawn since the last chunk."""
+        """Send the cases drawn since the last chunk to be replayed."""
         if not line.drawn:
             return
         line.replayer.ready()
@@ -251,7 +253,7 @@ class TestRun:
         line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
 
     def _judge(self, line: _Line, ahead: int = 0) -> None:
-        """Judge all chunks but the last `ahead` by what their cases have shown, and record every verdict."""
+        """Judge all chunks but the last `ahead`, and record the verdict of every case."""
         while len(line.sent) > ahead:
             chunk, result = line.sent.popleft()
             line.judge.judge(chunk, result())

@@ -38,7 +38,7 @@ def _about(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _about_from(worker: Mapping[str, Any]) -> dict[str, Any]:
-    """What another process of the run was told by that one."""
+    """What that process has told this one, a worker of xdist or a rank, of the run."""
     return {
         "worker": worker["workerid"],
         "seed": worker["autotest_seed"],

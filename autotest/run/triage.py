@@ -20,8 +20,10 @@ Outcome = TypeVar("Outcome")
 
 
 class Triage:
-    """Looks closer at what is red in one test. `evidence` is what that has added to each fingerprint's, `scripts` are
-    where the repro scripts will lie when the run has ended, by id.
+    """Looks closer at what is red in one test.
+
+    `evidence` is what that adds to each fingerprint's evidence; `scripts` are where repro scripts will lie once the run
+    has ended, by the divergence's id.
     """
 
     def __init__(self, session: Session, nodeid: str, options: TestOptions) -> None:
@@ -45,8 +47,8 @@ class Triage:
             self.scripts[row["id"]] = script_path(run, row["id"])
 
     def run(self, drawer: Drawer, *, inline: bool) -> None:
-        """Shrink all, the worst first; then attribute each, by the minimal Program where there is one. `inline`: their
-        test ran inline.
+        """Shrink each red fingerprint, the worst first, then attribute each to a side, by its minimal Program where it
+        has one. `inline`: the test ran inline.
         """
         if not self._first:
             return
@@ -97,8 +99,8 @@ class Triage:
         )
 
     def _guarded(self, doing: str, look: Callable[[], Outcome], instead: Callable[[str], Outcome]) -> Outcome:
-        """What a look has found; where the harness itself fails, that is recorded, and given to `instead`. The
-        divergence is found, and must be told, whatever becomes of this.
+        """What a look has found. Where the harness itself fails, that is recorded and `instead` gets it: the divergence
+        must be reported all the same.
         """
         try:
             return look()

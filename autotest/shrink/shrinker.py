@@ -54,8 +54,14 @@ COSTLY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """The simplest Program found, or `program` None and `note` why there is none; `note` may also say why it could be
-    simpler still. `line` is that of the blamed call in the printed Program, `shown` the divergence as it shows there.
+    """What a divergence was shrunk to.
+
+    Attributes:
+        program: the simplest Program found; None where there is none, and `note` says why.
+        note: also why a Program could be simpler still: its seconds were spent.
+        seconds, runs: what the search took.
+        line: of the blamed call in the printed Program, from 1.
+        shown: the divergence as that Program shows it.
     """
 
     program: Program | None
@@ -82,10 +88,12 @@ class Shrunk:
 
 class Interestingness:
     """Delta debugging's test: whether a Program shows the wanted fingerprint. Raises OutOfTimeError past its
-    `allowance` (None: it has none).
+    `allowance`, if it has one.
 
-    `shown` is the simplest Program that has shown it, with its divergence; `others` are the fingerprints that came
-    instead; `shapes` are the exceptional ones that a Program may have.
+    Attributes:
+        shown: the simplest Program that has shown it, with its divergence.
+        others: the fingerprints that came instead.
+        shapes: the exceptional shapes that a Program may have, such as `empty`.
     """
 
     def __init__(
@@ -139,7 +147,7 @@ def shrink(
     draw: tuple[int, Origin],
     budget: Budget[Shrunk],
 ) -> Shrunk:
-    """Shrink what the case of `draw` (its index and origin) shows, within the budget; takes from it what that took."""
+    """Shrink what the case of `draw` (its index and origin) shows, in seconds that are taken from the budget."""
     kind = divergence.difference.kind
     if kind == "batch_only":
         return Shrunk(None, "it shows only in a static graph that other cases share", 0.0, 0)
@@ -167,7 +175,9 @@ def shrink(
 
 
 def _ask_the_case(interesting: Interestingness, program: Program) -> None:
-    """Run the whole Program of the case again: what simpler candidates showed instead says nothing of it."""
+    """Run the whole Program of the case again, and forget what simpler candidates showed instead: the note is to say
+    what the case itself shows now.
+    """
     interesting.others.clear()
     interesting.allowance = None
     interesting(program)
@@ -270,7 +280,7 @@ def _starts(reference: Reference, interesting: Interestingness, divergence: Dive
 
 
 def _sure(interesting: Interestingness) -> list[str]:
-    """Run what hung for a short while once more; where it answers after all, it is no result."""
+    """Run a Program that hung within `HANG_SECONDS` once more with longer to answer; if it answers, it is no result."""
     assert interesting.shown is not None
     program, _ = interesting.shown
     interesting.shown, interesting.allowance = None, None
@@ -299,8 +309,8 @@ def size(program: Program) -> tuple[int, int]:
 def shapes(program: Program) -> frozenset[str]:
     """The exceptional shapes of inputs and of modules' states: `0-dim`, `empty`.
 
-    Many a target has faults of its own there, of the same fingerprint: a Program that has come to such a shape would
-    show another fault than the one it came from.
+    A target often has other faults of the same fingerprint there: a Program that came to such a shape only while it was
+    reduced would show one of those.
     """
     arrays = [x.data for x in program.inputs]
     states = [array for call in program.calls for array in call.state.values()]

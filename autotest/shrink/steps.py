@@ -60,8 +60,10 @@ def no_gradients(program: Program) -> Iterator[Program]:
 
 
 def cut(program: Program) -> Iterator[Program]:
-    """With all dimensions smaller at once, then all those of one size, which may belong together; then that size as
-    an argument too, as `view` and `Linear` have it.
+    """With smaller dimensions: all at once, then all those of one size, since equal sizes often belong together.
+
+    A size is cut where it is an argument as well: with x of shape (3, 6), `Linear(6, 2)` of x becomes `Linear(3, 2)` of
+    an x of shape (3, 3).
     """
     sizes = sorted({size for x in program.inputs for size in x.data.shape if size > 1}, reverse=True)
     for window in _WINDOWS:

@@ -1,10 +1,8 @@
 """The target worker: `python -m autotest.workers.server TARGET`, spawned by the supervisor, one per pytest worker.
 
-It reads requests from its standard input and answers on what was its standard output; everything that the target
-prints goes to
-standard error, which the supervisor keeps for a crash's last words. Before each call it notes case and call in a
-small shared file, so that
-a death is blamed on its call.
+It reads requests from its standard input and answers on what was its standard output; everything that the target prints
+goes to standard error, which the supervisor keeps for a crash's last words. Before each call it notes case and call in
+a small shared file, so that a death is blamed on its call.
 """
 
 from __future__ import annotations
@@ -138,8 +136,8 @@ class Server:
         self.reported: set[str] = set()
 
     def answer(self, message: dict[str, Any], arrays: list[Array]) -> None:
-        """Run one request: `eager` gives a frame per case, the others one for all; `done` ends each, and tells which
-        op types have run for the first time.
+        """Run one request. `eager` sends a frame per case, the others one for all; a frame `done` ends each, with the
+        op types that have run for the first time.
         """
         if message["do"] == "surface":
             self.surface(message["paths"])

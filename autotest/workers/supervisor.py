@@ -62,8 +62,8 @@ class Supervisor:
         return self._worker
 
     def _handshake(self, *, again: bool) -> TargetInfo:
-        """Start the worker. One that a signal ends meanwhile is, where `again`, replaced once: it may have come from
-        whoever kills what takes much memory.
+        """Start the worker and hear what it says of itself. With `again`, one that a signal ended meanwhile is replaced
+        once: the system may have killed it for want of memory.
         """
         self.start()
         assert self._worker is not None
@@ -133,8 +133,8 @@ class Supervisor:
     def surface(self, paths: Sequence[str]) -> Surface | None:
         """What the target has, and what has run of it in all workers; None where neither is known.
 
-        `paths` are the reference's ops. A worker that waits for a request is asked; none is started for this, so
-        registry and names are empty when the last one has died.
+        `paths` are the reference's ops. Only a worker that runs already is asked: without one, registry and names are
+        empty.
         """
         registry: list[str] = []
         names: list[str] = []
@@ -159,10 +159,10 @@ class Supervisor:
         return Surface(tuple(registry), tuple(sorted(self._touched)), tuple(names))
 
     def _request(self, message: dict[str, Any], arrays: list[Array]) -> Iterator[tuple[dict[str, Any], list[Array]]]:
-        """Send a request; its answer is read from what this gives.
+        """Send a request and give the frames of its answer.
 
-        The worker has one request at a time: what was submitted before is waited for here. So no answer is taken for
-        another's, a death is of one request, and neither side waits for the other to read what it has written.
+        The worker has one request at a time: the answers to the one before are read here first. So no answer is taken
+        for another's, each death belongs to one request, and neither side blocks because the other does not read.
         """
         if self._pending is not None and self._pending.outstanding:
             self._pending.result()

@@ -1,8 +1,7 @@
 """Messages between the pytest process and a target worker: a JSON header, then raw array bytes.
 
-A frame is two little-endian 64-bit lengths (header, payload), the header and the payload. Arrays start at multiples
-of 64
-bytes and are read in place, so each message owns one buffer that its arrays share. Never pickle: the peer may be
+A frame is two little-endian 64-bit lengths (header, payload), the header and the payload. Arrays start at multiples of
+64 bytes and are read in place, so each message owns one buffer that its arrays share. Never pickle: the peer may be
 broken.
 """
 

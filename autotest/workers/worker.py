@@ -156,8 +156,8 @@ class Worker:
     def answer(self, timeout: float | None) -> Iterator[tuple[dict[str, Any], list[Array]]]:
         """The frames that answer the request; raises Gone where the worker is silent for `timeout` seconds.
 
-        Silence starts when the request was sent, however late somebody begins to listen. What has been said meanwhile
-        counts: a worker that waits for its words to be read is never taken for one that hangs.
+        Silence counts from the request, or from what was last read. What lies unread in the pipe is read first, so that
+        a worker whose answer nobody has read yet is not taken for one that hangs.
         """
         while True:
             frame, arrays = self._receive(timeout)
