@@ -29,12 +29,8 @@ from generators.source import Source, case_key
 
 #: The case of a test that shows what its body made and did not return, too.
 WATCHED = 0
-
-
 #: One in so many cotangents of a matrix or more lies transposed, where strided ones are asked for.
 STRIDED_SHARE = 4
-
-
 #: The first cases of a test, and of the others one in so many, also show which tensors share memory and what modules
 #: hold.
 WHOLE, WHOLE_SHARE = 3, 4
@@ -106,30 +102,16 @@ class Drawer:
         key, mix = self.key(index, origin), MIXES[origin.inputs]
         self.dialect.begin(drawn_by)
         with drawing(source, mix):
-            recording = Recording(
-                self.reference,
-                draw_state=_StateDraw(source),
-                omitted=Nothing,
-                target=self.dialect.target_name(self.target),
-                stepper=stepper,
-                foreign=neutral,
-                refusal=self.dialect.refusal,
-                # Of its origin, not of its key: as a remembered case it is called otherwise, and draws the same.
-                seed=crc32(f"{self.test}#{index}".encode()) ^ origin.seed & 0xFFFFFFFF,
-            )
-            token = current_recording.set(recording)
+            recording = self._recording(index, origin, source, stepper)
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
-                with deadline(self.timeout if stepper is None else None, key), Modes(self.reference).applied():
-                    returned = self.body()
+                returned = self._run_body(recording, key, self.timeout if stepper is None else None)
             except Exception as error:
                 if recording.refused is error:
                     own = self.dialect.cause(error)
                     return Rejection(index, key, recording.program, f"{type(own).__name__}: {_first_line(own)}")
                 self.raised = error
                 raise
-            finally:
-                current_recording.reset(token)
             program = recording.program
             try:
                 program.outputs = recording.returned(returned)
@@ -150,6 +132,29 @@ class Drawer:
         if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
         return Case(index, key, program, observation, op_dtypes, backward)
+
+    def _recording(self, index: int, origin: Origin, source: Source, stepper: Replay | None) -> Recording:
+        """A recording of a case, not begun."""
+        return Recording(
+            self.reference,
+            draw_state=_StateDraw(source),
+            omitted=Nothing,
+            target=self.dialect.target_name(self.target),
+            stepper=stepper,
+            foreign=neutral,
+            refusal=self.dialect.refusal,
+            # Of its origin, not of its key: as a remembered case it is called otherwise, and draws the same.
+            seed=crc32(f"{self.test}#{index}".encode()) ^ origin.seed & 0xFFFFFFFF,
+        )
+
+    def _run_body(self, recording: Recording, key: str, timeout: float | None) -> Any:
+        """Run the body while `recording` takes down its calls; what it returned."""
+        token = current_recording.set(recording)
+        try:
+            with deadline(timeout, key), Modes(self.reference).applied():
+                return self.body()
+        finally:
+            current_recording.reset(token)
 
     def _close(self, recording: Recording, returned: Any) -> tuple[Sequence[int], bool]:
         try:

@@ -113,7 +113,9 @@ class Facts:
                 yield name
 
     def _class(self, program: Program, classes: Sequence[str], stands: Any) -> str:
-        """The first class of values that alone is enough; `special` where none is."""
+        """The first class of values that alone is enough for the divergence to show, such as `nan`; `special` where
+        none is.
+        """
         if len(classes) == 1:
             return classes[0]
         for name in classes:
@@ -229,7 +231,9 @@ def _contiguous(x: Input) -> Input:
 
 
 def _calmed(x: Input, classes: Sequence[str]) -> Input:
-    """The input with ordinary values in place of those of some classes, within the range of its ordinary ones."""
+    """The input with ordinary values in place of those of some classes: [nan, 1.5, 2.5] without `nan` may be [2.1, 1.5,
+    2.5].
+    """
     if x.data.size == 0:
         return x
     special = np.zeros(x.data.shape, bool)

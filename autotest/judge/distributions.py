@@ -74,7 +74,11 @@ def random_calls(reference: Adapter, program: Program) -> Iterator[tuple[int, st
 
 
 def way(alone: Program) -> tuple[object, ...]:
-    """How a random call is made, numbers apart: its op and its switches. Two calls of one way share a sample."""
+    """How a random call is made, numbers apart: its op, its switches, and the types of its other arguments.
+
+    Two calls of one way share a sample: dropout with p=0.3 and with p=0.4 are one way, dropout with `inplace=True` is
+    another.
+    """
     return tuple(
         (call.op, *((key, part if type(part) in _SWITCHES else type(part).__name__) for key, part in _parts(call)))
         for call in alone.calls
@@ -143,7 +147,9 @@ def _repeated_samples(reference: Adapter, alone: Program, repetitions: int) -> l
 
 
 def _gradient(target: Target, program: Program, index: int, alone: Program, *, graph: bool) -> list[Divergence]:
-    """Where the call scales each element by a random factor, its gradient has the same factor."""
+    """Where the call multiplies each element by a random factor, as dropout does, check that the gradient has the same
+    factor.
+    """
     [x, *_] = alone.inputs
     key = str(x.id)
     if not (x.requires_grad and len(alone.cotangents) == 1):
@@ -203,7 +209,7 @@ def _infinite(expected: Array, actual: Array) -> str | None:
 
 
 def _within_reach(*samples: Array) -> Iterator[Array]:
-    """Samples in float64, zeros for what is not finite, and nothing beyond what statistics can be worked out of."""
+    """Samples in float64: zeros for what is not finite, and nothing beyond `GREATEST`, whose square would overflow."""
     for sample in samples:
         yield np.clip(np.where(np.isfinite(sample), sample, 0).astype(np.float64), -GREATEST, GREATEST)
 
@@ -266,7 +272,9 @@ def _positions(size: int) -> list[int]:
 
 
 def _certain(outputs: Sequence[Array]) -> bool:
-    """Whether repetitions are so often the same that all of them may be by chance: a sample of few values."""
+    """Whether two repetitions agree with more than the chance `OFTEN`, as those of a single boolean do: then all being
+    the same says nothing.
+    """
     counts = _counts(outputs)
     total = int(counts.sum())
     return bool((counts * (counts - 1)).sum() > OFTEN * total * (total - 1))

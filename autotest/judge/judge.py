@@ -149,7 +149,7 @@ class Judge:
         if run.batched:
             alone = self._phase.alone(case, run.backward).result
             if isinstance(alone, Observation) and not self._graph_differences(judgement, alone):
-                self._found_in_batch(judgement, differences[0])
+                self._keep_in_batch(judgement, differences[0])
                 return
         self._keep(judgement, differences, self._localize(judgement, differences, graph=True))
 
@@ -169,7 +169,7 @@ class Judge:
             if isinstance(alone, Observation) and (
                 alone.again is None or not second_call.differences(second, alone.again, rules)
             ):
-                self._found_in_batch(judgement, differences[0])
+                self._keep_in_batch(judgement, differences[0])
                 return
         program, left = judgement.case.program, partial(self._decidable, judgement)
         judged = second_call.judge(self.reference, self.target, program, second, again, differences, rules, left)
@@ -177,7 +177,7 @@ class Judge:
         kept = [*judged] if any(divergence.difference.again for divergence in judged) else self._with_conditions(judged)
         self._keep(judgement, differences if kept else [], kept)
 
-    def _found_in_batch(self, judgement: Judgement, difference: Difference) -> None:
+    def _keep_in_batch(self, judgement: Judgement, difference: Difference) -> None:
         """Keep what a case's graph shows only where other cases share it: no call of its own is to blame."""
         message = f"{difference.message}; alone in its graph it does not"
         difference = replace(difference, kind="batch_only", message=message)
@@ -185,7 +185,7 @@ class Judge:
         self._keep(judgement, [difference], [Divergence(difference, program, None, sides=judgement.sides)])
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
-        """What the graph computes otherwise than eager; and than the reference, where eager agrees with that."""
+        """How the graph differs from eager; where they agree, and eager is right, how it differs from the reference."""
         case, rules, eager = judgement.case, self.options.rules, judgement.sides.eager
         assert eager is not None, "what has no eager result has no graph"
         against_eager = compare(case.program, eager, result, rules, graph=True)
@@ -211,8 +211,8 @@ class Judge:
                 judgement.unseen.append(refused)
 
     def _judge_samples(self, judgement: Judgement) -> None:
-        """Judge many repetitions of each random op, once per test and way of calling it: of one case nothing random can
-        be compared.
+        """Compare many repetitions of each random op, once per test and way of calling it: of one case nothing random
+        can be compared.
         """
         program, eager = judgement.case.program, judgement.sides.eager
         if judgement.divergences or eager is None or eager.ended or not self._consensus.alone:

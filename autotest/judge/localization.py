@@ -120,7 +120,7 @@ def of_refused_draw(
 
 
 def call_alone(reference: Adapter, program: Program, index: int) -> Program | None:
-    """One call as a Program of its own, whether the reference refuses it or not; None where it cannot stand alone."""
+    """One call as a Program of its own, one that the reference refuses included; None where it cannot stand alone."""
     if program.calls[index].raises:
         return isolate_refused(reference, program, index)
     return next((alone for position, alone, _ in isolate(reference, program) if position == index), None)
@@ -137,7 +137,7 @@ def only_call(program: Program) -> int | None:
 
 
 def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
-    """One divergence per phase, kind, call and buffer: the first says the most."""
+    """One divergence per phase, kind, call and buffer: the first that came."""
     firsts: dict[tuple[str, str, int | None, str], Divergence] = {}
     for divergence in divergences:
         difference = divergence.difference

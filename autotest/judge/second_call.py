@@ -93,15 +93,11 @@ def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, b
         second = second_call(reference, alone, first)
         if isinstance(second, str):
             continue
-        result = run_graph_alone(target, alone, first.gradient_keys() if backward else (), second.arrays)
-        if (
-            not isinstance(result, Observation)
-            or result.again is None
-            or compare(alone, first, result, rules, graph=True)
-        ):
+        run = run_graph_alone(target, alone, first.gradient_keys() if backward else (), second.arrays)
+        if not isinstance(run, Observation) or run.again is None or compare(alone, first, run, rules, graph=True):
             continue
-        for difference in differences(second, result.again, rules):
-            sides = Sides(second.reference, None, result.again)
+        for difference in differences(second, run.again, rules):
+            sides = Sides(second.reference, None, run.again)
             divergence = Divergence(difference, program, index, alone, sides)
             divergences.setdefault((difference.phase, difference.kind, index), divergence)
     return list(divergences.values())

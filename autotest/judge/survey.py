@@ -45,7 +45,9 @@ class Error:
 
 
 class Survey:
-    """The errors of one test. Asking the reference in float64 costs a run per case: that is done where `exact`."""
+    """The largest errors of one test. With `exact` the reference also runs each case in float64, which costs a run per
+    case.
+    """
 
     def __init__(self, reference: Reference, options: TestOptions, *, exact: bool) -> None:
         self._reference = reference
@@ -54,7 +56,9 @@ class Survey:
         self._largest: dict[Place, Error] = {}
 
     def take(self, case: Case, answer: Observation, *, graph: bool = False) -> None:
-        """Measure what a side shows of a case against the reference; what is not accepted is not measured."""
+        """Measure how far a side is off the reference in a case; what the tolerance does not accept is a divergence,
+        and not measured.
+        """
         side = "graph" if graph else "eager"
         reruns = Reruns(self._reference, case.program, several=False) if self._exact else None
         for part, key, expected, actual in _pairs(case.reference, answer):

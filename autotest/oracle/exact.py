@@ -200,14 +200,14 @@ class Opinions:
 
 
 def warm_up() -> None:
-    """Let other code import what it needs: sympy, for seconds that no divergence's own are for."""
+    """Import what other code needs (sympy takes seconds) before a divergence's own seconds are counted."""
     from dual_object.adapters.torch.independent import import_refs
 
     import_refs()
 
 
 def _kept(values: Array) -> Array:
-    """In float64, but for integers: that would not hold the great ones."""
+    """In float64; integers as they are, for float64 does not hold all great ones."""
     return values if values.dtype.kind in "bui" else wide(values)
 
 

@@ -65,7 +65,7 @@ class Weighing:
         }
 
     def decision(self) -> Attribution | None:
-        """What the numbers say; None where each side is right somewhere by luck, or neither is."""
+        """Which side the numbers speak against; None where each is right at some elements only, or neither is."""
         against = {side: self._wrong & self._lawful[other] & ~self._lawful[side] for side, other in _PAIRS}
         if against["target"].any() != against["reference"].any():
             return self._attributed("target" if against["target"].any() else "reference", against)
@@ -83,7 +83,9 @@ class Weighing:
         return Attribution("undecided", self._both(worst), worst)
 
     def _farther(self) -> Attribution:
-        """Both are as near as the tolerance asks: the one that is much farther off is the one that differs."""
+        """For two sides that are both as near as the tolerance asks: the one that is much farther off than the other is
+        wrong.
+        """
         worst = {side: float(distance[self._wrong].max()) for side, distance in self._far.items()}
         for side, other in _PAIRS:
             if worst[side] > FARTHER * worst[other]:

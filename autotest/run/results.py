@@ -58,16 +58,7 @@ class Verdicts:
         graph: Checks | None = None,
     ) -> None:
         """Record how a case ended; `unshown` are divergences that OneFlow's own harness would have passed."""
-        target = self._session.options.target
-        stricter = {id(divergence) for divergence in unshown}
-        rows = []
-        for divergence in divergences:
-            row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
-            row = {**row, "inputs": inputs_digest(divergence.program)}
-            rows.append(self._with_evidence(divergence, row))
-        ranks = [divergence.difference.ranks for divergence in divergences]
-        rows = self.consensus.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
-        self.consensus.ends()
+        rows = self._rows(key, divergences, unshown)
         self.rows += [row for row in rows if row["level"] in RED_LEVELS]
         excuse = self._session.excuse
         self.excused += [row for row in rows if row["level"] == "known" and row["reason"] == excuse]
@@ -93,6 +84,19 @@ class Verdicts:
                 divergences=rows,
                 undecidable=sorted({(doubt.op, doubt.phase, doubt.reason) for doubt in doubts}),
             )
+
+    def _rows(self, key: str, divergences: Sequence[Divergence], unshown: Sequence[Divergence]) -> list[Row]:
+        """The divergences of a case as the records keep them; those of all ranks, where there are several."""
+        target = self._session.options.target
+        stricter = {id(divergence) for divergence in unshown}
+        rows: list[tuple[Row, tuple[int, ...]]] = []
+        for divergence in divergences:
+            row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
+            row = {**row, "inputs": inputs_digest(divergence.program)}
+            rows.append((self._with_evidence(divergence, row), divergence.difference.ranks))
+        merged = self.consensus.merge(f"{key} end", rows)
+        self.consensus.ends()
+        return merged
 
     def _levelled(self, row: Row, stricter: bool) -> Row:
         """The row at its level: `counted` where the test only counts what is missing; `known` where the ledger has it

@@ -34,7 +34,7 @@ def _about(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
     from reports import plan_run
 
     folder = plan_run(asked["report"], asked["seed"])
-    return {"folder": folder, "command": shown_command(), "commit": commit(config.rootpath)}
+    return {"folder": folder, "command": typed_command(), "commit": commit(config.rootpath)}
 
 
 def _about_from(worker: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _about_from(worker: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def shown_command() -> str:
+def typed_command() -> str:
     """What a person typed, to be shown and repeated."""
     program = os.path.basename(sys.argv[0])
     return shlex.join(

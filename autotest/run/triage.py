@@ -59,8 +59,8 @@ class Triage:
         for row in rows if self._session.options.shrink else ():
             shrunk = self._shrunk(self._first[row["id"]][0], row, drawer, inline=inline)
             self._record_shrunk(row, shrunk)
-            if shrunk.shown is not None:
-                minimal[row["id"]] = shrunk.shown
+            if shrunk.divergence is not None:
+                minimal[row["id"]] = shrunk.divergence
         for row in rows if self._session.options.blame_total else ():
             divergence = minimal.get(row["id"], self._first[row["id"]][0])
             self._record_attribution(row, self._attribution(divergence, row, inline=inline))

@@ -116,7 +116,7 @@ class Reducer:
 
 
 def _leaps(program: Program, forward: bool) -> Iterator[Program]:
-    """The boldest simplifications at once, then less bold ones, and the Program itself last."""
+    """The boldest simplification first, then less bold ones, and the Program itself last."""
     plain = next(bare(program), program) if forward else program
     small = next(cut(plain), plain)
     for start in (small, plain) if small is not plain else (plain,):
@@ -126,8 +126,8 @@ def _leaps(program: Program, forward: bool) -> Iterator[Program]:
 
 
 def settle(reference: Adapter, program: Program) -> Program | None:
-    """The Program as the reference records it now: with its own host values, with cotangents of the shapes that its
-    outputs have, without inputs that nothing reads. None where the reference refuses it.
+    """The Program as the reference records it now: with its own host values, cotangents of its outputs' shapes, and no
+    inputs that nothing reads. None where the reference refuses it.
     """
     settled = _tidy(replace(program, calls=[replace(call) for call in program.calls]))
     if not settled.calls:

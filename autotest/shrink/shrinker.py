@@ -61,7 +61,7 @@ class Shrunk:
         note: also why a Program could be simpler still: its seconds were spent.
         seconds, runs: what the search took.
         line: of the blamed call in the printed Program, from 1.
-        shown: the divergence as that Program shows it.
+        divergence: as that Program shows it.
     """
 
     program: Program | None
@@ -69,7 +69,7 @@ class Shrunk:
     seconds: float
     runs: int
     line: int | None = None
-    shown: Divergence | None = field(default=None, compare=False, repr=False)
+    divergence: Divergence | None = field(default=None, compare=False, repr=False)
 
     def record(self) -> dict[str, Any]:
         """What the records and the report keep."""
@@ -91,7 +91,7 @@ class Interestingness:
     `allowance`, if it has one.
 
     Attributes:
-        shown: the simplest Program that has shown it, with its divergence.
+        simplest: the simplest Program that has shown it, with its divergence.
         others: the fingerprints that came instead.
         shapes: the exceptional shapes that a Program may have, such as `empty`.
     """
@@ -107,7 +107,7 @@ class Interestingness:
     ) -> None:
         self.allowance = allowance
         self.runs = 0
-        self.shown: tuple[Program, Divergence] | None = None
+        self.simplest: tuple[Program, Divergence] | None = None
         self.others: dict[str, None] = {}
         self.shapes = shapes(wanted.program) | shapes(wanted.proof)
         self._reference = reference
@@ -131,8 +131,8 @@ class Interestingness:
         for divergence in divergences:
             fingerprint = divergence.fingerprint(self._name)
             if fingerprint == self._fingerprint:
-                if self.shown is None or size(program) <= size(self.shown[0]):
-                    self.shown = program, divergence
+                if self.simplest is None or size(program) <= size(self.simplest[0]):
+                    self.simplest = program, divergence
                 return True
             self.others[fingerprint] = None
         return False
@@ -166,9 +166,9 @@ def shrink(
         notes = unavailable + _search(
             reference, drawer, divergence, draw, interesting, allowance, choices=not unavailable
         )
-        if interesting.shown is None and interesting.runs:
+        if interesting.simplest is None and interesting.runs:
             _ask_the_case(interesting, divergence.program)
-    if kind == "timeout" and interesting.shown is not None:
+    if kind == "timeout" and interesting.simplest is not None:
         with _waiting(target, SURE_SECONDS):
             notes += _sure(interesting)
     return budget.keep(fingerprint, _result(interesting, notes, budget.take(allowance)))
@@ -184,9 +184,9 @@ def _ask_the_case(interesting: Interestingness, program: Program) -> None:
 
 
 def _result(interesting: Interestingness, notes: list[str], seconds: float) -> Shrunk:
-    if interesting.shown is None:
+    if interesting.simplest is None:
         return Shrunk(None, "; ".join(notes + _instead(interesting)), seconds, interesting.runs)
-    program, minimal = interesting.shown
+    program, minimal = interesting.simplest
     call = minimal.call if minimal.program is program else None
     note = "; ".join(notes) or None
     return Shrunk(program, note, seconds, interesting.runs, blamed_line(program, call), minimal)
@@ -268,7 +268,7 @@ def _attempt(drawer: Drawer, draw: tuple[int, Origin], interesting: Interestingn
 def _starts(reference: Reference, interesting: Interestingness, divergence: Divergence) -> list[Program]:
     """Programs to reduce, the most promising first: the blamed call alone, then all."""
     starts: list[Program] = []
-    simpler = [] if interesting.shown is None else [interesting.shown[1]]
+    simpler = [] if interesting.simplest is None else [interesting.simplest[1]]
     for candidate in (*simpler, divergence):
         if candidate.alone is not None:
             starts.append(candidate.alone)
@@ -281,9 +281,9 @@ def _starts(reference: Reference, interesting: Interestingness, divergence: Dive
 
 def _sure(interesting: Interestingness) -> list[str]:
     """Run a Program that hung within `HANG_SECONDS` once more with longer to answer; if it answers, it is no result."""
-    assert interesting.shown is not None
-    program, _ = interesting.shown
-    interesting.shown, interesting.allowance = None, None
+    assert interesting.simplest is not None
+    program, _ = interesting.simplest
+    interesting.simplest, interesting.allowance = None, None
     if interesting(program):
         return []
     return ["what was found answers when it is given longer"]

@@ -79,8 +79,8 @@ def die_with_parent() -> None:
 
 
 def schedule_in_batches() -> None:
-    """Use the batch scheduling policy: OneFlow's main thread busy-waits, and costs 13 times more under the default
-    one.
+    """Use Linux's batch scheduling policy: OneFlow's main thread waits busily, which costs 13 times more under the
+    default one.
     """
     if hasattr(os, "sched_setscheduler") and os.environ.get("AUTOTEST_SCHEDULER") != "default":
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
@@ -180,7 +180,7 @@ class Server:
             self._send(observe([started], self.adapter))
 
     def together(self, programs: list[Any]) -> None:
-        """Replay all and read all results at once: waiting once for many is half the price of waiting for each."""
+        """Replay all programs, then read all results at once: waiting once costs half of what waiting for each does."""
         from dual_object.replay.reading import observe
         from dual_object.replay.replay import Replay
 

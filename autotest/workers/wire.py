@@ -42,9 +42,7 @@ def pack(message: dict[str, Any], arrays: list[Array]) -> bytes:
 
 
 def read(receive: Callable[[int], memoryview | bytes | bytearray]) -> tuple[dict[str, Any], list[Array]]:
-    """The next frame; `receive(n)` gives exactly n bytes or raises EOFError. Raises WireError for anything but a
-    frame.
-    """
+    """The next frame. `receive(n)` gives exactly n bytes or raises EOFError; raises WireError for what is no frame."""
     header_size, payload_size = _LENGTHS.unpack(receive(_LENGTHS.size))
     if header_size > 1 << 32 or payload_size > 1 << 38:
         raise WireError(f"a frame of {header_size} + {payload_size} bytes is no frame")

@@ -27,16 +27,10 @@ from dual_object.replay.replay import BACKWARD
 
 #: Seconds in which a target must be imported.
 START_TIMEOUT = 120.0
-
-
 #: Seconds in which an idle worker must say what its target has; it takes 10 milliseconds.
 SURFACE_TIMEOUT = 5.0
-
-
 #: glog's level, date, time and thread: they differ from run to run, and say nothing of the failure.
 _GLOG = re.compile(r"^[A-Z]\d{8} [\d:.]+\s+\d+ ")
-
-
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
