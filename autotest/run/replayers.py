@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from autotest.cases.case import Case, Origin, Rejection
@@ -18,18 +18,22 @@ from dual_object.replay.replay import Replay
 #: them, which in portions of 5 cost it three times as much. It bounds the memory of a test with a great n.
 CHUNK = 20
 
-#: Waits for what programs have come to, in their order.
-Result = Callable[[], list[Observation | Death]]
+
+class Answers(Protocol):
+    """What programs come to."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is hardly anything to wait for."""
+
+    def result(self) -> list[Observation | Death]:
+        """Wait for all of it, in the programs' order."""
 
 
 class Replayer(Protocol):
-    """Draws cases and replays them, `chunk` at a time, for a judge on `target` and in `consensus`.
-
-    `ahead` is how many chunks may be sent before the first of them is judged.
-    """
+    """Draws cases and replays them, `chunk` at a time, for a judge on `target` and in `consensus`."""
 
     chunk: int
-    ahead: int
 
     @property
     def target(self) -> Target:
@@ -45,15 +49,14 @@ class Replayer(Protocol):
     def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
         """Draw a case."""
 
-    def submit(self, programs: Sequence[Program]) -> Result:
+    def submit(self, programs: Sequence[Program]) -> Answers:
         """Replay the cases of a chunk; those that the target cannot be asked about are not among them."""
 
 
 class WorkerReplayer:
-    """Sends a chunk to the worker. While that replays it, the chunk before is judged and the next one is drawn."""
+    """Sends a chunk to the worker. While that replays it, the next one is drawn."""
 
     chunk = CHUNK
-    ahead = 1
 
     def __init__(self, session: Session) -> None:
         self.target = session.supervisor
@@ -68,16 +71,15 @@ class WorkerReplayer:
         """Draw a case on the reference alone."""
         return drawer.draw(index, origin=origin)
 
-    def submit(self, programs: Sequence[Program]) -> Result:
+    def submit(self, programs: Sequence[Program]) -> Answers:
         """Send them; the worker replays them while the caller goes on."""
-        return self.target.submit(programs).result
+        return self.target.submit(programs)
 
 
 class InlineReplayer:
     """Steps through each case on the target in this process, while its body runs; the other ranks do so, too."""
 
     chunk = 1
-    ahead = 0
 
     def __init__(self, session: Session) -> None:
         self.target = session.inline
@@ -97,8 +99,19 @@ class InlineReplayer:
         self._stepper = self.target.stepper()
         return drawer.draw(index, self._stepper, origin=origin)
 
-    def submit(self, programs: Sequence[Program]) -> Result:
+    def submit(self, programs: Sequence[Program]) -> Answers:
         """Give what the case that was drawn last has come to: its calls have run already."""
         assert self._stepper is not None
-        answers: list[Observation | Death] = [self.target.finish(self._stepper) for _ in programs]
-        return lambda: answers
+        return _Answered([self.target.finish(self._stepper) for _ in programs])
+
+
+class _Answered:
+    """Answers that are there."""
+
+    ready = True
+
+    def __init__(self, answers: Sequence[Observation | Death]) -> None:
+        self._answers = answers
+
+    def result(self) -> list[Observation | Death]:
+        return list(self._answers)

@@ -24,7 +24,7 @@ from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import reason_of
 from autotest.run.regressions import Memory, Recollection
-from autotest.run.replayers import InlineReplayer, Replayer, Result, WorkerReplayer
+from autotest.run.replayers import Answers, InlineReplayer, Replayer, WorkerReplayer
 from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
 from dual_object.errors import DualError, RawTargetNeeded
@@ -42,13 +42,14 @@ class _Line:
     """Cases on their way: those drawn, the chunks that are being replayed with what will come of them, who replays and
     who judges.
 
-    While the target replays a chunk, the next one is drawn.
+    A chunk is judged as soon as the target has answered, at the latest when the next one is full: a run that is killed
+    while a slow body is drawn loses no case that could have been judged.
     """
 
     replayer: Replayer
     judge: Judge
     drawn: list[Judgement] = field(default_factory=list)
-    sent: deque[tuple[list[Judgement], Result]] = field(default_factory=deque)
+    sent: deque[tuple[list[Judgement], Answers]] = field(default_factory=deque)
 
 
 class TestRun:
@@ -198,22 +199,22 @@ class TestRun:
             except (EnvironmentFault, ReportError):
                 raise
             except (RawTargetNeeded, KeyboardInterrupt):
-                self._judge(line)
+                self._judge_all(line)
                 raise
             except BaseException:
                 # A body that raises or skips ends its test; the cases drawn before still get their verdicts.
                 self._submit(line)
-                self._judge(line)
+                self._judge_all(line)
                 raise
-            if judgement is None:
-                continue
-            self._accepted += 1
-            line.drawn.append(judgement)
+            if judgement is not None:
+                self._accepted += 1
+                line.drawn.append(judgement)
             if len(line.drawn) == replayer.chunk:
                 self._submit(line)
-                self._judge(line, replayer.ahead)
+            while len(line.sent) > 1 or (line.sent and line.sent[0][1].ready):
+                self._judge(line)
         self._submit(line)
-        self._judge(line)
+        self._judge_all(line)
 
     def _record(self, line: _Line, index: int, origin: Origin | None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
@@ -252,13 +253,16 @@ class TestRun:
         chunk = self._able(line.judge, drawn)
         line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
 
-    def _judge(self, line: _Line, ahead: int = 0) -> None:
-        """Judge all chunks but the last `ahead`, and record the verdict of every case."""
-        while len(line.sent) > ahead:
-            chunk, result = line.sent.popleft()
-            line.judge.judge(chunk, result())
-            for judgement in chunk:
-                self._end(judgement)
+    def _judge_all(self, line: _Line) -> None:
+        while line.sent:
+            self._judge(line)
+
+    def _judge(self, line: _Line) -> None:
+        """Judge the chunk that was submitted first, and record the verdict of every case."""
+        chunk, answers = line.sent.popleft()
+        line.judge.judge(chunk, answers.result())
+        for judgement in chunk:
+            self._end(judgement)
 
     def _able(self, judge: Judge, judgements: Sequence[Judgement]) -> list[Judgement]:
         """The cases that the target can be asked about; the others are recorded as skipped."""

@@ -20,10 +20,13 @@ class Pending:
     by one, each waited for, so that a death which comes late is blamed on its own case.
     """
 
-    def __init__(self, programs: Sequence[Program], ask: Ask, bury: Callable[[Gone], Death]) -> None:
+    def __init__(
+        self, programs: Sequence[Program], ask: Ask, bury: Callable[[Gone], Death], speaks: Callable[[], bool]
+    ) -> None:
         self._programs = programs
         self._ask = ask
         self._bury = bury
+        self._speaks = speaks
         self._results: dict[int, Observation | Death] = {}
         self._together = len(programs) > 1
         #: Whose turn it was when the worker died of several, and how it died.
@@ -36,6 +39,11 @@ class Pending:
     def outstanding(self) -> bool:
         """Whether there is a request whose answers have not been read."""
         return self._answers is not None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the worker has begun to answer, or has answered."""
+        return not self.outstanding or self._speaks()
 
     def send(self) -> None:
         """Ask for what has no result."""

@@ -78,7 +78,7 @@ class Supervisor:
 
     def submit(self, programs: Sequence[Program]) -> Pending:
         """Have programs replayed while the caller does something else; a death costs its own case only."""
-        pending = Pending(programs, self._eager, self._bury)
+        pending = Pending(programs, self._eager, self._bury, self._speaks)
         pending.send()
         self._pending = pending  # now that the one before is answered
         return pending
@@ -97,6 +97,9 @@ class Supervisor:
         frames = self._request(message, arrays)
         # A frame without is a sign of life.
         return ([from_json(data, received) for data in frame["seen"]] for frame, received in frames if "seen" in frame)
+
+    def _speaks(self) -> bool:
+        return self._worker is None or self._worker.speaks
 
     def graph(
         self,

@@ -147,6 +147,11 @@ class Worker:
         self.idle = False
         self._send(message, arrays)
 
+    @property
+    def speaks(self) -> bool:
+        """Whether there is something to read: an answer, a sign of life, or its end."""
+        return bool(self._selector.select(0))
+
     def answer(self, timeout: float | None) -> Iterator[tuple[dict[str, Any], list[Array]]]:
         """The frames that answer the request; raises Gone where the worker is silent for `timeout` seconds.
 

@@ -20,7 +20,8 @@ Answer = Callable[[Observation], Observation | Death]
 class FakeTarget:
     """Stands where a Supervisor does. It answers as `adapter` would, but for Programs with an op of `answers`.
 
-    `asked` are the ops of the Programs of each request, `sent` how many results nobody has waited for yet.
+    `prompt`: whether its answers are there as soon as somebody looks. `asked` are the ops of the Programs of each
+    request, `sent` how many results nobody has waited for yet.
     """
 
     adapter: Adapter
@@ -28,6 +29,7 @@ class FakeTarget:
     capabilities: tuple[str, ...] = ()
     asked: list[list[list[str]]] = field(default_factory=list)
     sent: int = 0
+    prompt: bool = False
 
     def start(self) -> None:
         """There is nothing to start."""
@@ -77,6 +79,11 @@ class FakePending:
     target: FakeTarget
     results: list[Observation | Death]
     waited: bool = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return self.waited or self.target.prompt
 
     def result(self) -> list[Observation | Death]:
         """The answers."""

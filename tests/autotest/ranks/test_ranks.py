@@ -43,7 +43,7 @@ def test_abs():
 """
 #: The ranks' tests differ.
 APART = "import os\nif os.environ['RANK'] == '1':\n    def test_more():\n        pass\n"
-OPTIONS = {"target": "oneflow", "seed": "0", "report": "r", "case-timeout": "5", "isolate": "auto"}
+OPTIONS = {"target": "oneflow", "seed": "0", "report": "r", "case_timeout": "5", "isolate": "auto"}
 
 with_oneflow = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
 
@@ -239,7 +239,7 @@ def test_target_that_is_not_there(tmp_path: Path) -> None:
         (
             2,
             "auto",
-            {"case-timeout": "soon"},
+            {"case_timeout": "soon"},
             "case_timeout='soon', but should be a number of seconds of at least 0 [--case-timeout]",
         ),
         (
@@ -253,14 +253,14 @@ def test_target_that_is_not_there(tmp_path: Path) -> None:
 def test_options_that_ranks_cannot_have(count: int, workers: str, changes: Mapping[str, str], sentence: str) -> None:
     """What several ranks cannot have is refused before any of them starts."""
     with pytest.raises(UsageError) as caught:
-        run_ranks([], count, workers, {**OPTIONS, **changes}, [])
+        run_ranks([], count, workers, {**OPTIONS, **changes})
     assert caught.value.message == sentence
 
 
 def test_more_ranks_than_memory_carries() -> None:
     """More ranks than the machine can start are refused, with how many it can."""
     with pytest.raises(UsageError) as caught:
-        run_ranks([], 100_000, "auto", OPTIONS, [])
+        run_ranks([], 100_000, "auto", OPTIONS)
     pattern = r"ranks=100000, but should be at most \d+: a rank takes 1 GB, and \d+\.\d GB are free \[--ranks\]"
     assert re.fullmatch(pattern, caught.value.message)
 

@@ -105,10 +105,12 @@ def test_each_case_has_one_verdict(run: Run, target: FakeTarget, n: int) -> None
     assert target.sent == 0
 
 
+@pytest.mark.parametrize("prompt", [False, True])
 def test_next_chunk_is_drawn_before_the_last_is_waited_for(
-    run: Run, target: FakeTarget, monkeypatch: pytest.MonkeyPatch
+    run: Run, target: FakeTarget, monkeypatch: pytest.MonkeyPatch, prompt: bool
 ) -> None:
-    """While the worker replays a chunk, the pytest process draws the next one."""
+    """While the worker replays a chunk, the pytest process draws the next one; what is answered is judged at once."""
+    target.prompt = prompt
     outstanding: list[int] = []
     draw = Drawer.draw
 
@@ -118,7 +120,7 @@ def test_next_chunk_is_drawn_before_the_last_is_waited_for(
 
     monkeypatch.setattr(Drawer, "draw", noting)
     run(lambda: torch.square(random_tensor(ndim=1)), 3 * CHUNK)
-    assert outstanding == [0] * CHUNK + [1] * (2 * CHUNK)
+    assert outstanding == [0] * CHUNK + [0 if prompt else 1] * (2 * CHUNK)
 
 
 def test_divergence_is_its_own_cases(run: Run, target: FakeTarget) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.observation import Observation
 
-FAULTS = os.path.dirname(__file__)
+FAULTS = Path(__file__).parents[2] / "support"
 DEATH = Death(False, "killed by SIGABRT", 1, 0, "")
 HANG = Death(True, "did not answer within 1 s and was killed", 1, 0, "")
 
@@ -62,7 +62,7 @@ class FakeWorker:
 
     def result(self, *ops: str) -> list[Observation | Death]:
         """Submit Programs of these ops, and wait."""
-        pending = Pending([program(op) for op in ops], self.ask, self.bury)
+        pending = Pending([program(op) for op in ops], self.ask, self.bury, lambda: False)
         pending.send()
         return pending.result()
 
@@ -75,11 +75,13 @@ def kinds(results: Sequence[Observation | Death]) -> list[str]:
 def test_programs_are_asked_for_once_and_together() -> None:
     """What nobody dies of is one request, however often its result is asked for."""
     worker = FakeWorker(lambda names, together: False)
-    pending = Pending([program("neg"), program("abs")], worker.ask, worker.bury)
+    pending = Pending([program("neg"), program("abs")], worker.ask, worker.bury, lambda: False)
     pending.send()
     assert pending.outstanding
+    assert not pending.ready
     assert kinds(pending.result()) == kinds(pending.result()) == ["Observation"] * 2
     assert not pending.outstanding
+    assert pending.ready
     assert worker.asked == [(["neg", "abs"], True)]
 
 
@@ -115,7 +117,7 @@ def test_death_after_the_last_answer_is_the_last_cases() -> None:
         yield from worker.ask(programs, together)
         raise Gone(timed_out=False)
 
-    pending = Pending([program()], dying, worker.bury)
+    pending = Pending([program()], dying, worker.bury, lambda: False)
     assert pending.result() == [DEATH]
 
 
@@ -130,7 +132,7 @@ def test_result_after_an_exception_asks_again() -> None:
             raise faults.pop()
         return answers
 
-    pending = Pending([program("neg"), program("abs")], faulty, worker.bury)
+    pending = Pending([program("neg"), program("abs")], faulty, worker.bury, lambda: False)
     with pytest.raises(HarnessFault):
         pending.send()
     assert kinds(pending.result()) == ["Observation"] * 2
@@ -168,6 +170,17 @@ def test_info_leaves_what_is_outstanding(warm: Supervisor) -> None:
     assert warm.spawned == spawned
 
 
+def test_answer_is_ready_without_waiting(warm: Supervisor) -> None:
+    """Whoever does not want to wait can see that the worker has answered."""
+    pending = warm.submit([program(size=1), program(size=2)])
+    deadline = time.monotonic() + 30
+    while not pending.ready and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert pending.ready
+    assert pending.outstanding
+    assert sizes(pending.result()) == [1, 2]
+
+
 def test_large_arrays_pass_while_nobody_reads(warm: Supervisor) -> None:
     """More than a pipe holds goes both ways, one request after the other: neither side waits for the other."""
     large = 1 << 20
@@ -188,7 +201,7 @@ def deadly(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[Superviso
     """A supervisor of a target with deadly ops."""
     monkeypatch.setenv("AUTOTEST_FAULT", "faults:deadly")
     monkeypatch.setenv("AUTOTEST_ONCE", str(tmp_path))
-    monkeypatch.syspath_prepend(FAULTS)
+    monkeypatch.syspath_prepend(str(FAULTS))
     supervisor = Supervisor("torch", 60.0)
     yield supervisor
     supervisor.close()
@@ -241,8 +254,10 @@ def test_interrupted_worker_is_replaced(warm: Supervisor, monkeypatch: pytest.Mo
 def test_surface_is_told_though_something_is_outstanding(warm: Supervisor) -> None:
     """Whoever ends the run hears what the target has; nobody waits for what was submitted last."""
     warm.eager([program()])
+    spawned = warm.spawned
     warm.submit([program(size=1), program(size=2)])
     surface = warm.surface(["square"])
     assert surface is not None
     assert surface.names == ("square",)
     assert sizes(warm.eager([program(size=3)])) == [3]
+    assert warm.spawned == spawned
