@@ -107,7 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _asked(config: pytest.Config) -> bool:
-    """Whether any of our options was given: only then is there something to check before a test runs."""
+    """Whether any of our options was typed: only then are they checked before a test runs."""
     return any("--autotest-" in str(arg) for arg in config.invocation_params.args)
 
 
@@ -277,10 +277,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     from autotest.commands.summary import sum_up
 
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
-    told = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)
-    state.text, state.annotations = told.text, told.annotations
+    summary = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)
+    state.text, state.annotations = summary.text, summary.annotations
     # A run that a full disk has stopped already ended with a sentence and a status of its own.
-    if told.faulty or not (told.written or session.shouldstop):
+    if summary.faulty or not (summary.written or session.shouldstop):
         session.exitstatus = HARNESS_FAULT
     elif state.problems and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = USAGE
@@ -290,7 +290,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         save_status(folder, int(session.exitstatus))
     except RecordError as error:
         # A folder that cannot be written was told of already, where there was more to write.
-        state.text += "" if not told.written else f"\n{error}"
+        state.text += "" if not summary.written else f"\n{error}"
         session.exitstatus = HARNESS_FAULT
 
 

@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A recorded case: its place among the test's draws, its Program, what the reference showed, and the dtype that
-    each op of the Program was given. `backward`: whether its test asked for one; gradients are compared anyway.
+    """A recorded case.
+
+    Attributes:
+        index, key: its place among the test's draws, and what brings it back: `test_x.py::test_y#3`.
+        program, reference: what was recorded, and what the reference showed.
+        op_dtypes: the dtype that each op of the Program was given.
+        backward: whether its test asked for one; gradients are compared anyway.
     """
 
     index: int
@@ -33,7 +38,7 @@ class Case:
 
 
 class Origin(NamedTuple):
-    """What the cases of a test are drawn from, besides their numbers: another of either gives other cases."""
+    """What the cases of a test are drawn from, besides their index: another seed or inputs mode gives other cases."""
 
     seed: int
     inputs: Inputs
@@ -50,8 +55,8 @@ class Rejection:
 
 
 def case_test_name(nodeid: str) -> str:
-    """The test's name in case keys: file name and qualified name, no folders, so that a checkout elsewhere draws the
-    same.
+    """The test's name in case keys: `ops/test_x.py::test_y` becomes `test_x.py::test_y`, so that a checkout in another
+    folder draws the same.
     """
     path, separator, name = nodeid.partition("::")
     return f"{path.rpartition('/')[2]}{separator}{name}"

@@ -1,4 +1,4 @@
-"""The deadline of a body: a loop that some draw never ends is told, and not waited for."""
+"""The deadline of a body: a loop that never ends for some draw is an error, and not waited for."""
 
 from __future__ import annotations
 

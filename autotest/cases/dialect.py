@@ -56,8 +56,9 @@ class Dialect:
     def unseen(
         self, differences: Sequence[Difference], divergences: Sequence[Divergence], program: Program, *, backward: bool
     ) -> list[Divergence]:
-        """Those of `divergences`, which were blamed for `differences` of `program`, that the harness of this dialect
-        would have passed. `backward`: whether it would have run one.
+        """Those of `divergences` that the harness of this dialect would have passed.
+
+        They were blamed for `differences` of `program`; `backward` says whether that harness would have run one.
         """
         return []
 

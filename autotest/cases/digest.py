@@ -12,11 +12,11 @@ def inputs_digest(program: Program) -> str:
     module states and cotangents.
     """
     digest = hashlib.sha256()
-    told = [(f"{x.dtype} {x.strides} {x.offset} {x.requires_grad}", x.data) for x in program.inputs]
-    told += [("state", array) for call in program.modules() for array in call.state.values()]
-    told += [(f"{program.cotangent_strides.get(id_)}", array) for id_, array in program.cotangents.items()]
-    told += [("second", array) for array in program.second_cotangents.values()]
-    for facts, array in told:
+    arrays = [(f"{x.dtype} {x.strides} {x.offset} {x.requires_grad}", x.data) for x in program.inputs]
+    arrays += [("state", array) for call in program.modules() for array in call.state.values()]
+    arrays += [(f"{program.cotangent_strides.get(id_)}", array) for id_, array in program.cotangents.items()]
+    arrays += [("second", array) for array in program.second_cotangents.values()]
+    for facts, array in arrays:
         digest.update(f"{facts} {array.dtype.str} {array.shape}\n".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()

@@ -29,12 +29,8 @@ from generators.source import Source, case_key
 
 #: The case of a test that shows what its body made and did not return, too.
 WATCHED = 0
-
-
 #: One in so many cotangents of a matrix or more lies transposed, where strided ones are asked for.
 STRIDED_SHARE = 4
-
-
 #: The first cases of a test, and of the others one in so many, also show which tensors share memory and what modules
 #: hold.
 WHOLE, WHOLE_SHARE = 3, 4
@@ -42,8 +38,12 @@ WHOLE, WHOLE_SHARE = 3, 4
 
 @dataclass(slots=True)
 class Drawer:
-    """Draws the cases of one test. `inputs` is the run's. `raised` is the exception that its body raised by itself,
-    told apart from a fault of ours. `timeout` is the seconds that the body may take for a case.
+    """Draws the cases of one test.
+
+    Attributes:
+        inputs: the run's inputs mode; the test's own goes before it.
+        raised: the exception that the body raised by itself, to tell it from a fault of the harness.
+        timeout: seconds that the body may take for a case; None: as long as it likes.
     """
 
     reference: Reference
@@ -59,28 +59,31 @@ class Drawer:
 
     @property
     def origin(self) -> Origin:
-        """What the run's own cases of this test are drawn from. Its tensors are as wild as it says itself, else as the
-        run does; plain where OneFlow's harness was meant, and on several ranks: a dimension smaller than their number
-        ends them all.
+        """Seed and inputs mode of the run's own cases of this test: the mode that the test asks for, else the run's.
+
+        It is `plain` for tests written for OneFlow's harness, and on several ranks, where a dimension smaller than
+        their number would end them all.
         """
         if self.dialect.plain or world_size() > 1:
             return Origin(self.seed, "plain")
         return Origin(self.seed, self.options.inputs or self.inputs)
 
     def key(self, index: int, origin: Origin | None = None) -> str:
-        """What a case is called; one of another seed or other inputs than the run's tells them."""
+        """What a case is called: `test_x.py::test_y#3`, with another seed or mode than the run's
+        `test_x.py::test_y#3@7@edge`.
+        """
         own = self.origin
         seed, inputs = origin or own
-        told = [f"{self.test}#{index}"]
-        told += [] if seed == own.seed else [str(seed)]
-        told += [] if inputs == own.inputs else [inputs]
-        return "@".join(told)
+        parts = [f"{self.test}#{index}"]
+        parts += [] if seed == own.seed else [str(seed)]
+        parts += [] if inputs == own.inputs else [inputs]
+        return "@".join(parts)
 
     def place(self, key: str) -> tuple[int, Origin]:
-        """The index and the origin of one of this test's cases, by its key."""
-        index, *told = key.rpartition("#")[2].split("@")
+        """The index and the origin of one of this test's cases: by the key `test_x.py::test_y#3@7`, 3 and seed 7."""
+        index, *parts = key.rpartition("#")[2].split("@")
         origin = self.origin
-        for part in told:
+        for part in parts:
             origin = origin._replace(seed=int(part)) if part.isdecimal() else origin._replace(inputs=cast(Inputs, part))
         return int(index), origin
 
@@ -99,30 +102,16 @@ class Drawer:
         key, mix = self.key(index, origin), MIXES[origin.inputs]
         self.dialect.begin(drawn_by)
         with drawing(source, mix):
-            recording = Recording(
-                self.reference,
-                draw_state=_StateDraw(source),
-                omitted=Nothing,
-                target=self.dialect.target_name(self.target),
-                stepper=stepper,
-                foreign=neutral,
-                refusal=self.dialect.refusal,
-                # Of its origin, not of its key: as a remembered case it is called otherwise, and draws the same.
-                seed=crc32(f"{self.test}#{index}".encode()) ^ origin.seed & 0xFFFFFFFF,
-            )
-            token = current_recording.set(recording)
+            recording = self._recording(index, origin, source, stepper)
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
-                with deadline(self.timeout if stepper is None else None, key), Modes(self.reference).applied():
-                    returned = self.body()
+                returned = self._run_body(recording, key, self.timeout if stepper is None else None)
             except Exception as error:
                 if recording.refused is error:
                     own = self.dialect.cause(error)
                     return Rejection(index, key, recording.program, f"{type(own).__name__}: {_first_line(own)}")
                 self.raised = error
                 raise
-            finally:
-                current_recording.reset(token)
             program = recording.program
             try:
                 program.outputs = recording.returned(returned)
@@ -136,13 +125,36 @@ class Drawer:
         # Asking OneFlow where a tensor lies takes as long as running an op on it, and depends on no value.
         program.brief = index >= WHOLE and index % WHOLE_SHARE != 0
         second = partial(self._second_cotangent, source) if self.options.grad_order == 2 else None
-        seen = recording.finish(second)
+        observation = recording.finish(second)
         op_dtypes = recording.op_dtypes()
         recording.release()
-        failure = seen.backward_failure or seen.second_failure
+        failure = observation.backward_failure or observation.second_failure
         if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
-        return Case(index, key, program, seen, op_dtypes, backward)
+        return Case(index, key, program, observation, op_dtypes, backward)
+
+    def _recording(self, index: int, origin: Origin, source: Source, stepper: Replay | None) -> Recording:
+        """A recording of a case, not begun."""
+        return Recording(
+            self.reference,
+            draw_state=_StateDraw(source),
+            omitted=Nothing,
+            target=self.dialect.target_name(self.target),
+            stepper=stepper,
+            foreign=neutral,
+            refusal=self.dialect.refusal,
+            # Of its origin, not of its key: as a remembered case it is called otherwise, and draws the same.
+            seed=crc32(f"{self.test}#{index}".encode()) ^ origin.seed & 0xFFFFFFFF,
+        )
+
+    def _run_body(self, recording: Recording, key: str, timeout: float | None) -> Any:
+        """Run the body while `recording` takes down its calls; what it returned."""
+        token = current_recording.set(recording)
+        try:
+            with deadline(timeout, key), Modes(self.reference).applied():
+                return self.body()
+        finally:
+            current_recording.reset(token)
 
     def _close(self, recording: Recording, returned: Any) -> tuple[Sequence[int], bool]:
         try:
@@ -156,18 +168,18 @@ class Drawer:
     def _cotangents(
         self, recording: Recording, source: Source, starts: Sequence[int], *, strided: bool
     ) -> dict[int, Array]:
-        found: dict[int, Array] = {}
+        cotangents: dict[int, Array] = {}
         low = self.dialect.least_cotangent
         for id_ in starts:
             dtype, shape, _, _ = recording.reference.describe(recording.values.by_id[id_])
             seed = source.integer(0, 1 << 32)
             if self.options.check_grad_use_random_data:
-                found[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
+                cotangents[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
             else:
-                found[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
+                cotangents[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
             if strided and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
                 recording.program.cotangent_strides[id_] = reversed_strides(shape)
-        return found
+        return cotangents
 
     @staticmethod
     def _second_cotangent(source: Source, dtype: str, shape: tuple[int, ...]) -> Array:

@@ -98,7 +98,7 @@ class Store:
             if proof.exists():
                 least, note = Program.load(proof)
                 proofs.append(dataclasses.replace(stored, program=least, shown=note.get("shown")))
-        return [stored for group in (shrunk, proofs, whole) for stored in sorted(group, key=lambda one: one.size)]
+        return [stored for group in (shrunk, proofs, whole) for stored in sorted(group, key=lambda entry: entry.size)]
 
     def proofs(self, id_: str) -> Iterator[tuple[Program, dict[str, Any]]]:
         """The proofs of a divergence with their notes, in the order of their names; raises ProgramError."""

@@ -21,11 +21,17 @@ _AGAIN = "at the second call of the same graph, "
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One way in which the target differs: where, what kind, and the message `actual, but should be expected`.
+    """One way in which the target differs, such as kind `dtype` at `t0` with the message `t0 has dtype int32, but
+    should have int64`.
 
-    `call` is the call that shows it, where that is known; `part` and `key` say what was compared, `expected` and
-    `actual` are both tensors, where there are two; `mismatch` is theirs, where they have one shape. `ranks` are those
-    that saw it, where a run has more than one. `again`: at the second call of the same graph.
+    Attributes:
+        phase, kind, where: which run, what kind of difference, and what differs: `t0`, `gradient of m0.weight`, an op.
+        message: `where`, what it is, and what it should be.
+        call: index of the call that shows it, where that is known.
+        part, key: what was compared, such as `gradient` and `3.weight`.
+        expected, actual: the two tensors, where there are two; `mismatch` compares them, where they have one shape.
+        ranks: those that saw it, where a run has more than one.
+        again: whether it showed at the second call of the same graph.
     """
 
     phase: Phase
@@ -80,8 +86,8 @@ class Names:
         return self._names.get(id_, f"v{id_}")
 
     def fill(self, words: str) -> str:
-        """`words` with the name of value 3 for `{3}`."""
-        return _NUMBER.sub(lambda found: self.value(int(found[1])), words)
+        """`words` with names for numbers: `shares memory with {3}` becomes `shares memory with t0`."""
+        return _NUMBER.sub(lambda match: self.value(int(match[1])), words)
 
     def leaf(self, key: str) -> str:
         """`x`, `m0.weight`."""
@@ -91,11 +97,11 @@ class Names:
 
 
 def in_world(program: Program, phase: Phase) -> Phase:
-    """The phase as it is called for this Program: global eager is told apart from local, where both are."""
+    """The phase by its name for this Program: `eager_forward` of one with global tensors is `global_forward`."""
     row = PHASES[phase]
     if row.mode != "eager" or not distributed(program):
         return phase
-    return next((one.name for one in PHASES.values() if (one.mode, one.step) == ("global", row.step)), phase)
+    return next((other.name for other in PHASES.values() if (other.mode, other.step) == ("global", row.step)), phase)
 
 
 def allowed_between(expected: Seen, rules: Rules, *, signed: bool = False) -> Tolerance:

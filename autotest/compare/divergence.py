@@ -21,9 +21,14 @@ Identity = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """What one case shows, blamed. `call` is the index in `program` of the diverging call, None where no single one
-    shows it. `alone` is that call as a Program of its own, where it was run so. `sides` are of the Program that
-    showed the difference; `last_words` are those of a target that died; `facts` is what its inputs need for it to show.
+    """A difference of one case, and the call that is blamed for it.
+
+    Attributes:
+        program: the Program that showed it, and `sides` what each side gave for that.
+        call: index of the blamed call in `program`; None where no single call shows the difference.
+        alone: that call as a Program of its own, where it was run so.
+        last_words: what a target that died printed last.
+        facts: what the inputs must have for the difference to show, such as `nan` or `channels_last`.
     """
 
     difference: Difference
@@ -60,7 +65,7 @@ class Divergence:
         return "program" if self.call is None else op_of(self.program, self.call)
 
     def fingerprint(self, target: str) -> str:
-        """`target/phase/kind/op/facts`."""
+        """`target/phase/kind/op/facts`, such as `oneflow/eager_forward/value/relu/float32,nan`."""
         return "/".join(self._identity(target))
 
     def _identity(self, target: str) -> Identity:

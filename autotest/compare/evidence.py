@@ -36,18 +36,18 @@ class Sides:
     graph: Observation | None = None
 
 
-def part_of(seen: Observation | None, part: Part, key: str) -> Seen | None:
+def part_of(observation: Observation | None, part: Part, key: str) -> Seen | None:
     """The tensor of an observation that a difference is about, None where it has none."""
-    if seen is None:
+    if observation is None:
         return None
     if part == "output":
-        return seen.outputs.get(int(key)) if key else None
+        return observation.outputs.get(int(key)) if key else None
     if part == "gradient":
-        return seen.gradients.get(key)
+        return observation.gradients.get(key)
     if part == "second":
-        return seen.second.get(key)
+        return observation.second.get(key)
     if part == "buffer":
-        return seen.buffers.get(key)
+        return observation.buffers.get(key)
     return None
 
 
@@ -57,56 +57,56 @@ def evidence(difference: Difference, sides: Sides) -> dict[str, object]:
     All are empty or None where the difference is not one of tensors. Values are those of the side that diverges: the
     graph's in a graph phase, else eager's.
     """
-    shown = _three(difference, sides)
-    found: dict[str, object] = {"facts": _facts(shown), "words": [], "worst": [], "heat": None, "histogram": None}
+    tensors = _three(difference, sides)
+    record: dict[str, object] = {"facts": _facts(tensors), "words": [], "worst": [], "heat": None, "histogram": None}
     expected, actual = difference.expected, difference.actual
     if expected is None or actual is None:
-        return found
+        return record
     mismatch = difference.mismatch
     if mismatch is None:
-        found["words"] = _broadcast_words(expected, actual)
-        return found
-    found["words"] = _words(mismatch)
+        record["words"] = _broadcast_words(expected, actual)
+        return record
+    record["words"] = _words(mismatch)
     if mismatch.mask.any():
         countable = expected.dtype == actual.dtype and expected.data.dtype.kind in "fc"
-        found["worst"] = _worst(mismatch, shown, expected.dtype if countable else None)
-        found["heat"] = heat(expected.data, actual.data)
+        record["worst"] = _worst(mismatch, tensors, expected.dtype if countable else None)
+        record["heat"] = heat(expected.data, actual.data)
         if countable:
-            found["histogram"] = histogram(ulps(expected.data, actual.data, expected.dtype))
-    return found
+            record["histogram"] = histogram(ulps(expected.data, actual.data, expected.dtype))
+    return record
 
 
 def _three(difference: Difference, sides: Sides) -> tuple[Seen | None, Seen | None, Seen | None]:
     """The compared tensor on the reference, on the eager target and in its graph."""
-    found = [part_of(side, difference.part, difference.key) for side in (sides.reference, sides.eager, sides.graph)]
-    reference, eager, graph = found
+    tensors = [part_of(side, difference.part, difference.key) for side in (sides.reference, sides.eager, sides.graph)]
+    reference, eager, graph = tensors
     if in_graph(difference.phase):
         # The expected side of a graph is eager where that is sound: only what nobody else knows is taken from there.
         return reference, eager, graph or difference.actual
     return reference or difference.expected, eager or difference.actual, graph
 
 
-def _facts(shown: Sequence[Seen | None]) -> list[list[str | None]]:
+def _facts(tensors: Sequence[Seen | None]) -> list[list[str | None]]:
     """Rows of a name and what each side has: dtype and shape, and what else differs or is out of the ordinary."""
-    if all(seen is None for seen in shown):
+    if all(tensor is None for tensor in tensors):
         return []
     rows: list[list[str | None]] = []
-    for name, tell, always in (
-        ("dtype", lambda seen: seen.dtype, True),
-        ("shape", lambda seen: str(tuple(seen.shape)), True),
-        ("device", lambda seen: seen.device, False),
-        ("requires_grad", lambda seen: str(seen.requires_grad), False),
-        ("strides", lambda seen: "" if seen.strides is None else str(seen.strides), False),
-        ("NaN", lambda seen: _count(np.isnan, seen.data), False),
-        ("infinite", lambda seen: _count(np.isinf, seen.data), False),
-        ("least", lambda seen: _extreme(np.min, seen.data), True),
-        ("greatest", lambda seen: _extreme(np.max, seen.data), True),
+    for name, text_of, always in (
+        ("dtype", lambda tensor: tensor.dtype, True),
+        ("shape", lambda tensor: str(tuple(tensor.shape)), True),
+        ("device", lambda tensor: tensor.device, False),
+        ("requires_grad", lambda tensor: str(tensor.requires_grad), False),
+        ("strides", lambda tensor: "" if tensor.strides is None else str(tensor.strides), False),
+        ("NaN", lambda tensor: _count(np.isnan, tensor.data), False),
+        ("infinite", lambda tensor: _count(np.isinf, tensor.data), False),
+        ("least", lambda tensor: _extreme(np.min, tensor.data), True),
+        ("greatest", lambda tensor: _extreme(np.max, tensor.data), True),
     ):
-        told = [None if seen is None else tell(seen) for seen in shown]
-        said = {text for text in told if text is not None}
+        texts = [None if tensor is None else text_of(tensor) for tensor in tensors]
+        distinct = {text for text in texts if text is not None}
         ordinary = {"cpu", "0", ""}
-        if (always and said - {""}) or len(said) > 1 or (name != "requires_grad" and said - ordinary):
-            rows.append([name, *(text or None for text in told)])
+        if (always and distinct - {""}) or len(distinct) > 1 or (name != "requires_grad" and distinct - ordinary):
+            rows.append([name, *(text or None for text in texts)])
     return rows
 
 
@@ -131,7 +131,9 @@ def _broadcast_words(expected: Seen, actual: Seen) -> list[str]:
 
 
 def _words(mismatch: Mismatch) -> list[str]:
-    """How many elements differ, and in which of the ways that a number alone does not tell."""
+    """How many elements differ, then what a number alone does not say, such as `1 of 4 elements is NaN where the
+    expected value is a number`.
+    """
     # A zero of the other sign is not beyond the tolerance: it has words of its own.
     expected, actual, wrong = mismatch.expected, mismatch.actual, mismatch.beyond
     words = [f"{_of(wrong)} differ beyond the tolerance"] if wrong.any() else []
@@ -163,14 +165,16 @@ def _of(chosen: Array) -> str:
     return f"{int(chosen.sum()):,} of {chosen.size:,} {'element' if chosen.size == 1 else 'elements'}"
 
 
-def _worst(mismatch: Mismatch, shown: Sequence[Seen | None], dtype: str | None) -> list[Mapping[str, object]]:
+def _worst(mismatch: Mismatch, tensors: Sequence[Seen | None], dtype: str | None) -> list[Mapping[str, object]]:
     """The worst elements as plain numbers; NaN and infinities as text, for JSON has none. `dtype`: None where there are
     no units in the last place.
     """
     rows: list[Mapping[str, object]] = []
     expected, actual = mismatch.expected, mismatch.actual
     for index in mismatch.worst(WORST):
-        sides = [seen.data[index] if seen is not None and seen.shape == expected.shape else None for seen in shown]
+        sides = [
+            tensor.data[index] if tensor is not None and tensor.shape == expected.shape else None for tensor in tensors
+        ]
         apart = None if dtype is None else float(ulps(expected[index], actual[index], dtype))
         rows.append(
             {
@@ -188,10 +192,11 @@ def _worst(mismatch: Mismatch, shown: Sequence[Seen | None], dtype: str | None) 
 
 
 def heat(expected: Array, actual: Array) -> dict[str, object] | None:
-    """|actual - expected| over a tensor as rows and columns of plain numbers; None for a tensor of no dimension.
+    """|actual - expected| as a map of at most 24 x 48 plain numbers; None for a tensor without dimensions or elements.
 
-    The last dimension runs along the columns, all others together along the rows; a greater tensor is told in blocks,
-    each by its greatest error. An element that is not finite on one side alone, or of another infinity, is text.
+    The last dimension runs along the columns, all others together along the rows: shape (2, 3, 5) gives 6 rows and 5
+    columns. A greater tensor is cut into blocks, each shown by its greatest error. The text `not finite` stands where
+    only one side is finite, or both are infinities of opposite signs.
     """
     if expected.ndim == 0 or expected.size == 0:
         return None
@@ -216,8 +221,8 @@ def heat(expected: Array, actual: Array) -> dict[str, object] | None:
 
 
 def histogram(distances: Array) -> list[list[object]]:
-    """How many elements are how many units in the last place apart, in bins that double; only up to the last one that
-    holds any.
+    """How many elements are how many units in the last place (ULP) apart, in bins that double in width, up to the last
+    one that holds any: distances of 0, 1, 3 and 3 give `[["0", 1], ["1", 1], ["2-3", 2]]`.
     """
     flat = distances.reshape(-1)
     flat = np.where(np.isnan(flat), 0.0, flat)  # NaN where NaN is due

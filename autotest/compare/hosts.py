@@ -32,7 +32,7 @@ def _of_arrays(index: int, op: str, expected: Array, actual: Array, rules: Rules
     if expected.shape != actual.shape:
         message = f"{op} gives an array of shape {actual.shape}, but should give one of {expected.shape}"
         return Difference(phase, "shape", op, message, call=index, part="host")
-    wanted, shown = (Seen(str(array.dtype), array.shape, "cpu", False, array) for array in (expected, actual))
+    wanted, given = (Seen(str(array.dtype), array.shape, "cpu", False, array) for array in (expected, actual))
     mismatch = Mismatch.between(expected, actual, allowed_between(wanted, rules))
     if mismatch is None:
         return None
@@ -45,7 +45,7 @@ def _of_arrays(index: int, op: str, expected: Array, actual: Array, rules: Rules
         call=index,
         part="host",
         expected=wanted,
-        actual=shown,
+        actual=given,
         mismatch=mismatch,
     )
 

@@ -21,8 +21,8 @@ Phase = Literal[
 
 @dataclass(frozen=True, slots=True)
 class PhaseRow:
-    """A phase: how the Program is run, which step of that is compared, and both in the words of an issue (`words`) and
-    of a ledger's page (`short`).
+    """A phase: how the Program is run (`mode`), and which `step` of that is compared. An issue calls it by its `words`,
+    a ledger's page by its `short` name.
     """
 
     name: Phase
@@ -52,12 +52,15 @@ PHASES: Mapping[str, PhaseRow] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of divergence, in the words of an issue's title.
+    """A kind of divergence.
 
-    `compared` are the attributes of a tensor in which it shows, where it shows in any. `ends`: the run ended, so that
-    nothing after it was compared; `deadly`: and the target's process with it. `refuses`: the target says that it does
-    not do this. `of_form`: how an op was called is a part of what diverges. `of_target`: why the target is to blame,
-    whatever the reference does; empty where that has to be found out.
+    Attributes:
+        words: what an issue's title says of it.
+        compared: attributes of a tensor in which it shows, where it shows in any.
+        ends: whether the run ended, so that nothing after it was compared; `deadly`: and the target's process with it.
+        refuses: whether the target says that it does not do this.
+        of_form: whether the fingerprint holds how the op was called, as a method or with which keyword arguments.
+        of_target: why the target is to blame whatever the reference does; empty where that has to be found out.
     """
 
     name: str

@@ -27,23 +27,27 @@ def eager_differences(
     *,
     names: Names | None = None,
 ) -> list[Difference]:
-    """As `compare`, without the layouts that PyTorch itself gives where every input is contiguous."""
-    found = compare(program, expected, actual, rules, names=names)
-    return found if all(d.kind != "layout" for d in found) else _left(reference, program, found)
+    """As `compare`, without the layouts that PyTorch leaves open: where a result lies as PyTorch's own does once every
+    input is contiguous, that is no difference.
+    """
+    differences = compare(program, expected, actual, rules, names=names)
+    if all(d.kind != "layout" for d in differences):
+        return differences
+    return _without_free_layouts(reference, program, differences)
 
 
-def _left(reference: Adapter, program: Program, found: Sequence[Difference]) -> list[Difference]:
+def _without_free_layouts(reference: Adapter, program: Program, differences: Sequence[Difference]) -> list[Difference]:
     if not program.cotangent_strides and all(x.strides is None and not x.offset for x in program.inputs):
-        return list(found)
+        return list(differences)
     inputs = [replace(x, strides=None, offset=0) for x in program.inputs]
     packed = replace(program, inputs=inputs, cotangent_strides={})
-    seen = QuietReplay(reference, packed, side="reference").run()
-    return [d for d in found if d.kind != "layout" or not _lies_so(seen, d)]
+    observation = QuietReplay(reference, packed, side="reference").run()
+    return [d for d in differences if d.kind != "layout" or not _lies_so(observation, d)]
 
 
-def _lies_so(seen: Observation, difference: Difference) -> bool:
+def _lies_so(observation: Observation, difference: Difference) -> bool:
     """Whether what differs lies in `seen` as it does on the target."""
-    tensor, actual = part_of(seen, difference.part, difference.key), difference.actual
+    tensor, actual = part_of(observation, difference.part, difference.key), difference.actual
     if tensor is None or actual is None:
         return False
     return (tensor.strides, tensor.offset) == (actual.strides, actual.offset)

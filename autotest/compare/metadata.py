@@ -34,13 +34,13 @@ def layout_words(expected: Seen, actual: Seen) -> str:
     return f"has strides {_strides(actual)}, but should have {_strides(expected)}"
 
 
-def _strides(seen: Seen) -> tuple[int, ...]:
+def _strides(tensor: Seen) -> tuple[int, ...]:
     """The strides, written out where the tensor is contiguous."""
-    if seen.strides is not None:
-        return seen.strides
+    if tensor.strides is not None:
+        return tensor.strides
     steps: list[int] = []
     step = 1
-    for size in reversed(seen.shape):
+    for size in reversed(tensor.shape):
         steps.append(0 if size == 1 else step)
         step *= size
     return tuple(reversed(steps))
@@ -49,14 +49,16 @@ def _strides(seen: Seen) -> tuple[int, ...]:
 def sharing(
     expected: Observation, actual: Observation, name: Callable[[int], str], layout: bool
 ) -> Iterator[tuple[int, str, str]]:
-    """Number, kind and words of each output that shares memory with an input or another output on one side only, and
-    (`layout`) of each that starts elsewhere in what it shares.
+    """Outputs that share memory with an input or another output on one side only: number, kind and words of each.
+
+    With `layout` also those that start at another element of the memory they share, as `x[1:]` does one element after
+    `x`.
     """
     here, there = _partners(expected), _partners(actual)
     unknown = {*expected.unplaced, *actual.unplaced}
     for id_, reference in expected.outputs.items():
-        shown = actual.outputs.get(id_)
-        if shown is None or id_ in unknown:
+        output = actual.outputs.get(id_)
+        if output is None or id_ in unknown:
             continue
         should, does = here.get(id_, frozenset()) - unknown, there.get(id_, frozenset()) - unknown
         # Of two outputs only the later one is told of.
@@ -65,14 +67,14 @@ def sharing(
             yield id_, "alias", f"shares memory with {name(apart[0])}, but should not"
         elif apart:
             yield id_, "alias", f"shares no memory with {name(apart[0])}, but should"
-        elif should and layout and reference.offset != shown.offset:
-            words = f"starts at element {shown.offset} of its memory, but should at element {reference.offset}"
+        elif should and layout and reference.offset != output.offset:
+            words = f"starts at element {output.offset} of its memory, but should at element {reference.offset}"
             yield id_, "layout", words
 
 
-def _partners(seen: Observation) -> dict[int, frozenset[int]]:
+def _partners(observation: Observation) -> dict[int, frozenset[int]]:
     """With which others each value shares memory."""
-    return {id_: frozenset(group) - {id_} for group in seen.shared for id_ in group}
+    return {id_: frozenset(group) - {id_} for group in observation.shared for id_ in group}
 
 
 def entries(op: str, expected: State, actual: State) -> Iterator[tuple[str, str, str]]:

@@ -153,18 +153,18 @@ class _Comparison:
         return in_world(self.program, "graph_backward" if self.graph else "eager_backward")
 
     def tensors(
-        self, phase: Phase, where: str, found: Unlike, part: Part, key: str, expected: Seen, actual: Seen
+        self, phase: Phase, where: str, way: Unlike, part: Part, key: str, expected: Seen, actual: Seen
     ) -> Difference:
         """The difference of two tensors that are unlike."""
-        mismatch = found.mismatch
+        mismatch = way.mismatch
         if mismatch is None and expected.shape == actual.shape:
             allowed = allowed_between(expected, self.rules, signed=part == "output")
             mismatch = Mismatch.of(expected.data, actual.data, allowed)
         return Difference(
             phase,
-            found.kind,
+            way.kind,
             where,
-            f"{where} {found.words}",
+            f"{where} {way.words}",
             part=part,
             key=key,
             expected=expected,
@@ -178,19 +178,19 @@ class _Comparison:
         """What differs in the tensors that the body returned, or that are watched."""
         rules, graph, actual = self.rules, self.graph, self.actual.outputs
         for id_, reference in self.expected.outputs.items():
-            shown = actual.get(id_)
-            if shown is None:
+            output = actual.get(id_)
+            if output is None:
                 if not (graph and id_ in self.program.watched):  # a graph gives what the body returned, no more
                     yield self.no_tensor(id_, reference)
                 continue
-            found = unlike(reference, shown, rules, signed=True)
-            if found is not None:
-                yield self.tensors(self.forward, self.names.value(id_), found, "output", str(id_), reference, shown)
-            if not graph and not stands_alike(reference, shown, rules.check_layout) and not self.distributed:
+            way = unlike(reference, output, rules, signed=True)
+            if way is not None:
+                yield self.tensors(self.forward, self.names.value(id_), way, "output", str(id_), reference, output)
+            if not graph and not stands_alike(reference, output, rules.check_layout) and not self.distributed:
                 layout = rules.check_layout and id_ not in self.program.watched  # how those lie, nobody sees
-                for other in standing(reference, shown, layout):
+                for other in standing(reference, output, layout):
                     where = self.names.value(id_)
-                    yield self.tensors(self.forward, where, Unlike(*other), "output", str(id_), reference, shown)
+                    yield self.tensors(self.forward, where, Unlike(*other), "output", str(id_), reference, output)
 
     def no_tensor(self, id_: int, reference: Seen) -> Difference:
         """The difference of an output that is none."""
@@ -232,14 +232,14 @@ class _Comparison:
         expected, actual = self.expected.parameters, self.actual.parameters
         for key in {**expected, **actual}:
             where = f"parameter {self.names.leaf(key)}"
-            wanted, shown = expected.get(key), actual.get(key)
-            if wanted is not None and shown is not None:
-                found = unlike(wanted, shown, self.rules)
-                if found is not None:
-                    yield self.tensors(self.forward, f"{where} after the body", found, "buffer", key, wanted, shown)
+            wanted, parameter = expected.get(key), actual.get(key)
+            if wanted is not None and parameter is not None:
+                way = unlike(wanted, parameter, self.rules)
+                if way is not None:
+                    yield self.tensors(self.forward, f"{where} after the body", way, "buffer", key, wanted, parameter)
                 continue
-            message = f"{where} {_changed(actual=shown is not None)}"
-            yield Difference(self.forward, "mutation", where, message, None, "buffer", key, wanted, shown)
+            message = f"{where} {_changed(actual=parameter is not None)}"
+            yield Difference(self.forward, "mutation", where, message, None, "buffer", key, wanted, parameter)
 
     def hosts(self) -> Iterator[Difference]:
         """What calls gave to Python that differs."""
@@ -259,13 +259,13 @@ class _Comparison:
             mismatch = Mismatch.between(before, after, allowed_between(wanted, self.rules))
             if mismatch is None:
                 continue
-            shown = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, after)
+            changed = Seen(x.dtype, x.data.shape, "cpu", x.requires_grad, after)
             if id_ in expected and id_ in actual:
                 where = f"{where} after the body"
-                found = Unlike(mismatch.kind, mismatch.words, mismatch)
+                way = Unlike(mismatch.kind, mismatch.words, mismatch)
             else:
-                found = Unlike("mutation", _changed(actual=id_ in actual), mismatch)
-            yield self.tensors(self.forward, where, found, "input", str(id_), wanted, shown)
+                way = Unlike("mutation", _changed(actual=id_ in actual), mismatch)
+            yield self.tensors(self.forward, where, way, "input", str(id_), wanted, changed)
 
     # Backward.
 
@@ -281,14 +281,14 @@ class _Comparison:
             wanted, gradient = expected.get(key), actual.get(key)
             if wanted is None or gradient is None:
                 if wanted is not gradient:
-                    yield self.one_gradient(self.backward, "gradient", key, wanted, gradient)
+                    yield self.lone_gradient(self.backward, "gradient", key, wanted, gradient)
                 continue
-            found = unlike(wanted, gradient, self.rules)
-            if found is None and self.lies_otherwise(key, wanted, gradient):
-                found = Unlike("layout", layout_words(wanted, gradient))
-            if found is not None:
+            way = unlike(wanted, gradient, self.rules)
+            if way is None and self.lies_otherwise(key, wanted, gradient):
+                way = Unlike("layout", layout_words(wanted, gradient))
+            if way is not None:
                 where = f"gradient of {self.names.leaf(key)}"
-                yield self.tensors(self.backward, where, found, "gradient", key, wanted, gradient)
+                yield self.tensors(self.backward, where, way, "gradient", key, wanted, gradient)
 
     def lies_otherwise(self, key: str, wanted: Seen, gradient: Seen) -> bool:
         """Whether the gradient of a leaf lies otherwise in memory than PyTorch promises: as the leaf does, for every
@@ -298,7 +298,7 @@ class _Comparison:
             return False
         return ("." in key or int(key) not in self.program.leaves) and not self.distributed
 
-    def one_gradient(
+    def lone_gradient(
         self, phase: Phase, part: Part, key: str, wanted: Seen | None, gradient: Seen | None
     ) -> Difference:
         """The difference of a gradient that only one side has."""
@@ -319,32 +319,32 @@ class _Comparison:
             words = f"differentiating twice raised {failure.classes[0]}: {failure.message}"
             yield Difference("eager_second", failure.kind, "second backward", words)
             return
-        found = list(self.second_gradients())
+        differences = list(self.second_gradients())
         firsts = ((key, self.actual.gradients.get(key)) for key in self.program.second_cotangents)
-        ended = [key for key, first in firsts if first is not None and not first.requires_grad] if found else []
+        ended = [key for key, first in firsts if first is not None and not first.requires_grad] if differences else []
         for key in ended:
             where = f"gradient of {self.names.leaf(key)}"
             message = f"{where} has requires_grad False, but should have True: it cannot be differentiated again"
             yield Difference("eager_second", "grad_missing", where, message, part="second", key=key)
         if not ended:
-            yield from found
+            yield from differences
 
     def second_gradients(self) -> Iterator[Difference]:
         """What differs in them one by one."""
         for key in {**self.expected.second, **self.actual.second}:
             wanted, gradient = self.expected.second.get(key), self.actual.second.get(key)
             if wanted is not None and gradient is not None:
-                found = unlike(wanted, gradient, self.rules)
-                if found is not None:
+                way = unlike(wanted, gradient, self.rules)
+                if way is not None:
                     where = f"second gradient of {self.names.leaf(key)}"
-                    yield self.tensors("eager_second", where, found, "second", key, wanted, gradient)
+                    yield self.tensors("eager_second", where, way, "second", key, wanted, gradient)
                 continue
             # Whether a second derivative that is zero everywhere, but for rounding, is made at all is each framework's
             # own affair.
             made = wanted or gradient
             zero = made is None or close(np.zeros_like(made.data), made.data, allowed_between(made, self.rules))
             if not zero:
-                yield self.one_gradient("eager_second", "second", key, wanted, gradient)
+                yield self.lone_gradient("eager_second", "second", key, wanted, gradient)
 
     # State.
 
@@ -358,10 +358,10 @@ class _Comparison:
                 message = f"{where} is missing"
                 yield Difference(phase, "structure", where, message, part="buffer", key=key, expected=reference)
                 continue
-            found = unlike(reference, buffer, self.rules)
-            if found is not None:
+            way = unlike(reference, buffer, self.rules)
+            if way is not None:
                 where = f"buffer {self.names.leaf(key)}"
-                yield self.tensors(phase, where, found, "buffer", key, reference, buffer)
+                yield self.tensors(phase, where, way, "buffer", key, reference, buffer)
 
 
 def _changed(*, actual: bool) -> str:

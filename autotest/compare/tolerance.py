@@ -8,7 +8,7 @@ from autotest.errors import UsageError
 
 
 class Tolerance(NamedTuple):
-    """Values agree where |actual - expected| <= atol + rtol * |expected|; `signed`: and zeros have one sign."""
+    """Values agree where |actual - expected| <= atol + rtol * |expected|. `signed`: 0.0 and -0.0 do not agree."""
 
     rtol: float
     atol: float
@@ -18,9 +18,8 @@ class Tolerance(NamedTuple):
 EXACT = Tolerance(0.0, 0.0)
 
 #: By (dtype, device type). Both sides round every operation on their own, and sums run in other orders: the relative
-#: part allows some
-#: hundred units in the last place of the dtype (1.2e-7 for float32), the absolute part cancellation around zero of
-#: values near one.
+#: part allows some hundred units in the last place of the dtype (1.2e-7 for float32), the absolute part cancellation
+#: around zero of values near one.
 _TABLE = {
     ("float16", "cpu"): Tolerance(1e-2, 1e-3),  # 10 units of 9.8e-4
     ("bfloat16", "cpu"): Tolerance(5e-2, 1e-2),  # 6 units of 7.8e-3
@@ -39,10 +38,10 @@ _TABLE = {
 
 def tolerance(dtype: str, device: str, rtol: float | None, atol: float | None) -> Tolerance:
     """The tolerance for a tensor: integers and booleans agree exactly; a test's own pair goes before the table."""
-    found = _TABLE.get((dtype, device.partition(":")[0]))
-    if found is None:
+    row = _TABLE.get((dtype, device.partition(":")[0]))
+    if row is None:
         return EXACT
-    return found if rtol is None or atol is None else Tolerance(rtol, atol)
+    return row if rtol is None or atol is None else Tolerance(rtol, atol)
 
 
 def check_pair(rtol: float | None, atol: float | None, where: str) -> None:

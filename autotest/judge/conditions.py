@@ -38,21 +38,24 @@ GREAT = 1 << 24
 #: Where activations bend and numbers are rounded in two ways: halves and integers up to here.
 KINKS = 8
 #: (phase, kind) of every difference that a Program shows.
-Shown = frozenset[tuple[str, str]]
+PhaseKinds = frozenset[tuple[str, str]]
 
 
 def properties(program: Program) -> frozenset[str]:
-    """What the inputs of a Program have beyond the ordinary: layouts, classes of values, `empty`, `0-dim`."""
-    found: set[str] = set()
+    """What the inputs of a Program have beyond the ordinary, such as `{"channels_last", "nan"}`: layouts, classes of
+    values, `empty`, `0-dim`.
+    """
+    names: set[str] = set()
     for x in program.inputs:
-        found.update(_properties(x))
-    return frozenset(found)
+        names.update(_properties(x))
+    return frozenset(names)
 
 
 @dataclass(slots=True)
 class Facts:
-    """Finds the facts of divergences. What the first ones of an op, phase, kind and properties need is needed by the
-    others.
+    """Finds out what the inputs of divergences need for them to show.
+
+    What one divergence needs is taken over for all others of the same op, phase, kind and properties of inputs.
     """
 
     reference: Adapter
@@ -60,11 +63,11 @@ class Facts:
     rules: Rules
     known: dict[tuple[object, ...], tuple[str, ...]] = field(default_factory=dict)
 
-    def told(self, divergences: Sequence[Divergence], *, graph: bool) -> list[Divergence]:
+    def with_conditions(self, divergences: Sequence[Divergence], *, graph: bool) -> list[Divergence]:
         """The divergences with their facts; those whose inputs are ordinary are left as they are."""
-        return [self._told(divergence, graph) for divergence in divergences]
+        return [self._with_conditions(divergence, graph) for divergence in divergences]
 
-    def _told(self, divergence: Divergence, graph: bool) -> Divergence:
+    def _with_conditions(self, divergence: Divergence, graph: bool) -> Divergence:
         program, difference = divergence.proof, divergence.difference
         has = properties(program)
         # Each experiment with what never ends takes as long as the deadline.
@@ -80,7 +83,7 @@ class Facts:
         """One property after the other is taken away; what can go stays away."""
 
         def stands(candidate: Program) -> bool:
-            return wanted in self._shown(candidate, graph)
+            return wanted in self._phase_kinds(candidate, graph)
 
         # What does not show on its own needs nothing of its inputs that could be found out. Each experiment with what
         # ends the target costs a process: such a Program is taken at its word.
@@ -110,7 +113,9 @@ class Facts:
                 yield name
 
     def _class(self, program: Program, classes: Sequence[str], stands: Any) -> str:
-        """The first class of values that alone is enough; `special` where none is."""
+        """The first class of values that alone is enough for the divergence to show, such as `nan`; `special` where
+        none is.
+        """
         if len(classes) == 1:
             return classes[0]
         for name in classes:
@@ -119,7 +124,7 @@ class Facts:
                 return name
         return "special"
 
-    def _shown(self, program: Program, graph: bool) -> Shown:
+    def _phase_kinds(self, program: Program, graph: bool) -> PhaseKinds:
         """What a Program shows; nothing where the reference does not do what was recorded."""
         expected = Replay(self.reference, program, side="reference").run()
         if expected.backward_failure is not None:  # other values may give results of another size: what a mask selects
@@ -131,8 +136,8 @@ class Facts:
         if isinstance(eager, Death):
             return _of([of_death(program, eager, "eager_forward")])
         if not graph:
-            found = eager_differences(self.reference, program, expected, eager, self.rules)
-            return frozenset((d.phase, d.kind) for d in found)
+            differences = eager_differences(self.reference, program, expected, eager, self.rules)
+            return frozenset((d.phase, d.kind) for d in differences)
         if eager.ended:
             return frozenset()
         result = run_graph_alone(self.target, program, eager.gradient_keys())
@@ -140,12 +145,12 @@ class Facts:
             return _of([of_death(program, result, "graph_forward")])
         if not isinstance(result, Observation):
             return _of([of_refusal(program, result)])
-        found = compare(program, eager, result, self.rules, graph=True)
-        found = found or compare(program, expected, result, self.rules, graph=True)
-        return frozenset((d.phase, d.kind) for d in found)
+        differences = compare(program, eager, result, self.rules, graph=True)
+        differences = differences or compare(program, expected, result, self.rules, graph=True)
+        return frozenset((d.phase, d.kind) for d in differences)
 
 
-def _of(divergences: Sequence[Divergence]) -> Shown:
+def _of(divergences: Sequence[Divergence]) -> PhaseKinds:
     return frozenset((d.difference.phase, d.difference.kind) for d in divergences)
 
 
@@ -185,7 +190,7 @@ def _layout(x: Input) -> str:
 
 
 def _mask(x: Input, name: str) -> Array:
-    """Which elements are of a class; real and imaginary parts are looked at together."""
+    """Which elements are of a class, such as `nan`; a complex one is judged by its absolute value."""
     data = x.data
     kind = data.dtype.kind
     nothing = np.zeros(data.shape, bool)
@@ -195,26 +200,26 @@ def _mask(x: Input, name: str) -> Array:
     if kind in "iu":
         return size > GREAT if name == "huge" else nothing
     info = np.finfo(np.float32) if x.dtype == "bfloat16" else np.finfo(data.dtype)
-    found: Array = nothing
+    mask: Array = nothing
     if name == "nan":
-        found = np.isnan(data)
+        mask = np.isnan(data)
     elif name == "inf":
-        found = np.isinf(data)
+        mask = np.isinf(data)
     elif name == "huge":
-        found = np.isfinite(data) & (size >= float(info.max) ** 0.5 * 0.99)
+        mask = np.isfinite(data) & (size >= float(info.max) ** 0.5 * 0.99)
     elif name == "subnormal":
-        found = (size > 0) & (size <= float(info.tiny))
+        mask = (size > 0) & (size <= float(info.tiny))
     elif name == "zero":
-        found = size == 0
+        mask = size == 0
     elif name == "kink":
         halves = 2 * np.minimum(size, KINKS)  # a float64 twice as great may be none
-        found = (size <= KINKS) & (size > 0) & (halves == np.floor(halves))
+        mask = (size <= KINKS) & (size > 0) & (halves == np.floor(halves))
     elif name == "tie":
         _, first = np.unique(data, return_index=True)
         repeated = np.ones(data.size, bool)
         repeated[first] = False
-        found = repeated.reshape(data.shape) & np.isfinite(data)
-    return found
+        mask = repeated.reshape(data.shape) & np.isfinite(data)
+    return mask
 
 
 def _with(program: Program, change: Any) -> Program:
@@ -226,7 +231,9 @@ def _contiguous(x: Input) -> Input:
 
 
 def _calmed(x: Input, classes: Sequence[str]) -> Input:
-    """The input with ordinary values in place of those of some classes, within the range of its ordinary ones."""
+    """The input with ordinary values in place of those of some classes: [nan, 1.5, 2.5] without `nan` may be [2.1, 1.5,
+    2.5].
+    """
     if x.data.size == 0:
         return x
     special = np.zeros(x.data.shape, bool)
@@ -255,13 +262,15 @@ def _ordinary(x: Input, others: Array) -> Array:
 
 
 def _grown(reference: Adapter, program: Program, size: int | None) -> Program | None:
-    """The Program with 2 in place of each size 0 of its inputs, or, for None, with one dimension where there is none;
-    None where the reference refuses that.
+    """The Program with something in its empty inputs, or with a dimension for those that have none; None where the
+    reference refuses that.
+
+    `size` 0: shape (0, 3) becomes (2, 3). None: shape () becomes (1,).
     """
 
     def grow(x: Input) -> Input:
         old = tuple(x.data.shape)
-        shape = tuple(2 if one == 0 else one for one in old) if size == 0 else old or (1,)
+        shape = tuple(2 if length == 0 else length for length in old) if size == 0 else old or (1,)
         if shape == old:
             return x
         data = _ordinary(replace(x, data=np.empty(shape, x.data.dtype)), x.data.reshape(-1))

@@ -74,7 +74,11 @@ def random_calls(reference: Adapter, program: Program) -> Iterator[tuple[int, st
 
 
 def way(alone: Program) -> tuple[object, ...]:
-    """How a random call is made, numbers apart: its op and its switches. Two calls of one way share a sample."""
+    """How a random call is made, numbers apart: its op, its switches, and the types of its other arguments.
+
+    Two calls of one way share a sample: dropout with p=0.3 and with p=0.4 are one way, dropout with `inplace=True` is
+    another.
+    """
     return tuple(
         (call.op, *((key, part if type(part) in _SWITCHES else type(part).__name__) for key, part in _parts(call)))
         for call in alone.calls
@@ -92,49 +96,69 @@ def sample_differences(
 ) -> list[Divergence]:
     """How a target's samples of the random call `alone`, which is the call `index` of `program`, differ."""
     op = op_name(program.calls[index])
-    once = _shown(QuietReplay(reference, _repeated(alone, 1), side="reference").run(), 1)
+    once = _repeated_samples(reference, alone, 1)
     if not once or not once[0].size:
         return []
-    recurrent = weight(alone) >= RECURRENT_OPS
-    most = FEWEST if recurrent else MOST
-    repetitions = int(np.clip(ELEMENTS // max(array.size for array in once), FEWEST, most))
     broken = _gradient(target, program, index, alone, graph=graph) if op in _RATIOS else []
     if broken:
         return broken
-    if not graph:
-        repeated = _repeated(alone, repetitions)
-        expected = QuietReplay(reference, repeated, side="reference").run()
-        answer = run_alone(target, repeated)
-        if not isinstance(answer, Observation) or answer.ended or expected.ended:
-            return []  # how it fails, the case itself has shown
-        words = compare_samples(_shown(expected, repetitions), _shown(answer, repetitions))
-        return _told(words, "eager_forward", op, program, index, alone)
-    draws = FEW_DRAWS if recurrent else DRAWS
-    drawn = _shown(QuietReplay(reference, _repeated(alone, draws), side="reference").run(), draws)
+    if graph:
+        words = _compare_calls_of_graph(reference, target, alone)
+    else:
+        words = _compare_eager(reference, target, alone, max(array.size for array in once))
+    return _divergences(words, "graph_forward" if graph else "eager_forward", op, program, index, alone)
+
+
+def _compare_eager(reference: Adapter, target: Target, alone: Program, size: int) -> str | None:
+    """In which way eager samples of both sides differ, in words; `size` is how many elements one repetition gives."""
+    repetitions = int(np.clip(ELEMENTS // size, FEWEST, FEWEST if _recurrent(alone) else MOST))
+    repeated = _repeated(alone, repetitions)
+    expected = QuietReplay(reference, repeated, side="reference").run()
+    answer = run_alone(target, repeated)
+    if not isinstance(answer, Observation) or answer.ended or expected.ended:
+        return None  # how it fails, the case itself has shown
+    return compare_samples(_samples(expected, repetitions), _samples(answer, repetitions))
+
+
+def _compare_calls_of_graph(reference: Adapter, target: Target, alone: Program) -> str | None:
+    """Whether two calls of one graph draw the same numbers, in words; None where the reference may do so, too."""
+    recurrent = _recurrent(alone)
+    drawn = _repeated_samples(reference, alone, FEW_DRAWS if recurrent else DRAWS)
     if (_counts(drawn) > 1).any():
-        return []
-    in_graph = 4 if recurrent else IN_GRAPH
-    repeated = _repeated(alone, in_graph)
-    seen = run_graph_alone(target, repeated, (), [x.data for x in repeated.inputs])
-    if not isinstance(seen, Observation) or seen.again is None:
-        return []
-    first, second = _shown(seen, in_graph), _shown(seen.again, in_graph)
+        return None
+    repetitions = 4 if recurrent else IN_GRAPH
+    repeated = _repeated(alone, repetitions)
+    result = run_graph_alone(target, repeated, (), [x.data for x in repeated.inputs])
+    if not isinstance(result, Observation) or result.again is None:
+        return None
+    first, second = _samples(result, repetitions), _samples(result.again, repetitions)
     same = all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
-    words = "gives the same numbers at every call of the same graph, but should draw anew" if same else None
-    return _told(words, "graph_forward", op, program, index, alone)
+    return "gives the same numbers at every call of the same graph, but should draw anew" if same else None
+
+
+def _recurrent(alone: Program) -> bool:
+    """Whether a call takes so long that it is repeated less often."""
+    return weight(alone) >= RECURRENT_OPS
+
+
+def _repeated_samples(reference: Adapter, alone: Program, repetitions: int) -> list[Array]:
+    """Samples of so many repetitions on the reference."""
+    return _samples(QuietReplay(reference, _repeated(alone, repetitions), side="reference").run(), repetitions)
 
 
 def _gradient(target: Target, program: Program, index: int, alone: Program, *, graph: bool) -> list[Divergence]:
-    """Where the call scales each element by a random factor, its gradient has the same factor."""
+    """Where the call multiplies each element by a random factor, as dropout does, check that the gradient has the same
+    factor.
+    """
     [x, *_] = alone.inputs
     key = str(x.id)
     if not (x.requires_grad and len(alone.cotangents) == 1):
         return []
-    seen = run_graph_alone(target, alone, [key]) if graph else run_alone(target, alone)
+    answer = run_graph_alone(target, alone, [key]) if graph else run_alone(target, alone)
     [(id_, cotangent)] = alone.cotangents.items()
-    if not isinstance(seen, Observation) or seen.ended or id_ not in seen.outputs:
+    if not isinstance(answer, Observation) or answer.ended or id_ not in answer.outputs:
         return []
-    out, gradient = seen.outputs[id_].data, seen.gradients.get(key)
+    out, gradient = answer.outputs[id_].data, answer.gradients.get(key)
     if gradient is None or gradient.data.shape != x.data.shape or out.shape != x.data.shape:
         return []  # the case itself has shown it
     factor, given, drawn, result = (side.astype(np.float64) for side in (gradient.data, x.data, cotangent, out))
@@ -143,10 +167,12 @@ def _gradient(target: Target, program: Program, index: int, alone: Program, *, g
         wrong = known & ~np.isclose(factor * given, drawn * result, rtol=1e-3, atol=1e-6)
     words = f"has a gradient that does not follow its output in {int(wrong.sum())} of {wrong.size} elements"
     phase: Phase = "graph_backward" if graph else "eager_backward"
-    return _told(words if wrong.any() else None, phase, op_name(program.calls[index]), program, index, alone)
+    return _divergences(words if wrong.any() else None, phase, op_name(program.calls[index]), program, index, alone)
 
 
-def _told(words: str | None, phase: Phase, op: str, program: Program, index: int, alone: Program) -> list[Divergence]:
+def _divergences(
+    words: str | None, phase: Phase, op: str, program: Program, index: int, alone: Program
+) -> list[Divergence]:
     if words is None:
         return []
     difference = Difference(phase, "random", op, f"{op} {words}", call=index)
@@ -154,8 +180,8 @@ def _told(words: str | None, phase: Phase, op: str, program: Program, index: int
 
 
 def compare_samples(expected: Sequence[Array], actual: Sequence[Array]) -> str | None:
-    """In which way samples differ in distribution, in words; None where they do not. Each array is one output:
-    repetitions by its shape.
+    """In which way samples differ in distribution, in words; None where they do not. Each array is one output, of shape
+    (repetitions, *shape).
     """
     for left, right in zip(expected, actual, strict=True):
         if left.shape == right.shape:  # else the case itself has shown it
@@ -183,7 +209,7 @@ def _infinite(expected: Array, actual: Array) -> str | None:
 
 
 def _within_reach(*samples: Array) -> Iterator[Array]:
-    """Samples in float64, zeros for what is not finite, and nothing beyond what statistics can be worked out of."""
+    """Samples in float64: zeros for what is not finite, and nothing beyond `GREATEST`, whose square would overflow."""
     for sample in samples:
         yield np.clip(np.where(np.isfinite(sample), sample, 0).astype(np.float64), -GREATEST, GREATEST)
 
@@ -225,7 +251,7 @@ def _difference(expected: Array, actual: Array) -> str | None:
     ]
     statistics += [(f"have mean {{}} at element {i}", left[:, i], right[:, i]) for i in _positions(left.shape[1])]
     words, z, ours, theirs = max(
-        ((words, _z(a, b), float(a.mean()), float(b.mean())) for words, a, b in statistics), key=lambda one: one[1]
+        ((words, _z(a, b), float(a.mean()), float(b.mean())) for words, a, b in statistics), key=lambda row: row[1]
     )
     if z <= LIMIT:
         return None
@@ -233,8 +259,8 @@ def _difference(expected: Array, actual: Array) -> str | None:
 
 
 def _z(left: Array, right: Array) -> float:
-    """How many standard errors the means of two samples lie apart; the error is that of a sample in which half an
-    observation more varies, so that one without variance has some.
+    """How many standard errors apart the means of two samples are. The error also counts half an observation that may
+    vary, so that samples without variance have one.
     """
     floor = max(float(np.abs(left).max()), float(np.abs(right).max())) / len(left)
     error = np.sqrt((left.var() + right.var()) / len(left)) + floor / np.sqrt(len(left))
@@ -246,7 +272,9 @@ def _positions(size: int) -> list[int]:
 
 
 def _certain(outputs: Sequence[Array]) -> bool:
-    """Whether repetitions are so often the same that all of them may be by chance: a sample of few values."""
+    """Whether two repetitions agree with more than the chance `OFTEN`, as those of a single boolean do: then all being
+    the same says nothing.
+    """
     counts = _counts(outputs)
     total = int(counts.sum())
     return bool((counts * (counts - 1)).sum() > OFTEN * total * (total - 1))
@@ -265,16 +293,18 @@ def _repeating(array: Array) -> int:
     return int((ordered[..., 1:] == ordered[..., :-1]).any(-1).sum())
 
 
-def _shown(seen: Observation, repetitions: int) -> list[Array]:
-    """The outputs of a repeated Program: one array per output of one repetition, repetitions by its shape."""
-    arrays = [np.atleast_1d(shown.data) for shown in seen.outputs.values()]
+def _samples(observation: Observation, repetitions: int) -> list[Array]:
+    """The outputs of a repeated Program, one array per output of one repetition: 100 repetitions of a call that gives
+    shape (2, 3) give one array of shape (100, 2, 3).
+    """
+    arrays = [np.atleast_1d(output.data) for output in observation.outputs.values()]
     each = len(arrays) // repetitions
-    found = []
+    samples = []
     for position in range(each):
         column = arrays[position::each]
         if len({array.shape for array in column}) == 1 and column[0].dtype.kind in "biuf":
-            found.append(np.stack(column))
-    return found
+            samples.append(np.stack(column))
+    return samples
 
 
 def _repeated(alone: Program, repetitions: int) -> Program:

@@ -38,7 +38,7 @@ class GraphRun:
 
 
 def backward_share(cases: Sequence[Case], mode: GraphBackward) -> set[str]:
-    """Keys of the cases whose graph also runs backward: every fourth, at least three per test (`share`), all or
+    """Keys of the cases whose graph also runs backward: with `share` every fourth, at least three per test; else all or
     none.
     """
     differentiable = [case.key for case in cases if case.program.cotangents and case.gradient_keys()]
@@ -72,8 +72,10 @@ def batches(cases: Sequence[Case]) -> Iterator[list[Case]]:
 
 
 class GraphPhase:
-    """Runs the cases of one test in graphs; counts the workers it costs. Each graph is called again with what `again`
-    draws for its cases; None: only once.
+    """Runs the cases of one test in graphs; stops once they have ended `MAX_DEATHS` workers.
+
+    Each graph is called twice, the second time with the values that `again` draws for its cases; once where that is
+    None.
     """
 
     def __init__(self, target: GraphTarget, again: Draw | None = None) -> None:
@@ -94,7 +96,9 @@ class GraphPhase:
         return run
 
     def _narrow(self, batch: list[Case], backward: bool) -> Iterator[GraphRun]:
-        """Run a batch; one that fails as a whole is halved until the cases that fail alone are found."""
+        """Run a batch in one graph. One that fails as a whole is run again in halves, down to the cases that fail
+        alone; where none does, its first case gets the failure of the batch.
+        """
         if self._deaths >= MAX_DEATHS:
             reason = f"the graphs of this test have already ended {MAX_DEATHS} workers"
             for case in batch:
@@ -118,10 +122,10 @@ class GraphPhase:
             yield GraphRun(batch[0], backward, False, answer)
             return
         half = len(batch) // 2
-        found = [*self._narrow(batch[:half], backward), *self._narrow(batch[half:], backward)]
-        blamed = any(isinstance(run.result, (Death, GraphFailure)) for run in found)
-        skipped = any(run.result is None for run in found)
-        for position, run in enumerate(found):
+        runs = [*self._narrow(batch[:half], backward), *self._narrow(batch[half:], backward)]
+        blamed = any(isinstance(run.result, (Death, GraphFailure)) for run in runs)
+        skipped = any(run.result is None for run in runs)
+        for position, run in enumerate(runs):
             if position == 0 and not blamed and not skipped:  # each half runs alone: only together they fail
                 yield GraphRun(run.case, backward, True, answer)
             else:

@@ -43,8 +43,8 @@ MOST_WAYS = 4
 class Judge:
     """Judges the cases of one test and one origin on one target; of several ranks, in `consensus` with the others.
 
-    What it has seen of some cases spares it looking at others: remembered cases therefore have judges of their own, and
-    a run's own cases come to the same whatever is remembered.
+    What it has found in some cases spares it work on later ones. Remembered cases have a judge of their own, so that a
+    run's own cases get the same verdicts whatever is remembered.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Judge:
         if self.lacking(program):
             return []
         answer = run_alone(self.target, program)
-        return self._told(of_refused_draw(self.reference, self.target, program, answer))
+        return self._with_conditions(of_refused_draw(self.reference, self.target, program, answer))
 
     def _judge_eager(self, judgement: Judgement, answer: Observation | Death) -> None:
         case = judgement.case
@@ -108,7 +108,7 @@ class Judge:
             eager_differences(self.reference, case.program, case.reference, answer, self.options.rules),
         )
         if differences:
-            self._found(judgement, differences, self._localize(judgement, differences, graph=False))
+            self._keep(judgement, differences, self._localize(judgement, differences, graph=False))
             judgement.apart = not judgement.divergences
 
     def _judge_graphs(self, chunk: Sequence[Judgement]) -> None:
@@ -149,43 +149,43 @@ class Judge:
         if run.batched:
             alone = self._phase.alone(case, run.backward).result
             if isinstance(alone, Observation) and not self._graph_differences(judgement, alone):
-                self._found_in_batch(judgement, differences[0])
+                self._keep_in_batch(judgement, differences[0])
                 return
-        self._found(judgement, differences, self._localize(judgement, differences, graph=True))
+        self._keep(judgement, differences, self._localize(judgement, differences, graph=True))
 
     def _judge_again(self, judgement: Judgement, first: Observation, run: GraphRun) -> None:
         """Judge what the same graph showed at a second call, where its first call and eager are sound."""
-        second, shown, rules = run.second, first.again, self.options.rules
-        if judgement.divergences or isinstance(second, str) or shown is None:
+        second, again, rules = run.second, first.again, self.options.rules
+        if judgement.divergences or isinstance(second, str) or again is None:
             reason = second if isinstance(second, str) else "its first call diverges"
             judgement.graph.again = Check("unverified", reason)
             return
         judgement.graph.again = VERIFIED
-        found = second_call.differences(second, shown, rules)
-        if not found:
+        differences = second_call.differences(second, again, rules)
+        if not differences:
             return
         if run.batched:
             alone = self._phase.alone(judgement.case, run.backward).result
             if isinstance(alone, Observation) and (
                 alone.again is None or not second_call.differences(second, alone.again, rules)
             ):
-                self._found_in_batch(judgement, found[0])
+                self._keep_in_batch(judgement, differences[0])
                 return
         program, left = judgement.case.program, partial(self._decidable, judgement)
-        judged = second_call.judge(self.reference, self.target, program, second, shown, found, rules, left)
+        judged = second_call.judge(self.reference, self.target, program, second, again, differences, rules, left)
         # What eager computes wrong from these values is told as any other of its divergences.
-        told = [*judged] if any(one.difference.again for one in judged) else self._told(judged)
-        self._found(judgement, found if told else [], told)
+        kept = [*judged] if any(divergence.difference.again for divergence in judged) else self._with_conditions(judged)
+        self._keep(judgement, differences if kept else [], kept)
 
-    def _found_in_batch(self, judgement: Judgement, difference: Difference) -> None:
+    def _keep_in_batch(self, judgement: Judgement, difference: Difference) -> None:
         """Keep what a case's graph shows only where other cases share it: no call of its own is to blame."""
         message = f"{difference.message}; alone in its graph it does not"
         difference = replace(difference, kind="batch_only", message=message)
         program = judgement.case.program
-        self._found(judgement, [difference], [Divergence(difference, program, None, sides=judgement.sides)])
+        self._keep(judgement, [difference], [Divergence(difference, program, None, sides=judgement.sides)])
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
-        """What the graph computes otherwise than eager; and than the reference, where eager agrees with that."""
+        """How the graph differs from eager; where they agree, and eager is right, how it differs from the reference."""
         case, rules, eager = judgement.case, self.options.rules, judgement.sides.eager
         assert eager is not None, "what has no eager result has no graph"
         against_eager = compare(case.program, eager, result, rules, graph=True)
@@ -203,16 +203,16 @@ class Judge:
         if batched and isinstance(result, GraphFailure):
             message = f"its graph raised {result.classes[0]}: {result.message}; alone in its graph it does not"
             together = Difference("graph_forward", "batch_only", "the program", message)
-            self._found(judgement, [together], [Divergence(together, program, None)])
+            self._keep(judgement, [together], [Divergence(together, program, None)])
         else:
-            [refused] = self._told([of_refusal(program, result)], graph=True)
-            self._found(judgement, [refused.difference], [refused])
+            [refused] = self._with_conditions([of_refusal(program, result)], graph=True)
+            self._keep(judgement, [refused.difference], [refused])
             if self._dialect.passes_graph(self.reference, self.target, program):
                 judgement.unseen.append(refused)
 
     def _judge_samples(self, judgement: Judgement) -> None:
-        """Judge many repetitions of each random op, once per test and way of calling it: of one case nothing random can
-        be compared.
+        """Compare many repetitions of each random op, once per test and way of calling it: of one case nothing random
+        can be compared.
         """
         program, eager = judgement.case.program, judgement.sides.eager
         if judgement.divergences or eager is None or eager.ended or not self._consensus.alone:
@@ -223,13 +223,13 @@ class Judge:
                 continue
             sampled.add(called)
             for graph in (False, True) if judgement.graph.forward == VERIFIED else (False,):
-                found = sample_differences(self.reference, self.target, program, index, alone, graph=graph)
-                self._found(judgement, [divergence.difference for divergence in found], found)
+                divergences = sample_differences(self.reference, self.target, program, index, alone, graph=graph)
+                self._keep(judgement, [divergence.difference for divergence in divergences], divergences)
 
-    def _found(
-        self, judgement: Judgement, differences: Sequence[Difference], divergences: Sequence[Divergence]
-    ) -> None:
-        """Keep what `differences` were blamed on, and which of it the dialect's own harness would have passed."""
+    def _keep(self, judgement: Judgement, differences: Sequence[Difference], divergences: Sequence[Divergence]) -> None:
+        """Keep the divergences that `differences` were blamed on, and which of them the harness of the dialect would
+        have passed.
+        """
         judgement.divergences += divergences
         case = judgement.case
         judgement.unseen += self._dialect.unseen(differences, divergences, case.program, backward=case.backward)
@@ -242,14 +242,16 @@ class Judge:
         _, known = self._localized.get(signature, (0, []))
         if not known:  # each look at it costs a worker
             localized = localize_death(self.reference, self.target, divergence)
-            known = self._told([localized], graph=phase == "graph_forward")
+            known = self._with_conditions([localized], graph=phase == "graph_forward")
             self._localized[signature] = (1, known)
         difference = replace(divergence.difference, call=known[0].call)
-        told = replace(known[0], difference=difference, program=program, last_words=divergence.last_words)
-        self._found(judgement, [divergence.difference], [told])
+        blamed = replace(known[0], difference=difference, program=program, last_words=divergence.last_words)
+        self._keep(judgement, [divergence.difference], [blamed])
 
     def _localize(self, judgement: Judgement, differences: Sequence[Difference], *, graph: bool) -> list[Divergence]:
-        """Look call by call for the first such cases of the test; later ones of the same ops share what was found."""
+        """Run the calls of the first `LOCALIZED` such cases one by one; later cases of the same ops share what was
+        found.
+        """
         case, sides = judgement.case, judgement.sides
         signature = self._signature(case.program, differences)
         reference, target = self.reference, self.target
@@ -261,18 +263,20 @@ class Judge:
             return [Divergence(difference, case.program, first.call, first.alone, sides, facts=first.facts)]
         if count >= LOCALIZED and not self._consensus.alone:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
-        found = localize(reference, target, case.program, differences, self.options.rules, sides, graph=graph)
-        found = self._told(self._decidable(judgement, found), graph=graph)
-        if found:
-            self._localized[signature] = (count + 1, found)
-        return found
+        divergences = localize(reference, target, case.program, differences, self.options.rules, sides, graph=graph)
+        divergences = self._with_conditions(self._decidable(judgement, divergences), graph=graph)
+        if divergences:
+            self._localized[signature] = (count + 1, divergences)
+        return divergences
 
     def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
-        """What cases have in common that share a blame: all calls, for the blamed one is told by its place."""
+        """What cases have in common that share the blamed call: all their calls, dtypes, differences and properties of
+        inputs.
+        """
         calls = tuple((call.kind, call.op) for call in program.calls)
         dtypes = tuple(x.dtype for x in program.inputs)
-        shown = tuple(sorted({(d.phase, d.kind, d.buffer) for d in differences}))
-        return calls, dtypes, shown, properties(program)
+        kinds = tuple(sorted({(d.phase, d.kind, d.buffer) for d in differences}))
+        return calls, dtypes, kinds, properties(program)
 
     def _decidable(self, judgement: Judgement, divergences: Sequence[Divergence]) -> list[Divergence]:
         """What of the divergences the reference defines; the case keeps its doubts about the rest."""
@@ -280,11 +284,13 @@ class Judge:
         judgement.doubts += doubts
         return left
 
-    def _told(self, divergences: Sequence[Divergence], *, graph: bool = False) -> list[Divergence]:
-        """The divergences with what their inputs need for them to show; ranks would have to agree on experiments."""
+    def _with_conditions(self, divergences: Sequence[Divergence], *, graph: bool = False) -> list[Divergence]:
+        """The divergences with what their inputs need for them to show; of several ranks as they are, for ranks would
+        have to agree on each experiment.
+        """
         if not self._consensus.alone:
             return list(divergences)
-        return self._facts.told(divergences, graph=graph)
+        return self._facts.with_conditions(divergences, graph=graph)
 
     def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
         """The differences of all ranks: whatever one of them has to look at again, all run again."""

@@ -40,9 +40,14 @@ EAGER_FAILED = Check("unverified", "its eager run failed")
 
 @dataclass(slots=True)
 class Checks:
-    """What of a case was held against the reference, besides its eager forward and backward: its static graph's, the
-    buffers that this leaves (`state`), a second call of the same graph (`again`), and eager second derivatives
-    (`second`); None where the question does not arise.
+    """What of a case was held against the reference, besides its eager forward and backward.
+
+    Attributes:
+        forward, backward: of its static graph.
+        second: its eager second derivatives; None where none are asked for.
+        state: the buffers of modules after its graph; None where there are none.
+        again: a second call of the same graph; None where its first one was not judged.
+        distributed, random: whether it has global tensors, and random calls.
     """
 
     forward: Check = OFF
@@ -67,13 +72,13 @@ class Checks:
 
     def record(self) -> dict[str, str]:
         """What the records keep: `{"forward": "verified", "backward": "off"}`."""
-        told = {"forward": str(self.forward), "backward": str(self.backward)}
+        row = {"forward": str(self.forward), "backward": str(self.backward)}
         if self.distributed:
-            told["eager"] = "global"
+            row["eager"] = "global"
         if self.random:
-            told["random"] = "tainted"
+            row["random"] = "tainted"
         others = {"second": self.second, "state": self.state, "again": self.again}
-        return told | {name: str(check) for name, check in others.items() if check is not None}
+        return row | {name: str(check) for name, check in others.items() if check is not None}
 
 
 @dataclass(slots=True)

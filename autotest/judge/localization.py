@@ -32,9 +32,9 @@ def localize(
 ) -> list[Divergence]:
     """The divergences behind `differences`: one per call that diverges alone.
 
-    `sides` are what `program` showed. A difference that already names its call keeps it, but for one in what the body
-    has read, which comes of a call before. What no call shows alone is blamed on the Program as a whole, once per
-    phase, or on the call that read it.
+    A difference that names its call keeps it. One in what the body has read (`x.item()`) names the read, and comes of a
+    call before: it is looked for like those without a call. What no call shows alone is blamed on the Program as a
+    whole, once per phase, or on the read. `sides` are what `program` showed.
     """
     settled = [
         Divergence(d, program, d.call, sides=sides) for d in differences if d.call is not None and d.part != "host"
@@ -45,11 +45,11 @@ def localize(
     only = only_call(program)
     if only is not None and all(d.call is None for d in open_):
         return _distinct([*settled, *(Divergence(d, program, only, sides=sides) for d in open_)])
-    found = list(_alone(reference, target, program, rules, graph=graph))
+    isolated = list(_alone(reference, target, program, rules, graph=graph))
     phases = {d.phase for d in open_}
-    shown = [d for d in found if d.difference.phase in phases or not program.cotangents]
-    if shown:
-        return _distinct([*settled, *found])
+    in_phase = [d for d in isolated if d.difference.phase in phases or not program.cotangents]
+    if in_phase:
+        return _distinct([*settled, *isolated])
     if settled:
         return _distinct(settled)
     # A layout that no call gives alone comes of a result that lies in another lawful way before it.
@@ -67,9 +67,10 @@ def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
 
 
 def localize_death(reference: Adapter, target: Target, divergence: Divergence) -> Divergence:
-    """What `of_death` told, with the call that ends the worker alone; the call that it was at is tried first.
+    """What `of_death` gave, with the call that ends the worker when it runs alone; the call that it was at is tried
+    first.
 
-    One more worker dies of that. What hangs is not run again: it would be waited for once more.
+    This costs one more worker. A target that hung is not run again: the whole deadline would pass once more.
     """
     program, noted, difference = divergence.program, divergence.call, divergence.difference
     if difference.kind == "timeout" or only_call(program) is not None or distributed(program):
@@ -79,7 +80,7 @@ def localize_death(reference: Adapter, target: Target, divergence: Divergence) -
         tried = [] if refused is None else [(noted, refused)]
     else:
         tried = [(index, alone) for index, alone, _ in isolate(reference, program)]
-        tried.sort(key=lambda one: one[0] != noted)
+        tried.sort(key=lambda candidate: candidate[0] != noted)
     for index, alone in tried:
         if _ends(target, alone, difference.phase):
             return replace(divergence, call=index, alone=alone, difference=replace(difference, call=index))
@@ -119,10 +120,10 @@ def of_refused_draw(
 
 
 def call_alone(reference: Adapter, program: Program, index: int) -> Program | None:
-    """One call as a Program of its own, whether the reference refuses it or not; None where it cannot stand alone."""
+    """One call as a Program of its own, one that the reference refuses included; None where it cannot stand alone."""
     if program.calls[index].raises:
         return isolate_refused(reference, program, index)
-    return next((alone for found, alone, _ in isolate(reference, program) if found == index), None)
+    return next((alone for position, alone, _ in isolate(reference, program) if position == index), None)
 
 
 def only_call(program: Program) -> int | None:
@@ -136,32 +137,32 @@ def only_call(program: Program) -> int | None:
 
 
 def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
-    """One divergence per phase, kind, call and buffer: the first says the most."""
-    seen: dict[tuple[str, str, int | None, str], Divergence] = {}
+    """One divergence per phase, kind, call and buffer: the first that came."""
+    firsts: dict[tuple[str, str, int | None, str], Divergence] = {}
     for divergence in divergences:
         difference = divergence.difference
-        seen.setdefault((difference.phase, difference.kind, divergence.call, difference.buffer), divergence)
-    return list(seen.values())
+        firsts.setdefault((difference.phase, difference.kind, divergence.call, difference.buffer), divergence)
+    return list(firsts.values())
 
 
 def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool) -> Iterator[Divergence]:
     names = Names(program)
     isolated = list(isolate(reference, program))
     eager = target.eager([alone for _, alone, _ in isolated])
-    for (index, alone, reference_seen), answer in zip(isolated, eager, strict=True):
+    for (index, alone, expected), answer in zip(isolated, eager, strict=True):
         if not isinstance(answer, Observation):
             continue
-        sides = Sides(reference_seen, answer)
+        sides = Sides(expected, answer)
         if not graph:
-            found = eager_differences(reference, alone, reference_seen, answer, rules, names=names)
+            differences = eager_differences(reference, alone, expected, answer, rules, names=names)
         elif answer.ended:
             continue
         else:
             result = run_graph_alone(target, alone, answer.gradient_keys())
-            if not isinstance(result, Observation) or not compare(alone, reference_seen, result, rules, graph=True):
+            if not isinstance(result, Observation) or not compare(alone, expected, result, rules, graph=True):
                 continue
             sides.graph = result
             # What eager does wrong already is no fault of the graph: it is held against eager.
-            found = compare(alone, answer, result, rules, graph=True, names=names)
-        for difference in found:
+            differences = compare(alone, answer, result, rules, graph=True, names=names)
+        for difference in differences:
             yield Divergence(replace(difference, call=None), program, index, alone, sides)

@@ -39,9 +39,12 @@ def drawing(reference: Adapter) -> Draw:
     return draw
 
 
-def differences(second: SecondCall, shown: Observation, rules: Rules) -> list[Difference]:
+def differences(second: SecondCall, result: Observation, rules: Rules) -> list[Difference]:
     """How the second call differs from the reference."""
-    return [replace(one, again=True) for one in compare(second.program, second.reference, shown, rules, graph=True)]
+    return [
+        replace(difference, again=True)
+        for difference in compare(second.program, second.reference, result, rules, graph=True)
+    ]
 
 
 def judge(
@@ -49,54 +52,55 @@ def judge(
     target: Target,
     program: Program,
     second: SecondCall,
-    shown: Observation,
-    found: Sequence[Difference],
+    result: Observation,
+    graph_differences: Sequence[Difference],
     rules: Rules,
     decidable: Callable[[Sequence[Divergence]], Sequence[Divergence]],
 ) -> Sequence[Divergence]:
-    """The divergences behind `found`, which the graph of `program` showed at its second call: eager's own where eager
-    computes the same from these values, else the graph's, blamed on the call whose own graph shows it. `decidable`
-    leaves of some what the reference defines.
+    """The divergences behind `graph_differences`, which the graph of `program` showed at its second call.
+
+    Where eager computes the same from these values, and wrong, they are eager's own; else the graph's, blamed on the
+    call whose own graph shows them. `decidable` leaves of divergences what the reference defines.
     """
     eager = run_alone(target, second.program)
     call = only_call(program)
-    if isinstance(eager, Observation) and not compare(second.program, eager, shown, rules, graph=True):
+    if isinstance(eager, Observation) and not compare(second.program, eager, result, rules, graph=True):
         own = eager_differences(reference, second.program, second.reference, eager, rules)
         if own:
             sides = Sides(second.reference, eager)
             return decidable(localize(reference, target, second.program, own, rules, sides, graph=False))
-    sides = Sides(second.reference, eager if isinstance(eager, Observation) else None, shown)
+    sides = Sides(second.reference, eager if isinstance(eager, Observation) else None, result)
     # Whether the reference defines them is asked of the values that the second call was given.
-    found = [
+    graph_differences = [
         divergence.difference
-        for divergence in decidable([Divergence(each, second.program, call, sides=sides) for each in found])
+        for divergence in decidable([Divergence(each, second.program, call, sides=sides) for each in graph_differences])
     ]
-    if found and call is None:
-        backward = any(difference.phase == "graph_backward" for difference in found)
+    if graph_differences and call is None:
+        backward = any(difference.phase == "graph_backward" for difference in graph_differences)
         alone = _alone(reference, target, program, rules, backward)
         if alone:
             return alone
     first: dict[tuple[str, str], Difference] = {}
-    for difference in found:
+    for difference in graph_differences:
         first.setdefault((difference.phase, difference.kind), difference)
     return [Divergence(difference, program, call, sides=sides) for difference in first.values()]
 
 
 def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, backward: bool) -> list[Divergence]:
     """The calls whose graph of their own differs at its second call, once per phase and kind."""
-    found: dict[tuple[str, str, int], Divergence] = {}
+    divergences: dict[tuple[str, str, int], Divergence] = {}
     for index, alone, first in isolate(reference, program):
         second = second_call(reference, alone, first)
         if isinstance(second, str):
             continue
-        seen = run_graph_alone(target, alone, first.gradient_keys() if backward else (), second.arrays)
-        if not isinstance(seen, Observation) or seen.again is None or compare(alone, first, seen, rules, graph=True):
+        run = run_graph_alone(target, alone, first.gradient_keys() if backward else (), second.arrays)
+        if not isinstance(run, Observation) or run.again is None or compare(alone, first, run, rules, graph=True):
             continue
-        for difference in differences(second, seen.again, rules):
-            sides = Sides(second.reference, None, seen.again)
+        for difference in differences(second, run.again, rules):
+            sides = Sides(second.reference, None, run.again)
             divergence = Divergence(difference, program, index, alone, sides)
-            found.setdefault((difference.phase, difference.kind, index), divergence)
-    return list(found.values())
+            divergences.setdefault((difference.phase, difference.kind, index), divergence)
+    return list(divergences.values())
 
 
 __all__ = ["Draw", "differences", "drawing", "judge"]

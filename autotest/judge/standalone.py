@@ -42,7 +42,7 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
     facts = Facts(reference, target, rules)
     if isinstance(eager, Death):
         died = of_death(program, eager, "eager_forward")
-        return facts.told([localize_death(reference, target, died)], graph=False)
+        return facts.with_conditions([localize_death(reference, target, died)], graph=False)
     sampled = [
         divergence
         for index, _, alone in random_calls(reference, program)
@@ -51,10 +51,10 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
     if sampled:
         return sampled
     if graph:
-        return facts.told(_in_graph(reference, target, program, rules, expected, eager), graph=True)
-    found = eager_differences(reference, program, expected, eager, rules)
-    localized = localize(reference, target, program, found, rules, Sides(expected, eager), graph=False)
-    return facts.told(decidable(reference, localized)[0], graph=False)
+        return facts.with_conditions(_in_graph(reference, target, program, rules, expected, eager), graph=True)
+    differences = eager_differences(reference, program, expected, eager, rules)
+    localized = localize(reference, target, program, differences, rules, Sides(expected, eager), graph=False)
+    return facts.with_conditions(decidable(reference, localized)[0], graph=False)
 
 
 def _in_graph(
@@ -62,8 +62,8 @@ def _in_graph(
 ) -> Sequence[Divergence]:
     """What a graph of the Program's own shows, at its first call and at a second one."""
 
-    def left(found: Sequence[Divergence]) -> list[Divergence]:
-        return decidable(reference, found)[0]
+    def left(divergences: Sequence[Divergence]) -> list[Divergence]:
+        return decidable(reference, divergences)[0]
 
     second = called_again(reference, program, expected)
     again = None if isinstance(second, str) else second.arrays
@@ -73,11 +73,12 @@ def _in_graph(
     if not isinstance(result, Observation):
         skipped = isinstance(result, GraphRefusal) and result.skipped
         return [] if skipped else [of_refusal(program, result)]
-    found = compare(program, eager, result, rules, graph=True) or compare(program, expected, result, rules, graph=True)
-    if found or result.again is None or isinstance(second, str):
+    differences = compare(program, eager, result, rules, graph=True)
+    differences = differences or compare(program, expected, result, rules, graph=True)
+    if differences or result.again is None or isinstance(second, str):
         sides = Sides(expected, eager, result)
-        return left(localize(reference, target, program, found, rules, sides, graph=True))
-    shown = second_call.differences(second, result.again, rules)
-    if not shown:
+        return left(localize(reference, target, program, differences, rules, sides, graph=True))
+    differences_again = second_call.differences(second, result.again, rules)
+    if not differences_again:
         return []
-    return second_call.judge(reference, target, program, second, result.again, shown, rules, left)
+    return second_call.judge(reference, target, program, second, result.again, differences_again, rules, left)

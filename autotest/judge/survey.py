@@ -15,7 +15,7 @@ from autotest.compare.tolerance import Tolerance, tolerance
 from autotest.compare.ulp import ulps
 from autotest.compare.values import agreeing
 from autotest.options import TestOptions
-from autotest.oracle.perturbation import Reruns, shown
+from autotest.oracle.perturbation import Reruns, compared_array
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation, Seen
@@ -28,8 +28,13 @@ _NAMED = 3
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Error:
-    """The largest error of one place: as a share of the table's tolerance and in units in the last place, the case that
-    shows it, and the shares by which both sides miss what the reference gives in float64 (None: it cannot be asked).
+    """The largest error of one op, dtype, device and phase.
+
+    Attributes:
+        share, ulp: the error in units of what the tolerance table allows, and in units in the last place.
+        key: the case that shows it.
+        reference, target: how far each side is off the reference's float64 run, as shares like `share`; None where that
+            cannot be run.
     """
 
     share: float
@@ -40,16 +45,20 @@ class Error:
 
 
 class Survey:
-    """The errors of one test. Asking the reference in float64 costs a run per case: that is done where `exact`."""
+    """The largest errors of one test. With `exact` the reference also runs each case in float64, which costs a run per
+    case.
+    """
 
     def __init__(self, reference: Reference, options: TestOptions, *, exact: bool) -> None:
         self._reference = reference
         self._options = options
         self._exact = exact
-        self._found: dict[Place, Error] = {}
+        self._largest: dict[Place, Error] = {}
 
     def take(self, case: Case, answer: Observation, *, graph: bool = False) -> None:
-        """Measure what a side shows of a case against the reference; what is not accepted is not measured."""
+        """Measure how far a side is off the reference in a case; what the tolerance does not accept is a divergence,
+        and not measured.
+        """
         side = "graph" if graph else "eager"
         reruns = Reruns(self._reference, case.program, several=False) if self._exact else None
         for part, key, expected, actual in _pairs(case.reference, answer):
@@ -58,9 +67,9 @@ class Survey:
             phase = {"gradient": "backward", "buffer": "state" if graph else "forward"}.get(part, "forward")
             place = (op_of(case), expected.dtype, expected.device.partition(":")[0], f"{side}_{phase}")
             error = self._error(case, part, key, expected, actual, reruns)
-            held = self._found.get(place)
+            held = self._largest.get(place)
             if error is not None and (held is None or error.share > held.share):
-                self._found[place] = error
+                self._largest[place] = error
 
     def _error(
         self, case: Case, part: Part, key: str, expected: Seen, actual: Seen, reruns: Reruns | None
@@ -76,7 +85,7 @@ class Survey:
         shares: list[float | None] = [None, None]
         if reruns is not None and reruns.exact is not None:
             question = Difference("eager_forward", "value", "", "", part=part, key=key)
-            exact = shown(reruns.program, reruns.exact, question)
+            exact = compared_array(reruns.program, reruns.exact, question)
             if exact is not None and exact.shape == expected.shape:
                 shares = [_share(exact, side.data, table, measured) for side in (expected, actual)]
         apart = ulps(expected.data, actual.data, expected.dtype)[measured]
@@ -87,7 +96,7 @@ class Survey:
         """What was found, as the records keep it."""
         options = self._options
         own = None if options.own_tolerance is None else [*options.own_tolerance]
-        for (op, dtype, device, phase), error in sorted(self._found.items()):
+        for (op, dtype, device, phase), error in sorted(self._largest.items()):
             table = tolerance(dtype, device, None, None)
             yield {
                 "op": op,
@@ -113,9 +122,9 @@ def op_of(case: Case) -> str:
 
 def _pairs(expected: Observation, actual: Observation) -> Iterator[tuple[Part, str, Seen, Seen]]:
     """What both sides show of one thing."""
-    for id_, seen in expected.outputs.items():
+    for id_, output in expected.outputs.items():
         if id_ in actual.outputs:
-            yield "output", str(id_), seen, actual.outputs[id_]
+            yield "output", str(id_), output, actual.outputs[id_]
     for key, gradient in expected.gradients.items():
         other = actual.gradients.get(key)
         if gradient is not None and other is not None:

@@ -28,10 +28,10 @@ class Shard:
         return f"{self.index}/{self.count}"
 
     def holds(self, test: str | None) -> bool:
-        """Whether the test whose cases have this name in their keys belongs here; None, a test without cases, belongs
-        to shard 1.
+        """Whether a test belongs here, by the name that its cases have in their keys; None, a test without cases,
+        belongs to shard 1.
 
-        The name alone decides, by its SHA-256: neither the order nor the presence of other tests moves a test.
+        The SHA-256 of the name decides, so that other tests, added or moved, leave it where it is.
         """
         if test is None:
             return self.index == 1

@@ -80,8 +80,8 @@ UNLESS = Kind(operator.not_, flag=True)
 
 
 class Face(NamedTuple):
-    """How an option is told of where it can be given: its help, and what stands there for its value; None: what the
-    command line has for its kind.
+    """How an option is described in one place: its help, and what stands for its value (`metavar`; None: what click
+    shows for its kind).
     """
 
     help: str
@@ -90,10 +90,13 @@ class Face(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A row: an option by its name in Python, what may be given, and what counts where nothing is.
+    """A row of the table.
 
-    `run` is its face for `autotest run`, `pytest` that for pytest; None where it cannot be given. `field` is the field
-    of `RunOptions` that it fills, where that is called otherwise.
+    Attributes:
+        name: in Python, `case_timeout`.
+        kind: what may be given; `default`: what counts where nothing is.
+        run, pytest: how `autotest run` and pytest describe it; None where it cannot be given.
+        field: the field of `RunOptions` that it fills, where that is not its name.
     """
 
     name: str
@@ -114,9 +117,9 @@ class Option:
         return f"--autotest-{self.name.replace('_', '-')}"
 
     def read(self, given: Any, knob: str | None = None) -> Any:
-        """What a given text means, or a flag; None, for nothing given, means None.
+        """What a given value means: "60" for `case_timeout` is 60.0, and None, for nothing given, is None.
 
-        Raises UsageError that names `knob`, by default pytest's, for what means nothing.
+        Raises UsageError, naming `knob` (by default pytest's option), for a value that means nothing.
         """
         if given is None:
             return None

@@ -58,11 +58,11 @@ def attribute(
     allowance = budget.allow()
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are what it is about, often enough
-            found = Inquiry(reference, target, rules, divergence, allowance).verdict()
+            attribution = Inquiry(reference, target, rules, divergence, allowance).verdict()
     except OutOfTimeError:
-        found = Attribution("not judged", f"its {allowance.seconds:g} s were spent")
+        attribution = Attribution("not judged", f"its {allowance.seconds:g} s were spent")
     budget.take(allowance)
-    return budget.keep(fingerprint, found)
+    return budget.keep(fingerprint, attribution)
 
 
 class Inquiry:
@@ -88,7 +88,7 @@ class Inquiry:
         if difference.again:
             return Attribution("target", "its graph is right at its first call, and wrong at its second")
         expected, again = self._run_reference(), self._run_reference()
-        if self._there(expected, again):
+        if self._places(expected, again):
             return Attribution("nondeterministic", "the reference gives another result when it runs again")
         if difference.kind == "random":
             return Attribution(
@@ -100,20 +100,7 @@ class Inquiry:
             if answers or difference.kind not in ("exception", "structure"):
                 return Attribution("nondeterministic", "the target answers at one run, and fails at another")
             return Attribution("target", "it refuses what the reference runs, each time")
-        actual = answers[0]
-        shown = self._there(expected, actual)
-        if any(self._there(expected, other) != shown or self._apart(actual, other) for other in answers[1:]):
-            return Attribution("nondeterministic", f"the target gives another result when it runs again ({RUNS} runs)")
-        if not shown:
-            if self._graph:
-                return Attribution("target", "its graph gives what the reference gives, and its eager run does not")
-            return Attribution("nondeterministic", f"run again, it does not show ({RUNS} runs)")
-        self._allowance.check()
-        if difference.kind in NUMBERS:
-            found = self._by_numbers(expected, actual)
-            if found is not None:
-                return found
-        return self._by_facts(expected, shown)
+        return self._by_repetition(expected, answers) or self._by_opinions(expected, answers[0])
 
     # Runs.
 
@@ -125,26 +112,28 @@ class Inquiry:
         """What the target shows at each of several runs; a Death or refusal where it shows nothing."""
         if not self._graph:
             return list(self._target.eager([self._program] * RUNS))
-        found: list[object] = []
+        results: list[object] = []
         eager = run_alone(self._target, self._program)
         gradients = eager.gradient_keys() if isinstance(eager, Observation) else ()
         for _ in range(RUNS):
             self._allowance.check()
-            found.append(run_graph_alone(self._target, self._program, gradients))
-            if isinstance(found[-1], Death):
+            results.append(run_graph_alone(self._target, self._program, gradients))
+            if isinstance(results[-1], Death):
                 break
-        return found
+        return results
 
-    def _there(self, expected: Observation, seen: Observation) -> frozenset[tuple[str, str, str]]:
-        """How a run differs from the reference's at the place that the divergence is about: what exactly is wrong with
-        numbers, runs tell by themselves.
+    def _places(self, expected: Observation, observation: Observation) -> frozenset[tuple[str, str, str]]:
+        """Part, key and message of each tensor that differs in the way that the divergence is about.
+
+        The message is empty but where it says which dtype, shape or layout is wrong: what is wrong with numbers, runs
+        tell by themselves.
         """
         wanted = self._difference
-        found = compare(self._program, expected, seen, self._rules, graph=self._graph)
+        differences = compare(self._program, expected, observation, self._rules, graph=self._graph)
         if wanted.kind in NUMBERS:
-            return frozenset((d.part, d.key, "") for d in found if self._of_numbers(d))
+            return frozenset((d.part, d.key, "") for d in differences if self._of_numbers(d))
         worded = wanted.kind in ("dtype", "shape", "layout")
-        return frozenset((d.part, d.key, d.message if worded else "") for d in found if d.kind == wanted.kind)
+        return frozenset((d.part, d.key, d.message if worded else "") for d in differences if d.kind == wanted.kind)
 
     def _of_numbers(self, other: Difference) -> bool:
         wanted = self._difference
@@ -155,6 +144,24 @@ class Inquiry:
         if self._difference.kind not in NUMBERS:
             return False
         return any(self._of_numbers(d) for d in compare(self._program, left, right, self._rules, graph=self._graph))
+
+    def _by_repetition(self, expected: Observation, answers: list[Observation]) -> Attribution | None:
+        """What it says that the target was run several times; None where it was wrong in one way each time."""
+        actual, *others = answers
+        places = self._places(expected, actual)
+        if any(self._places(expected, other) != places or self._apart(actual, other) for other in others):
+            return Attribution("nondeterministic", f"the target gives another result when it runs again ({RUNS} runs)")
+        if places:
+            return None
+        if self._graph:
+            return Attribution("target", "its graph gives what the reference gives, and its eager run does not")
+        return Attribution("nondeterministic", f"run again, it does not show ({RUNS} runs)")
+
+    def _by_opinions(self, expected: Observation, actual: Observation) -> Attribution:
+        """Ask for a third opinion: exact numbers where numbers differ, else what other code of the reference does."""
+        self._allowance.check()
+        by_numbers = self._by_numbers(expected, actual) if self._difference.kind in NUMBERS else None
+        return by_numbers or self._by_facts(expected, self._places(expected, actual))
 
     # Numbers.
 
@@ -191,16 +198,16 @@ class Inquiry:
 
     # Everything else.
 
-    def _by_facts(self, expected: Observation, shown: frozenset[tuple[str, str, str]]) -> Attribution:
+    def _by_facts(self, expected: Observation, places: frozenset[tuple[str, str, str]]) -> Attribution:
         """Ask the reference's kernels, called past its public functions; `shown` is what the target does otherwise."""
-        seen, sources = self._opinions.plain
+        observation, sources = self._opinions.plain
         self._allowance.check()
         if not sources:
             return Attribution("target", f"no third opinion on {self._op}, and the reference gives the same twice")
-        who, told = listed(sources), self._there(expected, seen)
-        if not told:
+        who, others = listed(sources), self._places(expected, observation)
+        if not others:
             return Attribution("target", f"{who} does as the reference does")
-        if told == shown:
+        if others == places:
             return Attribution("reference", f"{who} does as the target does")
         return Attribution("target", f"{who} does as neither side, and the reference gives the same twice")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from autotest.compare.difference import Difference
 from autotest.compare.values import wide
-from autotest.oracle.perturbation import NEARER, Reruns, shown
+from autotest.oracle.perturbation import NEARER, Reruns, compared_array
 from autotest.oracle.spread import Spread
 from dual_object.errors import CannotWiden
 from dual_object.program.precision import widened
@@ -35,8 +35,10 @@ KINKED = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """An exact answer: values in float64, or integers (NaN where `known` is false), and whose they are: the code's
-    names, or empty for the reference's own.
+    """An exact answer: values in float64, or integers, where `known` (NaN elsewhere).
+
+    `sources` name the code that gave it, such as `("finite differences", "NumPy")`; empty: the reference itself, in
+    float64.
     """
 
     values: Array
@@ -60,15 +62,15 @@ class Opinions:
     def exact(self, difference: Difference, wrong: Array) -> Exact | None:
         """What `difference` is about, in float64: by independent code where there is any, else by the reference."""
         if difference.part == "gradient":
-            found = self._by_differences(difference, wrong)
-            if found is not None:
-                return found
+            gradient = self._by_differences(difference, wrong)
+            if gradient is not None:
+                return gradient
         for differentiable in (False, True) if difference.part in ("output", "host", "input") else (True,):
-            seen = self._wide(differentiable=differentiable)
-            if seen is not None and seen[1]:
-                values = array_of(self.program, seen[0], difference)
+            answer = self._wide(differentiable=differentiable)
+            if answer is not None and answer[1]:
+                values = array_of(self.program, answer[0], difference)
                 if values is not None and values.shape == wrong.shape:
-                    return Exact(_kept(values), np.ones(wrong.shape, bool), seen[1])
+                    return Exact(_kept(values), np.ones(wrong.shape, bool), answer[1])
         own = self._reruns.exact
         values = None if own is None else array_of(self.program, own, difference)
         if values is None or values.shape != wrong.shape:
@@ -76,8 +78,8 @@ class Opinions:
         return Exact(_kept(values), np.ones(wrong.shape, bool), ())
 
     def spread(self, difference: Difference, shape: tuple[int, ...]) -> Array:
-        """How far each element moves where all inputs are nudged by a few units of their rounding, and the results of
-        calls where there are several; 0 where it jumps, for both sides stand at the same place of a jump.
+        """How far each element moves when all inputs are nudged by a few units of their rounding (with `several`, the
+        results of calls as well); 0 where it jumps, for both sides stand at the same place of a jump.
         """
         reruns = self._reruns
         exact = None if reruns.exact is None else array_of(self.program, reruns.exact, difference)
@@ -92,8 +94,8 @@ class Opinions:
         return np.where(moves > 0, moves, Spread.of(exact, nearer, nearest, scale * NEARER).moves)
 
     def unsteadiness(self, difference: Difference, shape: tuple[int, ...]) -> Array:
-        """How far the reference is from its own float64 run on inputs beside the Program's: what its own arithmetic
-        loses, which no nudge of the inputs shows.
+        """How far the reference is from its own float64 run on inputs a thousandth beside the Program's: that much its
+        arithmetic loses, which no nudge of the inputs shows.
         """
         lost = np.zeros(shape)
         for seed in range(NEIGHBOURS):
@@ -116,12 +118,12 @@ class Opinions:
         return lost
 
     def _arrays(self, difference: Difference, exact: Array, runs: Sequence[Observation]) -> list[Array]:
-        """What the runs show of a difference; one of another shape, and each element that is not finite, say nothing:
-        a slope near a pole is looked for in the runs that do not reach it.
+        """What each run shows of a difference; a run of another shape is left out, and the exact value stands for an
+        element that is not finite: near a pole, only runs that do not reach it show the slope.
         """
-        found = [array_of(self.program, seen, difference) for seen in runs]
-        shown = [wide(values) for values in found if values is not None and values.shape == exact.shape]
-        return [np.where(np.isfinite(values), values, exact) for values in shown]
+        arrays = [array_of(self.program, run, difference) for run in runs]
+        alike = [wide(values) for values in arrays if values is not None and values.shape == exact.shape]
+        return [np.where(np.isfinite(values), values, exact) for values in alike]
 
     def _wide(self, *, differentiable: bool) -> tuple[Observation, tuple[str, ...]] | None:
         """A run in float64; None where there can be none."""
@@ -133,16 +135,16 @@ class Opinions:
             inputs = [dataclasses.replace(x, requires_grad=False) for x in program.inputs]
             program = dataclasses.replace(program, inputs=inputs, cotangents={}, second_cotangents={})
         with self._reference.default_dtype("float64"):
-            seen, sources = self._run(program, differentiable=differentiable)
-        failed = seen.ended or seen.backward_failure is not None or seen.second_failure is not None
-        return None if failed else (seen, sources)
+            observation, sources = self._run(program, differentiable=differentiable)
+        failed = observation.ended or observation.backward_failure is not None or observation.second_failure is not None
+        return None if failed else (observation, sources)
 
     def _run(self, program: Program, *, differentiable: bool) -> tuple[Observation, tuple[str, ...]]:
         from dual_object.adapters.torch.independent import Opinion
 
         replay = Opinion(self._reference, program, differentiable=differentiable)
-        seen = replay.run()
-        return seen, tuple(dict.fromkeys(replay.sources.values()))
+        observation = replay.run()
+        return observation, tuple(dict.fromkeys(replay.sources.values()))
 
     # Gradients: how far the outputs move where one element does.
 
@@ -169,11 +171,13 @@ class Opinions:
             inputs[position] = dataclasses.replace(inputs[position], data=moved, strides=strides)
             forward = dataclasses.replace(program, inputs=inputs, cotangents={}, second_cotangents={})
             with self._reference.default_dtype("float64"):
-                seen, by = self._run(forward, differentiable=False)
-            if seen.ended or any(id_ not in seen.outputs for id_ in program.cotangents):
+                observation, by = self._run(forward, differentiable=False)
+            if observation.ended or any(id_ not in observation.outputs for id_ in program.cotangents):
                 return None
             sources.update(by)
-            products = [(wide(seen.outputs[id_].data) * cotangent) for id_, cotangent in program.cotangents.items()]
+            products = [
+                (wide(observation.outputs[id_].data) * cotangent) for id_, cotangent in program.cotangents.items()
+            ]
             return float(sum(product.sum() for product in products))
 
         for flat in np.flatnonzero(wrong)[:MOST_ELEMENTS]:
@@ -196,21 +200,21 @@ class Opinions:
 
 
 def warm_up() -> None:
-    """Let other code import what it needs: sympy, for seconds that no divergence's own are for."""
+    """Import what other code needs (sympy takes seconds) before a divergence's own seconds are counted."""
     from dual_object.adapters.torch.independent import import_refs
 
     import_refs()
 
 
 def _kept(values: Array) -> Array:
-    """In float64, but for integers: that would not hold the great ones."""
+    """In float64; integers as they are, for float64 does not hold all great ones."""
     return values if values.dtype.kind in "bui" else wide(values)
 
 
-def array_of(program: Program, seen: Observation, difference: Difference) -> Array | None:
+def array_of(program: Program, observation: Observation, difference: Difference) -> Array | None:
     """The array or number of a run that `difference` is about; None where it has none."""
     if difference.part == "host" and difference.call is not None:
-        value = seen.hosts.get(difference.call, program.calls[difference.call].out)
+        value = observation.hosts.get(difference.call, program.calls[difference.call].out)
         return np.asarray(value) if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)) else None
-    found = shown(program, seen, difference)
-    return None if found is None else np.asarray(found)
+    array = compared_array(program, observation, difference)
+    return None if array is None else np.asarray(array)

@@ -28,9 +28,9 @@ from generators.fills import float_facts
 UNITS = 4.0
 #: So much nearer the second set of runs stays: where a result does not follow, it jumps.
 NEARER = 64.0
-#: Runs per set. Of two tied elements either comes first in one of six runs but once in 32.
+#: Runs per set. Of two tied elements each comes first in some of six runs, but once in 32 times.
 RUNS = 6
-#: Runs that look for another of many equal elements: of eight each comes first in all but 1.4 % of 32 runs.
+#: Runs that look for another of many equal elements: one of eight comes first in some of 32 runs, but for 1.4 %.
 MANY = 32
 #: Copies of the elements in one run: enough that vector instructions compute some of them, an odd number so that they
 #: leave some.
@@ -62,8 +62,8 @@ def greatest(dtype: str) -> float:
 class Reruns:
     """Runs of one Program on the reference, each made when it is first asked for.
 
-    `several` says that the Program has several calls of which none diverges alone: there every call's result is nudged
-    as well, since each rounds. What a run that fails would have shown is missing.
+    With `several`, for a Program of several calls none of which diverges alone, the result of every call is nudged as
+    well, since each rounds. A run that fails is left out.
     """
 
     def __init__(self, reference: Reference, program: Program, *, several: bool) -> None:
@@ -88,27 +88,35 @@ class Reruns:
 
     @cached_property
     def absolute(self) -> Observation | None:
-        """In float64 on absolute values, whose sums are the greatest that any order of summation meets."""
+        """In float64 on absolute values: the sum of [1e5, -1e5] becomes 2e5, the greatest that any order of summation
+        comes to.
+        """
         return self._wide(lambda values, dtype: np.abs(values).astype(values.dtype))
 
     @cached_property
     def absolute_finite(self) -> Observation | None:
-        """As `absolute`, zeros for what is not finite: what overflows is no infinity that was given."""
+        """As `absolute`, with zeros for what is not finite: so a result that leaves the dtype's range does so by its
+        sums, not by an infinity that was given.
+        """
         return self._wide(lambda values, dtype: np.where(np.isfinite(values), np.abs(values), 0).astype(values.dtype))
 
     @cached_property
     def near(self) -> list[Observation]:
-        """In float64, all values nudged by some units of rounding, zeros by as little as is normal."""
+        """In float64, every value nudged by up to `UNITS` units of rounding (more for float64 inputs, see `_far`),
+        zeros by up to as many times the smallest normal number.
+        """
         return self._nudged(self._far)
 
     @cached_property
     def nearer(self) -> list[Observation]:
-        """As `near`, `NEARER` times closer."""
+        """As `near`, with nudges `NEARER` times smaller."""
         return self._nudged(self._far / NEARER)
 
     @cached_property
     def nearest(self) -> list[Observation]:
-        """As `nearer`, once more as close; empty where the inputs' own last digits are float64's."""
+        """As `nearer`, with nudges `NEARER` times smaller again; empty where the inputs are float64, whose last digit
+        is not that fine.
+        """
         return [] if self._dtypes & {"float64", "complex128"} else self._nudged(self._far / NEARER**2)
 
     @cached_property
@@ -123,19 +131,25 @@ class Reruns:
 
     @cached_property
     def parted(self) -> list[Observation]:
-        """As `nearer` and `integers`, so many runs that of many equal elements each comes first in some; infinite ones
-        come apart as well.
+        """Runs that break ties in many ways: as `nearer`, with infinite elements apart as well, and where there are
+        integer inputs as many runs again with those nudged too.
+
+        Each run of `topk([2, 2, 2], 1)` may choose another of the equal elements. There are `MANY` runs, so that each
+        element has its turn.
         """
         nudges = [_Nudge(RUNS + seed, self._far / NEARER, True, self._rounding, parting=True) for seed in range(MANY)]
-        found = [*self._run([(nudge, None) for nudge in nudges], integers=False)]
+        runs = [*self._run([(nudge, None) for nudge in nudges], integers=False)]
         if any(x.data.dtype.kind in "iu" for x in self.program.inputs):
-            found += self._run([(nudge, None) for nudge in nudges], integers=True)
-        return found
+            runs += self._run([(nudge, None) for nudge in nudges], integers=True)
+        return runs
 
     @cached_property
     def repeated(self) -> Observation | None:
-        """As it is, but with `COPIES` copies of each input and cotangent along a first dimension; None where the
-        reference does not do that. An op that computes element by element shows each copy of each element.
+        """The Program on inputs and cotangents that hold `COPIES` copies along a new first dimension; None where the
+        reference refuses those.
+
+        An op that computes element by element turns shape (3,) into (37, 3) and shows each element at 37 places, some
+        of them computed by vector instructions.
         """
         rank = max((x.data.ndim for x in self.program.inputs), default=0)
         inputs = [replace(x, data=_copies(x.data, rank), strides=None, offset=0) for x in self.program.inputs]
@@ -143,21 +157,23 @@ class Reruns:
         program = replace(
             self.program, inputs=inputs, cotangents=cotangents, cotangent_strides={}, second_cotangents={}, watched=[]
         )
-        seen = QuietReplay(self._reference, program, side="reference").run()
-        return None if seen.ended or seen.backward_failure is not None else seen
+        observation = QuietReplay(self._reference, program, side="reference").run()
+        return None if observation.ended or observation.backward_failure is not None else observation
 
     @cached_property
     def traced(self) -> list[Observation]:
-        """As it is and in float64, by the formulas that autograd has for a tracer."""
+        """As it is and in float64, with the derivative formulas that autograd takes under a dispatch mode: those read
+        no values, so that theirs may be another answer at a singular point.
+        """
         with self._reference.seen_by_mode():
-            seen = QuietReplay(self._reference, self.program, side="reference").run()
-            found = list(self._run([(None, None)], integers=False))
-        return found if seen.ended or seen.backward_failure is not None else [seen, *found]
+            observation = QuietReplay(self._reference, self.program, side="reference").run()
+            runs = list(self._run([(None, None)], integers=False))
+        return runs if observation.ended or observation.backward_failure is not None else [observation, *runs]
 
     @cached_property
     def unfilled(self) -> list[Observation]:
-        """Twice as it is, what the reference leaves uninitialised being zeros once, and once ones; empty where the
-        Program calls no such op.
+        """Two runs, in which what the reference leaves uninitialised (`torch.empty`) holds zeros and ones; empty where
+        the Program calls no such op.
         """
         if not any(call.op.rpartition(".")[2] in self._reference.uninitialised for call in self.program.calls):
             return []
@@ -165,12 +181,14 @@ class Reruns:
 
     @property
     def scale(self) -> float:
-        """How many times what `nearer` moves a result amounts to `UNITS` units of rounding in the inputs."""
+        """What `nearer` moves a result by, times this, is how far `UNITS` units of rounding in the inputs move it."""
         return UNITS / (self._far / NEARER)
 
     @property
     def _far(self) -> float:
-        """In units of rounding. A float64 run cannot be nudged by less than its own last digit."""
+        """The units of rounding by which `near` nudges. A float64 run cannot be nudged by less than its own last digit,
+        so that float64 inputs move by more.
+        """
         return UNITS * NEARER if self._dtypes & {"float64", "complex128"} else UNITS
 
     @cached_property
@@ -187,8 +205,8 @@ class Reruns:
         return max((epsilon(dtype) for dtype in self._dtypes), default=_EPS["float32"])
 
     def _wide(self, change: Change | None) -> Observation | None:
-        found = list(self._run([(change, None)], integers=False))
-        return found[0] if found else None
+        runs = list(self._run([(change, None)], integers=False))
+        return runs[0] if runs else None
 
     def _nudged(self, units: float, *, zeros: bool = True, integers: bool = False) -> list[Observation]:
         nudges = [_Nudge(seed, units, zeros, self._rounding) for seed in range(RUNS)]
@@ -204,9 +222,9 @@ class Reruns:
             except CannotWiden:
                 return
             with self._reference.default_dtype("float64"):
-                seen = _Shaken(self._reference, program, shaken).run()
-            if not seen.ended and seen.backward_failure is None and seen.second_failure is None:
-                yield seen
+                observation = _Shaken(self._reference, program, shaken).run()
+            if not observation.ended and observation.backward_failure is None and observation.second_failure is None:
+                yield observation
 
 
 def _copies(data: Array, rank: int) -> Array:
@@ -281,16 +299,16 @@ class _Filled(_Shaken):
         return call.op.rpartition(".")[2] in self._reference.uninitialised
 
 
-def shown(program: Program, seen: Observation, difference: Difference) -> Array | None:
+def compared_array(program: Program, observation: Observation, difference: Difference) -> Array | None:
     """The array of a run that `difference` is about; None where it has none."""
     part, key = difference.part, difference.key
     if part == "host":
         if difference.call is None:
             return None
-        value = seen.hosts.get(difference.call, program.calls[difference.call].out)
+        value = observation.hosts.get(difference.call, program.calls[difference.call].out)
         return value if isinstance(value, np.ndarray) else None
     if part == "input":
         given = {x.id: x.data for x in program.inputs}
-        return seen.inputs.get(int(key), given[int(key)])
-    found = part_of(seen, part, key)
-    return None if found is None else found.data
+        return observation.inputs.get(int(key), given[int(key)])
+    tensor = part_of(observation, part, key)
+    return None if tensor is None else tensor.data

@@ -20,8 +20,12 @@ JUMP = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What nudges of the inputs do to each element of a result. `moves` is how far `UNITS` units of rounding move it,
-    0 where it `jumps`; `crossed` where it jumps within that rounding, though not at the inputs themselves.
+    """What nudges of the inputs do to each element of a result.
+
+    Attributes:
+        moves: how far `UNITS` units of rounding in the inputs move it; 0 where it `jumps`.
+        jumps: whether small nudges move it nearly as far as great ones, as those of `sign(x)` do at 0.
+        crossed: whether only the great nudges make it jump, as those of `sign(x)` do just beside 0.
     """
 
     moves: Array
@@ -30,8 +34,8 @@ class Spread:
 
     @classmethod
     def of(cls, exact: Array, near: Sequence[Array], nearer: Sequence[Array], scale: float) -> Spread:
-        """The spread by two sets of runs, of which the second is NEARER times as near to the `exact` result; what that
-        one moves comes to `UNITS` units of rounding when it is taken `scale` times.
+        """The spread by runs around the `exact` result: `near` ones, and `nearer` ones whose nudges are NEARER times
+        smaller. What these move, times `scale`, is what `UNITS` units of rounding move.
         """
         far, close = farthest(exact, near), farthest(exact, nearer)
         noise = NOISE * np.abs(exact)

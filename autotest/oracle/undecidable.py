@@ -20,7 +20,7 @@ from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
 from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
-from autotest.oracle.perturbation import COPIES, Reruns, greatest, shown, smallest_normal
+from autotest.oracle.perturbation import COPIES, Reruns, compared_array, greatest, smallest_normal
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
 from dual_object.program.calls import Call, op_name
 from dual_object.program.values import Array
@@ -59,9 +59,10 @@ class Doubt:
 
 
 def undecided(reference: Reference, divergence: Divergence) -> tuple[Divergence | None, tuple[Doubt, ...]]:
-    """What is left of a divergence where the reference defines the answer (None: nothing), and the doubts elsewhere.
+    """What is left of a divergence where the reference defines the answer, and the doubts about the rest.
 
-    What is left counts and shows only the elements that stand.
+    Of five wrong elements of which two are ties, three are left: the message counts and shows only those. None: nothing
+    is left.
     """
     difference = divergence.difference
     mismatch = difference.mismatch
@@ -128,13 +129,13 @@ class _Question:
         return cls(reruns, difference, mismatch, difference.expected.dtype, call)
 
     def answer(self) -> tuple[Array, tuple[str, ...]]:
-        """The elements that differ and are decidable, and the reasons why others are not."""
+        """A mask of the elements that differ and are decidable, and the reasons why others are not, such as `tie`."""
         left = self.wrong.copy()
         reasons: list[str] = []
         with np.errstate(all="ignore"):
             for reason, excused in self._excuses():
-                found = left & excused
-                if found.any():
+                doubtful = left & excused
+                if doubtful.any():
                     left &= ~excused
                     if reason not in (UNPROMISED, *reasons):
                         reasons.append(reason)
@@ -157,9 +158,9 @@ class _Question:
     def _reproducible(self) -> bool:
         """Whether the reference gives the same again; what a graph is held against may be the eager target's."""
         first = self.expected
-        again = shown(self.reruns.program, self.reruns.again, self.difference)
+        again = compared_array(self.reruns.program, self.reruns.again, self.difference)
         if in_graph(self.difference.phase):
-            other = shown(self.reruns.program, self.reruns.once_more, self.difference)
+            other = compared_array(self.reruns.program, self.reruns.once_more, self.difference)
             first = self.expected if other is None else other
         unsigned = self.allowed._replace(signed=False)  # of a sum, memory's alignment decides the sign of a zero
         return again is not None and again.shape == first.shape and bool(agreeing(first, again, unsigned).all())
@@ -199,10 +200,11 @@ class _Question:
         return ~fits if converts else nowhere
 
     def _tied(self, runs: Sequence[Array]) -> Array:
-        """Where the index of another of several equal elements is as good.
+        """Where an index is as good as the reference's, because both point to equal elements: the indices of `sort([2,
+        2])` may be [0, 1] or [1, 0].
 
-        The reference's own answers with its ties broken say along which dimension the indices go: along that one the
-        elements that they point to are all equal.
+        Which input and dimension the indices go into is found by asking: the reference's own answers with its ties
+        broken point to elements that are all equal along that one.
         """
         nowhere = np.zeros(self.expected.shape, bool)
         moves = np.any([run != self.expected for run in runs], axis=0) if runs else nowhere
@@ -279,24 +281,25 @@ class _Question:
                 yield FORMULA, self._as_exact(run)
 
     def _as_exact(self, exact: Array) -> Array:
-        """Where one side is not finite, and the target gives what the reference's own float64 rounds to."""
+        """Where one of the two sides is not finite, and the target gives what the reference's own float64 result is in
+        this dtype.
+        """
         with_sign = np.where(np.abs(exact) > greatest(self.dtype), np.sign(exact) * np.inf, exact)
         same = agreeing(with_sign, self.actual, self.allowed._replace(signed=False))
         return np.asarray(same & ~(np.isfinite(self.expected) & np.isfinite(self.actual)))
 
     def _elsewhere(self) -> Array:
-        """Where the reference gives the target's answer for the same element at another place: where vector
-        instructions compute it, NaN may be another case of a formula than where they do not.
+        """Where the reference gives the target's answer for the same element at another place of the tensor: vector
+        instructions, which compute most places but not all, may take another branch of a formula for NaN.
         """
         nowhere = np.zeros(self.expected.shape, bool)
-        found = (
-            None if self.reruns.repeated is None else shown(self.reruns.program, self.reruns.repeated, self.difference)
-        )
-        if self.difference.part not in ("output", "gradient") or found is None:
+        run = self.reruns.repeated
+        if run is None or self.difference.part not in ("output", "gradient"):
             return nowhere
-        if found.shape[:1] != (COPIES,) or found.size != COPIES * self.expected.size:
+        repeated = compared_array(self.reruns.program, run, self.difference)
+        if repeated is None or repeated.shape[:1] != (COPIES,) or repeated.size != COPIES * self.expected.size:
             return nowhere
-        copies = found.reshape(COPIES, *self.expected.shape)
+        copies = repeated.reshape(COPIES, *self.expected.shape)
         allowed = self.allowed._replace(signed=True)
         as_expected = np.stack([agreeing(self.expected, copy, allowed) for copy in copies])
         # Else it is no op that computes element by element.
@@ -318,8 +321,9 @@ class _Question:
 
     def _any_zero(self) -> bool:
         """Whether the call, or one of the whole Program's, may give a zero of either sign: a sum may start from a zero
-        of its own (0 + -0 is 0), a choice is free among equals. Of one product or element that cannot be told by
-        asking: it is as often taken as it is.
+        of its own (0 + -0 is 0), and max(0, -0) may be either.
+
+        Its name decides, for no run shows this where a sum is of one product, or the choice among one element.
         """
         return any(sums(name) or chooses(name) for name in self._names())
 
@@ -337,50 +341,54 @@ class _Question:
         """Where another order of a sum leaves the dtype's range."""
         reached = np.abs(exact)
         if self.reruns.absolute is not None:
-            for found in self._arrays([self.reruns.absolute]):
-                reached = np.fmax(reached, np.abs(found))
+            for total in self._arrays([self.reruns.absolute]):
+                reached = np.fmax(reached, np.abs(total))
         beyond = reached * (1 + 1e-6) > greatest(self.dtype)
-        found = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
+        overflowing = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
         if self.reruns.absolute_finite is not None and any(sums(name) or adds(name) for name in self._names()):
             # Infinity and what overflows to the other infinity on the way are NaN.
             averaged = any(map(averages, self._names()))
             most = max((x.data.size for x in self.reruns.program.inputs), default=1) if averaged else 1
             for finite in self._arrays([self.reruns.absolute_finite]):
                 beyond = np.abs(finite) * most * (1 + 1e-6) > greatest(self.dtype)
-                found |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
-        return np.asarray(found)
+                overflowing |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
+        return np.asarray(overflowing)
 
     def _has_ties(self, runs: Sequence[Observation]) -> bool:
         """Whether the call also returns indices, and these move in one of the runs, where ties are broken."""
         again = self.reruns.again.outputs
         for run in runs:
-            for id_, seen in run.outputs.items():
+            for id_, output in run.outputs.items():
                 first = again.get(id_)
-                if first is None or first.data.dtype.kind not in "iu" or first.shape != seen.shape:
+                if first is None or first.data.dtype.kind not in "iu" or first.shape != output.shape:
                     continue
-                if not np.array_equal(first.data, seen.data):
+                if not np.array_equal(first.data, output.data):
                     return True
         return False
 
     def _sum_is_kept(self, runs: Sequence[Array]) -> bool:
-        """Whether the whole gradient is as much as it is however ties are broken: they share it out, no more."""
+        """Whether the gradient adds up to what the runs' gradients add up to: ties may share a gradient out in any way,
+        [1, 0] or [0.5, 0.5], but neither add to it nor lose any.
+        """
         totals = [run.sum() for run in runs]
         room = self.allowed.atol * self.expected.size + 10 * self.allowed.rtol * np.abs(runs[0]).sum()
         total = wide(self.actual).sum()
         return bool(min(abs(total - other) for other in totals) <= room)
 
     def _array_of_exact(self) -> Array | None:
-        found = [] if self.reruns.exact is None else self._arrays([self.reruns.exact])
-        return found[0] if found else None
+        arrays = [] if self.reruns.exact is None else self._arrays([self.reruns.exact])
+        return arrays[0] if arrays else None
 
     def _arrays(self, runs: Sequence[object]) -> list[Array]:
         """What the runs show of this difference; a run that shows another shape says nothing of it."""
-        found = [shown(self.reruns.program, run, self.difference) for run in runs]  # type: ignore[arg-type]
-        return [array for array in found if array is not None and array.shape == self.expected.shape]
+        arrays = [compared_array(self.reruns.program, run, self.difference) for run in runs]  # type: ignore[arg-type]
+        return [array for array in arrays if array is not None and array.shape == self.expected.shape]
 
 
 def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array) -> Array:
-    """Where `actual` lies among what the runs and the reference gave, part by part."""
+    """Where `actual` lies between the least and the greatest of what the runs and the reference gave; of complex
+    numbers, in both parts.
+    """
     among = np.ones(actual.shape, bool)
     for part in (np.real, np.imag) if actual.dtype.kind == "c" else (np.asarray,):
         parts = [np.where(np.abs(part(run)) < _POLE, part(run), np.nan) for run in (expected, *runs)]
@@ -395,7 +403,9 @@ def _reached(actual: Array, runs: Sequence[Array]) -> Array:
 
 
 def _pointed(data: Array, dim: int | None, indices: Array) -> Array | None:
-    """What `indices` along `dim` (None: into all of it) point to; None where they cannot be indices there."""
+    """The elements of `data` that `indices` along `dim` (None: into all of it) point to; None where they cannot be
+    indices there. Of [[5, 7], [9, 8]] along dim 1, indices [1, 0] point to [7, 9].
+    """
     if indices.dtype.kind not in "iu":
         return None
     if dim is None:
@@ -415,8 +425,8 @@ def _reduces(indices: Array, data: Array) -> bool:
     return indices.ndim == data.ndim - 1
 
 
-def _points_alike(found: Array | None, wanted: Array) -> bool:
-    return found is not None and bool(equal(found, wanted).all())
+def _points_alike(pointed: Array | None, wanted: Array) -> bool:
+    return pointed is not None and bool(equal(pointed, wanted).all())
 
 
 def _distinct(indices: Array, dim: int) -> bool:

@@ -24,8 +24,10 @@ _PAIRS: tuple[tuple[Side, Side], ...] = (("target", "reference"), ("reference", 
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Which side is wrong, and why. `worst` is the element that shows it best: its index, both sides' values, the exact
-    one and both distances in ULP; None where no number decides.
+    """Which side is wrong, and why.
+
+    `worst` is the element that shows it best: its index, the values of both sides, the exact one, and both distances in
+    ULP; None where no number decides.
     """
 
     verdict: Verdict
@@ -38,8 +40,10 @@ class Attribution:
 
 
 class Weighing:
-    """Both sides' numbers and the exact ones, looked at where `wrong`. A side is `right` where it is as near to the
-    exact ones as the tolerance asks, and lawful where it is right or no farther off than it was allowed to be.
+    """The numbers of both sides against exact ones, at the elements that are `wrong`.
+
+    A side is `right` where it is as near to the exact number as the tolerance asks, and lawful where it is right or no
+    farther off than it was allowed (`allow`).
     """
 
     def __init__(self, dtype: str, exact: Exact, sides: Mapping[Side, Array], wrong: Array, allowed: Tolerance) -> None:
@@ -53,13 +57,15 @@ class Weighing:
         self._lawful = dict(self._right)
 
     def allow(self, room: Array) -> None:
-        """Take what is no farther off than `room` for lawful; of zeros that differ in sign neither is any farther."""
+        """Count as lawful, too, what is at most `room` off the exact number. A zero of the wrong sign is not off at
+        all, so this does not make it lawful.
+        """
         self._lawful = {
             side: lawful | ((self._far[side] > 0) & (self._far[side] <= room)) for side, lawful in self._lawful.items()
         }
 
     def decision(self) -> Attribution | None:
-        """What the numbers say; None where each side is right somewhere by luck, or neither is."""
+        """Which side the numbers speak against; None where each is right at some elements only, or neither is."""
         against = {side: self._wrong & self._lawful[other] & ~self._lawful[side] for side, other in _PAIRS}
         if against["target"].any() != against["reference"].any():
             return self._attributed("target" if against["target"].any() else "reference", against)
@@ -77,7 +83,9 @@ class Weighing:
         return Attribution("undecided", self._both(worst), worst)
 
     def _farther(self) -> Attribution:
-        """Both are as near as the tolerance asks: the one that is much farther off is the one that differs."""
+        """For two sides that are both as near as the tolerance asks: the one that is much farther off than the other is
+        wrong.
+        """
         worst = {side: float(distance[self._wrong].max()) for side, distance in self._far.items()}
         for side, other in _PAIRS:
             if worst[side] > FARTHER * worst[other]:
@@ -89,7 +97,7 @@ class Weighing:
         other: Side = "reference" if side == "target" else "target"
         worst = self._worst(side, where[side])
         if _in_ulps(worst):
-            apart, near = (_ulps(worst[f"{one}_ulp"]) for one in (side, other))
+            apart, near = (_ulps(worst[f"{name}_ulp"]) for name in (side, other))
             return Attribution(side, f"{apart} off; the {other} is {near} from {self._whose()}", worst)
         reason = f"{worst[side]} where {self._whose()} gives {worst['exact']}; the {other} gives {worst[other]}"
         return Attribution(side, reason, worst)
@@ -109,11 +117,11 @@ class Weighing:
         flat = int(np.argmax(np.where(where, self._far[side], -1.0)))
         index = np.unravel_index(flat, self._wrong.shape)
         exact = self._exact.values[index]
-        told: dict[str, Any] = {"index": [int(i) for i in index], "exact": _plain(short(np.asarray(exact)[()]))}
-        for one, values in self._sides.items():
-            told[one] = _plain(short(np.asarray(values[index])[()]))
-            told[f"{one}_ulp"] = _plain(_distance(values[index], exact, self._dtype))
-        return told
+        row: dict[str, Any] = {"index": [int(i) for i in index], "exact": _plain(short(np.asarray(exact)[()]))}
+        for name, values in self._sides.items():
+            row[name] = _plain(short(np.asarray(values[index])[()]))
+            row[f"{name}_ulp"] = _plain(_distance(values[index], exact, self._dtype))
+        return row
 
 
 def listed(sources: tuple[str, ...]) -> str:

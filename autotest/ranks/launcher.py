@@ -244,7 +244,7 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     """
     from autotest.commands.run import pytest_arguments, refuse_missing
     from autotest.errors import UsageError
-    from autotest.run.settings import commit, shown_command
+    from autotest.run.settings import commit, typed_command
     from reports import plan_run
 
     _check(count, workers, options)
@@ -257,7 +257,7 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
         raise click.UsageError(str(error)) from None
     folder = plan_run(Path(options["report"]).absolute(), seed)
     rank_input = {"autotest_folder": str(folder), "autotest_seed": seed}
-    rank_input |= {"autotest_command": shown_command(), "autotest_commit": commit(Path.cwd())}
+    rank_input |= {"autotest_command": typed_command(), "autotest_commit": commit(Path.cwd())}
     ours = pytest_arguments({**options, "isolate": "never"})
     # Captured at its descriptors, the last words of a target that ends the process would be lost with it.
     arguments = ["-n", "0", "-p", "no:randomly", "--capture=sys", *paths, *ours]

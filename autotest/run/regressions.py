@@ -52,18 +52,20 @@ class Recalled:
     problem: str | None = None
 
     def besides(self, seed: int, inputs: Inputs, n: int) -> dict[tuple[int, Inputs], list[int]]:
-        """The indices to draw by their seeds and inputs, without those which a run of `n` cases from `seed` with
-        `inputs` draws anyway, and without those of wilder inputs: these wait for a run that asks for such.
+        """The indices to draw again, by seed and inputs mode, such as `{(0, "edge"): [3, 17]}`.
+
+        Left out are those that a run of `n` cases from `seed` and `inputs` draws anyway, and those of wilder inputs
+        than the run asks for.
         """
-        found: dict[tuple[int, Inputs], list[int]] = {}
+        by_origin: dict[tuple[int, Inputs], list[int]] = {}
         for draw in self.draws:
             anyway = (draw.seed, draw.inputs) == (seed, inputs) and draw.index < n
             if anyway or _MODES.index(draw.inputs) > _MODES.index(inputs):
                 continue
-            indices = found.setdefault((draw.seed, draw.inputs), [])
+            indices = by_origin.setdefault((draw.seed, draw.inputs), [])
             if draw.index not in indices:
                 indices.append(draw.index)
-        return found
+        return by_origin
 
 
 class Memory:
@@ -86,9 +88,10 @@ class Memory:
             return Recalled()
         except (OSError, ValueError) as error:
             return Recalled(problem=f"{path} cannot be read as remembered cases ({error}); they are forgotten")
-        found = data.get("version") if isinstance(data, dict) else None
-        if found != VERSION:
-            return Recalled(problem=f"{path} has version={found!r}, but should have {VERSION}; its cases are forgotten")
+        version = data.get("version") if isinstance(data, dict) else None
+        if version != VERSION:
+            problem = f"{path} has version={version!r}, but should have {VERSION}; its cases are forgotten"
+            return Recalled(problem=problem)
         draws = _draws(data)
         if draws is None:
             return Recalled(problem=f"{path} is damaged; its remembered cases are forgotten")
@@ -107,10 +110,11 @@ class Memory:
             ignored = self._folder.parent / ".gitignore"
             if not ignored.exists():
                 ignored.write_text("*\n")
-            told = {"version": VERSION, "test": test, "target": self._target, "draws": [asdict(draw) for draw in draws]}
+            rows = [asdict(draw) for draw in draws]
+            record = {"version": VERSION, "test": test, "target": self._target, "draws": rows}
             # Whole or not at all: another process may read it.
             draft = path.with_suffix(f".{os.getpid()}")
-            draft.write_text(json.dumps(told, indent=1) + "\n")
+            draft.write_text(json.dumps(record, indent=1) + "\n")
             draft.replace(path)
         except OSError as error:
             return f"{path} cannot be written: {error.strerror}; --no-memory does without it"
@@ -121,14 +125,14 @@ def _draws(data: Mapping[str, Any]) -> tuple[Draw, ...] | None:
     rows = data.get("draws")
     if not isinstance(rows, list):
         return None
-    found: list[Draw] = []
+    draws: list[Draw] = []
     for row in rows:
         if not (isinstance(row, dict) and {name: type(value) for name, value in row.items()} == _FIELDS):
             return None
         if min(row["seed"], row["index"]) < 0 or row["inputs"] not in _MODES:
             return None
-        found.append(Draw(**row))
-    return tuple(found)
+        draws.append(Draw(**row))
+    return tuple(draws)
 
 
 def bounded(draws: Iterable[Draw]) -> list[Draw]:
@@ -161,7 +165,7 @@ class Recollection:
     def update(
         self, ended: Mapping[str, Verdict], rows: Sequence[Row], writer: RecordWriter | None, nodeid: str
     ) -> None:
-        """Remember what is red now, forget what is not any more, and tell what aligns again."""
+        """Remember what is red now, forget what is not any more, and record how many cases align again."""
         if self._memory is None:
             return
         red: dict[str, list[str]] = {}
@@ -181,6 +185,6 @@ class Recollection:
             index, origin = self._drawer.place(key)
             kept += [Draw(origin.seed, origin.inputs, index, id_) for id_ in ids]
         problems = [self._recalled.problem, self._memory.keep(self._test, self._recalled, bounded(kept))]
-        told = [problem for problem in problems if problem is not None]
-        if writer is not None and (aligned or told):
-            writer.remembered(nodeid, len(aligned), told)
+        notes = [problem for problem in problems if problem is not None]
+        if writer is not None and (aligned or notes):
+            writer.remembered(nodeid, len(aligned), notes)

@@ -31,7 +31,7 @@ class Answers(Protocol):
 
 
 class Replayer(Protocol):
-    """Draws cases and replays them, `chunk` at a time; they are judged on `target` and in `consensus`."""
+    """Draws cases and replays them, `chunk` at a time, for a judge on `target` and in `consensus`."""
 
     chunk: int
 
@@ -90,7 +90,9 @@ class InlineReplayer:
             session.writer.target(info.environment, info.devices)
 
     def ready(self) -> None:
-        """It is, since before the first case: one that aborts takes this process with it."""
+        """Nothing to wait for: the target was recorded when this was made, before the first case, which may abort this
+        process.
+        """
 
     def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
         """Draw a case on both sides."""
@@ -98,7 +100,7 @@ class InlineReplayer:
         return drawer.draw(index, self._stepper, origin=origin)
 
     def submit(self, programs: Sequence[Program]) -> Answers:
-        """Ask for what the case that was drawn last, whose calls have run, has come to."""
+        """Give what the case that was drawn last has come to: its calls have run already."""
         assert self._stepper is not None
         return _Answered([self.target.finish(self._stepper) for _ in programs])
 
@@ -108,8 +110,8 @@ class _Answered:
 
     ready = True
 
-    def __init__(self, seen: Sequence[Observation | Death]) -> None:
-        self._seen = seen
+    def __init__(self, answers: Sequence[Observation | Death]) -> None:
+        self._answers = answers
 
     def result(self) -> list[Observation | Death]:
-        return list(self._seen)
+        return list(self._answers)

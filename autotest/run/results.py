@@ -20,15 +20,20 @@ from reports import RED_LEVELS
 
 
 class Verdicts:
-    """What one test's cases have come to. `rows` are its red divergences, `excused` those that a mark of the test
-    expects, `seen` the fingerprints of all, `ended` the verdicts by case key; `consensus` with whom they are agreed on,
-    `triage` the closer look at what is red.
+    """What one test's cases have come to.
+
+    Attributes:
+        rows: the red divergences, as the records have them; `excused`: those that a mark of the test expects.
+        fingerprints: of all divergences, accepted ones included.
+        ended: verdicts by case key.
+        consensus: with whom they are agreed on.
+        triage: the closer look at what is red.
     """
 
     def __init__(self, session: Session, nodeid: str, options: TestOptions, ledger: Ledger) -> None:
         self.rows: list[Row] = []
         self.excused: list[Row] = []
-        self.seen: set[str] = set()
+        self.fingerprints: set[str] = set()
         self.ended: dict[str, Verdict] = {}
         self.consensus = Consensus()
         self.triage = Triage(session, nodeid, options)
@@ -52,19 +57,8 @@ class Verdicts:
         dtypes: Sequence[str] = (),
         graph: Checks | None = None,
     ) -> None:
-        """Record how a case ended; `unshown` are those of its divergences that OneFlow's own harness would not have
-        seen.
-        """
-        target = self._session.options.target
-        stricter = {id(divergence) for divergence in unshown}
-        rows = []
-        for divergence in divergences:
-            row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
-            row = {**row, "inputs": inputs_digest(divergence.program)}
-            rows.append(self._with_evidence(divergence, row))
-        ranks = [divergence.difference.ranks for divergence in divergences]
-        rows = self.consensus.merge(f"{key} end", list(zip(rows, ranks, strict=True)))
-        self.consensus.ends()
+        """Record how a case ended; `unshown` are divergences that OneFlow's own harness would have passed."""
+        rows = self._rows(key, divergences, unshown)
         self.rows += [row for row in rows if row["level"] in RED_LEVELS]
         excuse = self._session.excuse
         self.excused += [row for row in rows if row["level"] == "known" and row["reason"] == excuse]
@@ -72,7 +66,7 @@ class Verdicts:
             for divergence, row in zip(divergences, rows, strict=True):
                 if row["level"] in RED_LEVELS:
                     self.triage.take(divergence, row)
-        self.seen.update(row["fingerprint"] for row in rows)
+        self.fingerprints.update(row["fingerprint"] for row in rows)
         self._session.counts[verdict] += 1
         self.ended[key] = verdict
         writer = self._session.writer
@@ -91,10 +85,23 @@ class Verdicts:
                 undecidable=sorted({(doubt.op, doubt.phase, doubt.reason) for doubt in doubts}),
             )
 
+    def _rows(self, key: str, divergences: Sequence[Divergence], unshown: Sequence[Divergence]) -> list[Row]:
+        """The divergences of a case as the records keep them; those of all ranks, where there are several."""
+        target = self._session.options.target
+        stricter = {id(divergence) for divergence in unshown}
+        rows: list[tuple[Row, tuple[int, ...]]] = []
+        for divergence in divergences:
+            row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
+            row = {**row, "inputs": inputs_digest(divergence.program)}
+            rows.append((self._with_evidence(divergence, row), divergence.difference.ranks))
+        merged = self.consensus.merge(f"{key} end", rows)
+        self.consensus.ends()
+        return merged
+
     def _levelled(self, row: Row, stricter: bool) -> Row:
-        """The row, told as known where the ledger has it for this target's version and device or a mark of the test
-        excuses it, as counted where the test counts what is missing, as stricter where OneFlow's own harness would not
-        have seen it.
+        """The row at its level: `counted` where the test only counts what is missing; `known` where the ledger has it
+        for this version and device, or a mark of the test excuses it; `stricter` where OneFlow's own harness would have
+        passed it.
         """
         if row["kind"] == "missing" and self._options.missing == "count":
             return {**row, "level": "counted"}

@@ -39,7 +39,8 @@ REFUSED_SAMPLE = 2
 
 @dataclass(slots=True)
 class _Line:
-    """Cases on their way: who replays and who judges them, those drawn, and the chunks that are being replayed.
+    """Cases on their way: those drawn, the chunks that are being replayed with what will come of them, who replays and
+    who judges.
 
     A chunk is judged as soon as the target has answered, at the latest when the next one is full: a run that is killed
     while a slow body is drawn loses no case that could have been judged.
@@ -114,8 +115,9 @@ class TestRun:
         return self.session.options.isolate == "never" or self.nodeid in self.session.inline_tests
 
     def _conclude(self) -> None:
-        """Record the survey, prove what the ledger knows of this test, and raise what is new: what the cases and
-        refused draws have shown comes before that nearly all were refused.
+        """Record the survey, check what the ledger knows of this test, and raise what is new.
+
+        A divergence is raised before the error that nearly all draws were refused.
         """
         refused, inline = self._refused, self._inline
         if self._survey is not None and self.session.writer is not None:
@@ -127,7 +129,7 @@ class TestRun:
         if self.ledger.entries and whole and self.verdicts.consensus.alone:
             target = self.session.supervisor
             about = self.ledger.about(self.drawer.test)
-            stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.seen)
+            stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.fingerprints)
         if not inline:
             self._recollection.update(self.verdicts.ended, self.verdicts.rows, self.session.writer, self.nodeid)
         if self.verdicts.rows or self.verdicts.excused:  # pytest knows that an excused test may fail
@@ -162,8 +164,8 @@ class TestRun:
             )
 
     def _run_isolated(self) -> None:
-        """First what diverged in an earlier run and is not drawn anyway, then the n cases; up to the one, if any, that
-        needs the target in this process.
+        """Run the remembered cases that are not drawn anyway, then the n cases. A case that needs the target in this
+        process ends this, and the test is noted as one to run inline.
         """
         self.session.supervisor.start()
         replayer = WorkerReplayer(self.session)
@@ -179,8 +181,8 @@ class TestRun:
             self.session.inline_tests[self.nodeid] = str(needed)
 
     def _run_cases(self, replayer: Replayer, indices: Iterable[int], origin: Origin | None = None) -> None:
-        """Draw, replay and judge the run's own cases, or remembered ones of `origin`, which do not count among the n;
-        what has ended before stands.
+        """Draw, replay and judge the run's own cases, or remembered ones of `origin`, which do not count among the n. A
+        case that has its verdict already is not run again.
         """
         reference = self.session.reference
         consensus = self.verdicts.consensus = replayer.consensus
@@ -229,21 +231,21 @@ class TestRun:
         return Judgement(drawn, started)
 
     def _reject(self, judge: Judge, rejection: Rejection, started: float, *, remembered: bool) -> None:
-        """Record a draw that the reference refused; a sample of them, and each that is remembered, is given to the
-        target, which should refuse them too.
+        """Record a draw that the reference refused. The first few, and each that is remembered, also run on the target,
+        which should refuse them too.
         """
         if not remembered:
             self._rejections.append(rejection)
         program = rejection.program
         divergences: list[Divergence] = []
-        shown = remembered or len(self._rejections) <= REFUSED_SAMPLE
-        if shown and program.calls and program.calls[-1].raises:
+        sampled = remembered or len(self._rejections) <= REFUSED_SAMPLE
+        if sampled and program.calls and program.calls[-1].raises:
             divergences = judge.refused(program)
         unshown = divergences if self._dialect.passes_refused_draws() else []
         self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
 
     def _submit(self, line: _Line) -> None:
-        """Have the cases replayed that were drawn since the last chunk."""
+        """Send the cases drawn since the last chunk to be replayed."""
         if not line.drawn:
             return
         line.replayer.ready()
@@ -256,7 +258,7 @@ class TestRun:
             self._judge(line)
 
     def _judge(self, line: _Line) -> None:
-        """Judge the chunk that was submitted first by what its cases have shown, and record every verdict."""
+        """Judge the chunk that was submitted first, and record the verdict of every case."""
         chunk, answers = line.sent.popleft()
         line.judge.judge(chunk, answers.result())
         for judgement in chunk:

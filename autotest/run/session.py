@@ -41,7 +41,9 @@ def _open_alone(target: str) -> tuple[InlineTarget, Consensus]:
 
 class Session:
     """Everything that the tests of one process share. Frameworks are imported, workers spawned and files opened at
-    first use. `open_inline` opens the target in this process, by its name.
+    first use.
+
+    `open_inline` opens a target, by its name, in this process.
     """
 
     def __init__(
@@ -122,7 +124,7 @@ class Session:
 
     @property
     def inline(self) -> InlineTarget:
-        """The target in this process, for bodies that touch raw target objects."""
+        """The target in this process, for bodies that use its own objects."""
         return self._opened()[0]
 
     @property
@@ -204,11 +206,11 @@ class Session:
         # A folder that cannot be written any more is told of by the run's summary, which is to be written there next.
         with contextlib.suppress(RecordError):
             try:
-                found = [self.supervisor.surface(paths), None if inline is None else inline.surface(paths)]
+                surfaces = [self.supervisor.surface(paths), None if inline is None else inline.surface(paths)]
             except HarnessFault as fault:
                 writer.fault(None, str(fault))
                 return
-            for surface in found:
+            for surface in surfaces:
                 if surface is not None:
                     writer.surface(surface.registry, surface.touched, surface.names)
 

@@ -25,7 +25,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     # Processes that run tests side by side share the run's seconds evenly: none knows what the others find.
     for name in ("shrink_total", "blame_total"):
         asked[name] /= (worker or {}).get("workercount", 1)
-    about = _about(config, asked) if worker is None else _told(worker)
+    about = _about(config, asked) if worker is None else _about_from(worker)
     return RunOptions(**{**asked, **about}, root=config.rootpath)
 
 
@@ -34,11 +34,11 @@ def _about(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
     from reports import plan_run
 
     folder = plan_run(asked["report"], asked["seed"])
-    return {"folder": folder, "command": shown_command(), "commit": commit(config.rootpath)}
+    return {"folder": folder, "command": typed_command(), "commit": commit(config.rootpath)}
 
 
-def _told(worker: Mapping[str, Any]) -> dict[str, Any]:
-    """What another process of the run was told by that one."""
+def _about_from(worker: Mapping[str, Any]) -> dict[str, Any]:
+    """What that process has told this one, a worker of xdist or a rank, of the run."""
     return {
         "worker": worker["workerid"],
         "seed": worker["autotest_seed"],
@@ -48,7 +48,7 @@ def _told(worker: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def shown_command() -> str:
+def typed_command() -> str:
     """What a person typed, to be shown and repeated."""
     program = os.path.basename(sys.argv[0])
     return shlex.join(
@@ -59,7 +59,7 @@ def shown_command() -> str:
 def commit(root: Path) -> str | None:
     """The checked-out commit of a Git repository, told to have changes where it has; None outside of one."""
     try:
-        told = subprocess.run(
+        described = subprocess.run(
             ["git", "describe", "--always", "--abbrev=12", "--dirty=, with changes", "--exclude=*"],  # noqa: S607 - the git on PATH
             cwd=root,
             capture_output=True,
@@ -69,4 +69,4 @@ def commit(root: Path) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None  # no git here: the report says nothing of a commit
-    return told.stdout.strip() or None
+    return described.stdout.strip() or None

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from autotest.oracle.attribution import Attribution
     from autotest.shrink.shrinker import Shrunk
 
-Found = TypeVar("Found")
+Outcome = TypeVar("Outcome")
 
 
 class Triage:
-    """Looks closer at what is red in one test. `evidence` is what that has added to each fingerprint's, `scripts` are
-    where the repro scripts will lie when the run has ended, by id.
+    """Looks closer at what is red in one test.
+
+    `evidence` is what that adds to each fingerprint's evidence; `scripts` are where repro scripts will lie once the run
+    has ended, by the divergence's id.
     """
 
     def __init__(self, session: Session, nodeid: str, options: TestOptions) -> None:
@@ -45,8 +47,8 @@ class Triage:
             self.scripts[row["id"]] = script_path(run, row["id"])
 
     def run(self, drawer: Drawer, *, inline: bool) -> None:
-        """Shrink all, the worst first; then attribute each, by the minimal Program where there is one. `inline`: their
-        test ran inline.
+        """Shrink each red fingerprint, the worst first, then attribute each to a side, by its minimal Program where it
+        has one. `inline`: the test ran inline.
         """
         if not self._first:
             return
@@ -56,12 +58,12 @@ class Triage:
         minimal: dict[str, Divergence] = {}
         for row in rows if self._session.options.shrink else ():
             shrunk = self._shrunk(self._first[row["id"]][0], row, drawer, inline=inline)
-            self._tell_shrunk(row, shrunk)
-            if shrunk.shown is not None:
-                minimal[row["id"]] = shrunk.shown
+            self._record_shrunk(row, shrunk)
+            if shrunk.divergence is not None:
+                minimal[row["id"]] = shrunk.divergence
         for row in rows if self._session.options.blame_total else ():
             divergence = minimal.get(row["id"], self._first[row["id"]][0])
-            self._tell_attribution(row, self._attribution(divergence, row, inline=inline))
+            self._record_attribution(row, self._attribution(divergence, row, inline=inline))
 
     def _shrunk(self, divergence: Divergence, row: Row, drawer: Drawer, *, inline: bool) -> Shrunk:
         from autotest.shrink.shrinker import Shrunk, shrink
@@ -96,9 +98,9 @@ class Triage:
             lambda fault: Attribution("not judged", fault),
         )
 
-    def _guarded(self, doing: str, look: Callable[[], Found], instead: Callable[[str], Found]) -> Found:
-        """What a look has found; where the harness itself fails, that is recorded, and given to `instead`. The
-        divergence is found, and must be told, whatever becomes of this.
+    def _guarded(self, doing: str, look: Callable[[], Outcome], instead: Callable[[str], Outcome]) -> Outcome:
+        """What a look has found. Where the harness itself fails, that is recorded and `instead` gets it: the divergence
+        must be reported all the same.
         """
         try:
             return look()
@@ -108,7 +110,7 @@ class Triage:
                 self._session.writer.fault(self._nodeid, fault)
             return instead(f"a fault of the harness, please report it: {fault}")
 
-    def _tell_shrunk(self, row: Row, shrunk: Shrunk) -> None:
+    def _record_shrunk(self, row: Row, shrunk: Shrunk) -> None:
         session, record = self._session, shrunk.record()
         self._add(row, shrunk=record)
         if session.writer is not None:
@@ -116,14 +118,14 @@ class Triage:
         if session.store is not None and shrunk.program is not None:
             session.store.save_shrunk(shrunk.program, row, self._options.rules, session.options.worker)
 
-    def _tell_attribution(self, row: Row, attribution: Attribution) -> None:
+    def _record_attribution(self, row: Row, attribution: Attribution) -> None:
         record = attribution.record()
         self._add(row, blame=record)
         if self._session.writer is not None:
             self._session.writer.blamed(self._nodeid, row["fingerprint"], record)
 
-    def _add(self, row: Row, **found: object) -> None:
-        self.evidence.setdefault(row["fingerprint"], {}).update(found)
+    def _add(self, row: Row, **evidence: object) -> None:
+        self.evidence.setdefault(row["fingerprint"], {}).update(evidence)
 
 
 __all__ = ["Triage"]

@@ -70,9 +70,9 @@ class HypothesisSource:
 def minimise(choices: Sequence[Choice], stands: Callable[[Source], bool]) -> list[Choice]:
     """The simplest choices found for which `stands` is true; none where the given ones do not even stand.
 
-    `stands` draws from the source that it is given and judges what it drew; an exception that it raises ends the
-    search and is passed on, so whoever judges keeps the deadline, and what has stood so far. Raises
-    UnavailableError where Hypothesis is not as expected.
+    `stands` draws from the source that it is given and judges what it drew. What it raises ends the search and is
+    raised here: so a deadline is its own affair, and so is keeping what stood before. Raises UnavailableError where
+    Hypothesis is not as expected.
     """
     check_available()
     return _minimise(choices, stands)
@@ -94,12 +94,12 @@ def check_available() -> None:
         Choice("index", 2, n=3),
     ]
     try:
-        found: object = [choice.value for choice in _minimise(given, stands)]
+        result: object = [choice.value for choice in _minimise(given, stands)]
     except _CHANGED as error:
-        found = f"{type(error).__name__}: {error}"
-    if found != simplest:
+        result = f"{type(error).__name__}: {error}"
+    if result != simplest:
         raise UnavailableError(
-            f"Hypothesis {version('hypothesis')} shrinks a known example to {found}, but should to {simplest}; "
+            f"Hypothesis {version('hypothesis')} shrinks a known example to {result}, but should to {simplest}; "
             "install the version that constraints.txt names"
         )
 

@@ -38,8 +38,10 @@ MOST_RUNS = 2000
 
 
 class Reducer:
-    """Reduces one Program. `stands` says whether a candidate still shows what is to be kept, and may raise to end the
-    search: `best` is the simplest Program that has stood so far, None before any has.
+    """Reduces one Program. `stands` says whether a candidate still shows what is to be kept; it may raise to end the
+    search.
+
+    `best` is the simplest Program that has stood so far, None before any has.
     """
 
     def __init__(self, reference: Adapter, stands: Callable[[Program], bool]) -> None:
@@ -49,8 +51,9 @@ class Reducer:
         self._tried: set[bytes] = set()
 
     def run(self, starts: Sequence[Program], *, forward: bool) -> Program | None:
-        """The simplest Program found from the first of `starts` that stands, the most promising first; `forward`:
-        nothing of a backward is needed.
+        """Reduce the first of `starts` that stands, given the most promising first; None where none stands.
+
+        `forward`: the divergence needs nothing of a backward.
         """
         for start in starts:
             # What shows at once is most of what the single steps would find, at the price of one run.
@@ -105,7 +108,7 @@ class Reducer:
             yield _without(program, index)
 
     def _cut_off(self, program: Program) -> Iterator[Program]:
-        """With an input in place of one call, that has the values which the call gives on the reference."""
+        """With an input in place of the results of one call, of the values that these have on the reference."""
         for index in reversed(range(len(program.calls))):
             candidate = _inlined(self._reference, program, index)
             if candidate is not None:
@@ -113,7 +116,7 @@ class Reducer:
 
 
 def _leaps(program: Program, forward: bool) -> Iterator[Program]:
-    """The boldest simplifications at once, then less bold ones, and the Program itself last."""
+    """The boldest simplification first, then less bold ones, and the Program itself last."""
     plain = next(bare(program), program) if forward else program
     small = next(cut(plain), plain)
     for start in (small, plain) if small is not plain else (plain,):
@@ -123,8 +126,8 @@ def _leaps(program: Program, forward: bool) -> Iterator[Program]:
 
 
 def settle(reference: Adapter, program: Program) -> Program | None:
-    """The Program as the reference records it now: with its own host values, with cotangents of the shapes that its
-    outputs have, without inputs that nothing reads. None where the reference refuses it.
+    """The Program as the reference records it now: with its own host values, cotangents of its outputs' shapes, and no
+    inputs that nothing reads. None where the reference refuses it.
     """
     settled = _tidy(replace(program, calls=[replace(call) for call in program.calls]))
     if not settled.calls:
@@ -152,8 +155,8 @@ def settle(reference: Adapter, program: Program) -> Program | None:
         if id_ in cotangents and cotangents[id_].ndim > 1
     }
     settled = replace(settled, cotangents=cotangents, cotangent_strides=strided)
-    seen = Replay(reference, settled, side="reference").run()
-    return None if seen.ended or seen.failures or seen.hosts or seen.backward_failure is not None else settled
+    run = Replay(reference, settled, side="reference").run()
+    return None if run.ended or run.failures or run.hosts or run.backward_failure is not None else settled
 
 
 def _state(reference: Adapter, replay: Replay, call: Call) -> dict[str, Array]:

@@ -54,8 +54,14 @@ COSTLY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """The simplest Program found, or `program` None and `note` why there is none; `note` may also say why it could be
-    simpler still. `line` is that of the blamed call in the printed Program, `shown` the divergence as it shows there.
+    """What a divergence was shrunk to.
+
+    Attributes:
+        program: the simplest Program found; None where there is none, and `note` says why.
+        note: also why a Program could be simpler still: its seconds were spent.
+        seconds, runs: what the search took.
+        line: of the blamed call in the printed Program, from 1.
+        divergence: as that Program shows it.
     """
 
     program: Program | None
@@ -63,7 +69,7 @@ class Shrunk:
     seconds: float
     runs: int
     line: int | None = None
-    shown: Divergence | None = field(default=None, compare=False, repr=False)
+    divergence: Divergence | None = field(default=None, compare=False, repr=False)
 
     def record(self) -> dict[str, Any]:
         """What the records and the report keep."""
@@ -82,10 +88,12 @@ class Shrunk:
 
 class Interestingness:
     """Delta debugging's test: whether a Program shows the wanted fingerprint. Raises OutOfTimeError past its
-    `allowance` (None: it has none).
+    `allowance`, if it has one.
 
-    `shown` is the simplest Program that has shown it, with its divergence; `others` are the fingerprints that came
-    instead; `shapes` are the exceptional ones that a Program may have.
+    Attributes:
+        simplest: the simplest Program that has shown it, with its divergence.
+        others: the fingerprints that came instead.
+        shapes: the exceptional shapes that a Program may have, such as `empty`.
     """
 
     def __init__(
@@ -99,7 +107,7 @@ class Interestingness:
     ) -> None:
         self.allowance = allowance
         self.runs = 0
-        self.shown: tuple[Program, Divergence] | None = None
+        self.simplest: tuple[Program, Divergence] | None = None
         self.others: dict[str, None] = {}
         self.shapes = shapes(wanted.program) | shapes(wanted.proof)
         self._reference = reference
@@ -117,14 +125,14 @@ class Interestingness:
             return False
         self.runs += 1
         try:
-            found = trial(self._reference, self._target, program, self._rules, graph=self._graph)
+            divergences = trial(self._reference, self._target, program, self._rules, graph=self._graph)
         except TrialError:
             return False
-        for divergence in found:
+        for divergence in divergences:
             fingerprint = divergence.fingerprint(self._name)
             if fingerprint == self._fingerprint:
-                if self.shown is None or size(program) <= size(self.shown[0]):
-                    self.shown = program, divergence
+                if self.simplest is None or size(program) <= size(self.simplest[0]):
+                    self.simplest = program, divergence
                 return True
             self.others[fingerprint] = None
         return False
@@ -139,7 +147,7 @@ def shrink(
     draw: tuple[int, Origin],
     budget: Budget[Shrunk],
 ) -> Shrunk:
-    """Shrink what the case of `draw` (its index and origin) shows, within the budget; takes from it what that took."""
+    """Shrink what the case of `draw` (its index and origin) shows, in seconds that are taken from the budget."""
     kind = divergence.difference.kind
     if kind == "batch_only":
         return Shrunk(None, "it shows only in a static graph that other cases share", 0.0, 0)
@@ -158,28 +166,30 @@ def shrink(
         notes = unavailable + _search(
             reference, drawer, divergence, draw, interesting, allowance, choices=not unavailable
         )
-        if interesting.shown is None and interesting.runs:
+        if interesting.simplest is None and interesting.runs:
             _ask_the_case(interesting, divergence.program)
-    if kind == "timeout" and interesting.shown is not None:
+    if kind == "timeout" and interesting.simplest is not None:
         with _waiting(target, SURE_SECONDS):
             notes += _sure(interesting)
     return budget.keep(fingerprint, _result(interesting, notes, budget.take(allowance)))
 
 
 def _ask_the_case(interesting: Interestingness, program: Program) -> None:
-    """Run the whole Program of the case again: what simpler candidates showed instead says nothing of it."""
+    """Run the whole Program of the case again, and forget what simpler candidates showed instead: the note is to say
+    what the case itself shows now.
+    """
     interesting.others.clear()
     interesting.allowance = None
     interesting(program)
 
 
 def _result(interesting: Interestingness, notes: list[str], seconds: float) -> Shrunk:
-    if interesting.shown is None:
+    if interesting.simplest is None:
         return Shrunk(None, "; ".join(notes + _instead(interesting)), seconds, interesting.runs)
-    program, shown = interesting.shown
-    call = shown.call if shown.program is program else None
+    program, minimal = interesting.simplest
+    call = minimal.call if minimal.program is program else None
     note = "; ".join(notes) or None
-    return Shrunk(program, note, seconds, interesting.runs, blamed_line(program, call), shown)
+    return Shrunk(program, note, seconds, interesting.runs, blamed_line(program, call), minimal)
 
 
 def _instead(interesting: Interestingness) -> list[str]:
@@ -258,21 +268,22 @@ def _attempt(drawer: Drawer, draw: tuple[int, Origin], interesting: Interestingn
 def _starts(reference: Reference, interesting: Interestingness, divergence: Divergence) -> list[Program]:
     """Programs to reduce, the most promising first: the blamed call alone, then all."""
     starts: list[Program] = []
-    for found in ([interesting.shown[1]] if interesting.shown is not None else []) + [divergence]:
-        if found.alone is not None:
-            starts.append(found.alone)
-        elif found.call is not None:
-            alone = call_alone(reference, found.program, found.call)
+    simpler = [] if interesting.simplest is None else [interesting.simplest[1]]
+    for candidate in (*simpler, divergence):
+        if candidate.alone is not None:
+            starts.append(candidate.alone)
+        elif candidate.call is not None:
+            alone = call_alone(reference, candidate.program, candidate.call)
             starts += [] if alone is None else [alone]
-        starts.append(found.program)
+        starts.append(candidate.program)
     return starts
 
 
 def _sure(interesting: Interestingness) -> list[str]:
-    """Run what hung for a short while once more; where it answers after all, it is no result."""
-    assert interesting.shown is not None
-    program, _ = interesting.shown
-    interesting.shown, interesting.allowance = None, None
+    """Run a Program that hung within `HANG_SECONDS` once more with longer to answer; if it answers, it is no result."""
+    assert interesting.simplest is not None
+    program, _ = interesting.simplest
+    interesting.simplest, interesting.allowance = None, None
     if interesting(program):
         return []
     return ["what was found answers when it is given longer"]
@@ -298,13 +309,13 @@ def size(program: Program) -> tuple[int, int]:
 def shapes(program: Program) -> frozenset[str]:
     """The exceptional shapes of inputs and of modules' states: `0-dim`, `empty`.
 
-    Many a target has faults of its own there, of the same fingerprint: a Program that has come to such a shape would
-    show another fault than the one it came from.
+    A target often has other faults of the same fingerprint there: a Program that came to such a shape only while it was
+    reduced would show one of those.
     """
     arrays = [x.data for x in program.inputs]
     states = [array for call in program.calls for array in call.state.values()]
-    found = {"0-dim" for array in arrays if not array.ndim} | {"empty" for array in arrays + states if not array.size}
-    return frozenset(found)
+    dimensionless = {"0-dim" for array in arrays if not array.ndim}
+    return frozenset(dimensionless | {"empty" for array in arrays + states if not array.size})
 
 
 def calls(program: Program) -> int:

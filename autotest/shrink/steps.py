@@ -36,9 +36,9 @@ _WINDOWS: tuple[Window, ...] = (
 
 def drop_outputs(program: Program) -> Iterator[Program]:
     """With one of several outputs alone."""
-    found = list(dict.fromkeys(refs(program.outputs)))
-    if len(found) > 1:
-        for id_ in found:
+    ids = list(dict.fromkeys(refs(program.outputs)))
+    if len(ids) > 1:
+        for id_ in ids:
             yield replace(program, outputs=Ref(id_))
 
 
@@ -60,8 +60,10 @@ def no_gradients(program: Program) -> Iterator[Program]:
 
 
 def cut(program: Program) -> Iterator[Program]:
-    """With all dimensions smaller at once, then all those of one size, which may belong together; then that size as
-    an argument too, as `view` and `Linear` have it.
+    """With smaller dimensions: all at once, then all those of one size, since equal sizes often belong together.
+
+    A size is cut where it is an argument as well: with x of shape (3, 6), `Linear(6, 2)` of x becomes `Linear(3, 2)` of
+    an x of shape (3, 3).
     """
     sizes = sorted({size for x in program.inputs for size in x.data.shape if size > 1}, reverse=True)
     for window in _WINDOWS:
@@ -121,9 +123,9 @@ def calm_elements(program: Program) -> Iterator[Program]:
         return
     for position, array in enumerate(arrays):
         for element in range(array.size):
-            one = array.reshape(-1)[element : element + 1]
+            single = array.reshape(-1)[element : element + 1]
             for rank in range(3):
-                if _rank(one) > rank:
+                if _rank(single) > rank:
                     yield _mapped_at(program, position, _at(element, rank))
 
 
@@ -157,8 +159,8 @@ def _simpler(leaf: Any) -> list[Any]:
 def _replaced(call: Call, position: int, value: Any) -> Call:
     count = iter(range(1 << 30))
 
-    def leaf(found: Any) -> Any:
-        return value if next(count) == position else found
+    def leaf(original: Any) -> Any:
+        return value if next(count) == position else original
 
     args, kwargs = map_leaves([list(call.args), call.kwargs], leaf)
     return replace(call, args=tuple(args), kwargs=kwargs)
@@ -167,8 +169,8 @@ def _replaced(call: Call, position: int, value: Any) -> Call:
 def _renumbered(program: Program, size: int, kept: int) -> Program:
     """With `kept` for `size` wherever that is an argument."""
 
-    def leaf(found: Any) -> Any:
-        return kept if type(found) is int and found == size else found
+    def leaf(value: Any) -> Any:
+        return kept if type(value) is int and value == size else value
 
     def renumber(tree: Tree) -> Tree:
         return map_leaves(tree, leaf)

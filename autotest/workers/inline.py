@@ -46,10 +46,11 @@ class InlineTarget:
 
     def finish(self, stepper: Replay) -> Observation:
         """What the target shows once the body is over."""
-        [seen] = observe([stepper.finish()], self.adapter)
-        if stepper.repeatable and stepper.program.inline is None and seen.backward_failure and seen.second_failure:
+        [observation] = observe([stepper.finish()], self.adapter)
+        failed_twice = observation.backward_failure and observation.second_failure
+        if failed_twice and stepper.repeatable and stepper.program.inline is None:
             return self.replay(stepper.program).run()
-        return seen
+        return observation
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay programs one after the other."""

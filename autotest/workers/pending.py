@@ -16,8 +16,8 @@ Ask = Callable[[Sequence[Program], bool], Iterator[list[Observation]]]
 class Pending:
     """Programs that are replayed while the caller does something else; a death costs its own case only.
 
-    They are asked for together, and waited for once. When the worker dies of one of them, all run again one by one,
-    each waited for, so that an asynchronous death is blamed on its own case.
+    All are asked for in one request, which waits for the target once. When the worker dies of that, they run again one
+    by one, each waited for, so that a death which comes late is blamed on its own case.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Pending:
 
     @property
     def outstanding(self) -> bool:
-        """Whether the worker has a request of which nothing has been read."""
+        """Whether there is a request whose answers have not been read."""
         return self._answers is not None
 
     @property
@@ -52,7 +52,7 @@ class Pending:
             self._answers = self._ask([self._programs[index] for index in self._asked], self._together)
 
     def drop(self) -> None:
-        """Somebody else has read the answers away; whoever still waits for them asks again."""
+        """Forget the request, whose answers somebody else has read; whoever still waits for results asks again."""
         self._answers = None
 
     def result(self) -> list[Observation | Death]:
@@ -73,8 +73,8 @@ class Pending:
         asked, answered = self._asked, list[Observation]()
         death: Death | None = None
         try:
-            for seen in answers:
-                answered += seen
+            for batch in answers:
+                answered += batch
         except Gone as gone:
             death = self._bury(gone)
             if self._together and not (death.timed_out and death.case < len(asked)):

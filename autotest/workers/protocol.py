@@ -17,8 +17,13 @@ RANK_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A worker ended, or was ended, while it ran something: how, at which case and call of the request or in the case's
-    backward, and its last words.
+    """A worker ended, or was ended, while it ran a request.
+
+    Attributes:
+        timed_out, how: whether its deadline passed, and how it ended: `killed by SIGSEGV`.
+        case, call: the index of the case in the request, and of the call that it was at, where there was one.
+        backward: whether it was in that case's backward.
+        last_words: the line that tells most of what it printed last.
     """
 
     timed_out: bool

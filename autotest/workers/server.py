@@ -1,10 +1,8 @@
 """The target worker: `python -m autotest.workers.server TARGET`, spawned by the supervisor, one per pytest worker.
 
-It reads requests from its standard input and answers on what was its standard output; everything that the target
-prints goes to
-standard error, which the supervisor keeps for a crash's last words. Before each call it notes case and call in a
-small shared file, so that
-a death is blamed on its call.
+It reads requests from its standard input and answers on what was its standard output; everything that the target prints
+goes to standard error, which the supervisor keeps for a crash's last words. Before each call it notes case and call in
+a small shared file, so that a death is blamed on its call.
 """
 
 from __future__ import annotations
@@ -81,8 +79,8 @@ def die_with_parent() -> None:
 
 
 def schedule_in_batches() -> None:
-    """Use the batch scheduling policy: OneFlow's main thread busy-waits, and costs 13 times more under the default
-    one.
+    """Use Linux's batch scheduling policy: OneFlow's main thread waits busily, which costs 13 times more under the
+    default one.
     """
     if hasattr(os, "sched_setscheduler") and os.environ.get("AUTOTEST_SCHEDULER") != "default":
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
@@ -135,18 +133,18 @@ class Server:
         self.channel = channel
         self.progress = progress
         self.graphs = 0
-        self.told: set[str] = set()
+        self.reported: set[str] = set()
 
     def answer(self, message: dict[str, Any], arrays: list[Array]) -> None:
-        """Run one request: `eager` gives a frame per case, the others one for all; `done` ends each, and tells which
-        op types have run for the first time.
+        """Run one request. `eager` sends a frame per case, the others one for all; a frame `done` ends each, with the
+        op types that have run for the first time.
         """
         if message["do"] == "surface":
             self.surface(message["paths"])
         else:
             self.run(message, arrays)
-        touched = sorted(self.adapter.touched - self.told)
-        self.told.update(touched)
+        touched = sorted(self.adapter.touched - self.reported)
+        self.reported.update(touched)
         rss = self._process.memory_info().rss
         self.channel.send({"done": True, "graphs": self.graphs, "rss": rss, "touched": touched}, [])
 
@@ -154,8 +152,8 @@ class Server:
         """Tell what the target has registered, and which of these ops."""
         from dual_object.replay.adapter import surface
 
-        found = surface(self.adapter, paths)
-        self.channel.send({"registry": found.registry, "names": found.names}, [])
+        registered = surface(self.adapter, paths)
+        self.channel.send({"registry": registered.registry, "names": registered.names}, [])
 
     def run(self, message: dict[str, Any], arrays: list[Array]) -> None:
         """Run the Programs of a request."""
@@ -182,26 +180,26 @@ class Server:
             self._send(observe([started], self.adapter))
 
     def together(self, programs: list[Any]) -> None:
-        """Replay all and read all results at once: waiting once for many is half the price of waiting for each."""
+        """Replay all programs, then read all results at once: waiting once costs half of what waiting for each does."""
         from dual_object.replay.reading import observe
         from dual_object.replay.replay import Replay
 
         started = []
-        told = time.monotonic()
+        last_sign = time.monotonic()
         for index, program in enumerate(programs):
             started.append(Replay(self.adapter, program).start(self._noting(index)))
-            if time.monotonic() - told > SIGN_OF_LIFE:
+            if time.monotonic() - last_sign > SIGN_OF_LIFE:
                 self.channel.send({"alive": index}, [])
-                told = time.monotonic()
+                last_sign = time.monotonic()
         self._noting(len(programs))
         self._send(observe(started, self.adapter))
 
-    def _send(self, seen: list[Any]) -> None:
+    def _send(self, observations: list[Any]) -> None:
         from dual_object.replay import observation
 
         arrays: list[Array] = []
-        told = [observation.to_json(one, arrays) for one in seen]
-        self.channel.send({"seen": told}, arrays)
+        rows = [observation.to_json(item, arrays) for item in observations]
+        self.channel.send({"seen": rows}, arrays)
 
     def _noting(self, case: int, *, wait: bool = False) -> Callable[[int], None]:
         progress, note = self.progress, PROGRESS.pack_into
@@ -229,13 +227,13 @@ class Server:
             self.channel.send({"error": [error.classes, error.message], "poisoned": error.poisoned}, [])
             return
         arrays: list[Array] = []
-        told: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         for result in results:
             if isinstance(result, GraphRefusal):
-                told.append({"refusal": [result.skipped, result.call, result.classes, result.message]})
+                rows.append({"refusal": [result.skipped, result.call, result.classes, result.message]})
             else:
-                told.append({"seen": observation.to_json(result, arrays)})
-        self.channel.send({"results": told}, arrays)
+                rows.append({"seen": observation.to_json(result, arrays)})
+        self.channel.send({"results": rows}, arrays)
 
 
 if __name__ == "__main__":

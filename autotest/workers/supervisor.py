@@ -62,8 +62,8 @@ class Supervisor:
         return self._worker
 
     def _handshake(self, *, again: bool) -> TargetInfo:
-        """Start the worker. One that a signal ends meanwhile is, where `again`, replaced once: it may have come from
-        whoever kills what takes much memory.
+        """Start the worker and hear what it says of itself. With `again`, one that a signal ended meanwhile is replaced
+        once: the system may have killed it for want of memory.
         """
         self.start()
         assert self._worker is not None
@@ -96,7 +96,7 @@ class Supervisor:
         }
         frames = self._request(message, arrays)
         # A frame without is a sign of life.
-        return ([from_json(data, found) for data in frame["seen"]] for frame, found in frames if "seen" in frame)
+        return ([from_json(data, received) for data in frame["seen"]] for frame, received in frames if "seen" in frame)
 
     def _speaks(self) -> bool:
         return self._worker is None or self._worker.speaks
@@ -119,13 +119,13 @@ class Supervisor:
         result: list[Observation | GraphRefusal] | GraphFailure | None = None
         poisoned = False
         try:
-            for frame, found in self._request(message, arrays):
+            for frame, received in self._request(message, arrays):
                 if "error" in frame:
                     classes, text = frame["error"]
                     result = GraphFailure(tuple(classes), text)
                     poisoned = frame["poisoned"]
                 else:
-                    result = [_graph_result(item, found) for item in frame["results"]]
+                    result = [_graph_result(item, received) for item in frame["results"]]
         except Gone as gone:
             return self._bury(gone)
         if poisoned:
@@ -136,8 +136,8 @@ class Supervisor:
     def surface(self, paths: Sequence[str]) -> Surface | None:
         """What the target has, and what has run of it in all workers; None where neither is known.
 
-        `paths` are the reference's ops. A worker that waits for a request is asked; none is started for this, so
-        registry and names are empty when the last one has died.
+        `paths` are the reference's ops. Only a worker that runs already is asked: without one, registry and names are
+        empty.
         """
         registry: list[str] = []
         names: list[str] = []
@@ -162,10 +162,10 @@ class Supervisor:
         return Surface(tuple(registry), tuple(sorted(self._touched)), tuple(names))
 
     def _request(self, message: dict[str, Any], arrays: list[Array]) -> Iterator[tuple[dict[str, Any], list[Array]]]:
-        """Send a request; its answer is read from what this gives.
+        """Send a request and give the frames of its answer.
 
-        The worker has one request at a time: what was submitted before is waited for here. So no answer is taken for
-        another's, a death is of one request, and neither side waits for the other to read what it has written.
+        The worker has one request at a time: the answers to the one before are read here first. So no answer is taken
+        for another's, each death belongs to one request, and neither side blocks because the other does not read.
         """
         if self._pending is not None and self._pending.outstanding:
             self._pending.result()

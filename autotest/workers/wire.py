@@ -1,8 +1,7 @@
 """Messages between the pytest process and a target worker: a JSON header, then raw array bytes.
 
-A frame is two little-endian 64-bit lengths (header, payload), the header and the payload. Arrays start at multiples
-of 64
-bytes and are read in place, so each message owns one buffer that its arrays share. Never pickle: the peer may be
+A frame is two little-endian 64-bit lengths (header, payload), the header and the payload. Arrays start at multiples of
+64 bytes and are read in place, so each message owns one buffer that its arrays share. Never pickle: the peer may be
 broken.
 """
 
@@ -43,9 +42,7 @@ def pack(message: dict[str, Any], arrays: list[Array]) -> bytes:
 
 
 def read(receive: Callable[[int], memoryview | bytes | bytearray]) -> tuple[dict[str, Any], list[Array]]:
-    """The next frame; `receive(n)` gives exactly n bytes or raises EOFError. Raises WireError for anything but a
-    frame.
-    """
+    """The next frame. `receive(n)` gives exactly n bytes or raises EOFError; raises WireError for what is no frame."""
     header_size, payload_size = _LENGTHS.unpack(receive(_LENGTHS.size))
     if header_size > 1 << 32 or payload_size > 1 << 38:
         raise WireError(f"a frame of {header_size} + {payload_size} bytes is no frame")

@@ -27,16 +27,10 @@ from dual_object.replay.replay import BACKWARD
 
 #: Seconds in which a target must be imported.
 START_TIMEOUT = 120.0
-
-
 #: Seconds in which an idle worker must say what its target has; it takes 10 milliseconds.
 SURFACE_TIMEOUT = 5.0
-
-
 #: glog's level, date, time and thread: they differ from run to run, and say nothing of the failure.
 _GLOG = re.compile(r"^[A-Z]\d{8} [\d:.]+\s+\d+ ")
-
-
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -161,11 +155,11 @@ class Worker:
     def answer(self, timeout: float | None) -> Iterator[tuple[dict[str, Any], list[Array]]]:
         """The frames that answer the request; raises Gone where the worker is silent for `timeout` seconds.
 
-        Silence starts when the request was sent, however late somebody begins to listen. What has been said meanwhile
-        counts: a worker that waits for its words to be read is never taken for one that hangs.
+        Silence counts from the request, or from what was last read. What lies unread in the pipe is read first, so that
+        a worker whose answer nobody has read yet is not taken for one that hangs.
         """
         while True:
-            frame, found = self._receive(timeout)
+            frame, arrays = self._receive(timeout)
             if "fault" in frame:
                 raise HarnessFault(f"the target worker failed in code of its own:\n{frame['fault']}")
             if "done" in frame:
@@ -173,7 +167,7 @@ class Worker:
                 self.touched.update(frame["touched"])
                 self.idle = True
                 return
-            yield frame, found
+            yield frame, arrays
 
     def death(self, timed_out: bool, seconds: float | None) -> Death:
         """Put an end to the process and say how it ended."""

@@ -72,11 +72,11 @@ def facts(program: Program, target: Faulty) -> tuple[str, ...]:
     [answer] = target.eager([program])
     [difference] = compare(program, expected, answer, Rules())
     finder = Facts(reference, target, Rules())
-    [told] = finder.told([Divergence(difference, program, 0)], graph=False)
-    assert told.fingerprint("t") == "/".join(
-        ["t", "eager_forward", difference.kind, "exp", ",".join(["float32", *told.facts])]
+    [divergence] = finder.with_conditions([Divergence(difference, program, 0)], graph=False)
+    assert divergence.fingerprint("t") == "/".join(
+        ["t", "eager_forward", difference.kind, "exp", ",".join(["float32", *divergence.facts])]
     )
-    return told.facts
+    return divergence.facts
 
 
 ALWAYS = wrong_where(lambda x: True)
@@ -155,8 +155,8 @@ def test_ordinary_inputs_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     [difference] = compare(program, expected, target.eager([program])[0], Rules())
     finder = Facts(reference, target, Rules())
     for _ in range(3):
-        [told] = finder.told([Divergence(difference, program, 0)], graph=False)
-        assert told.facts == ("nan",)
+        [divergence] = finder.with_conditions([Divergence(difference, program, 0)], graph=False)
+        assert divergence.facts == ("nan",)
     assert target.asked == 3  # for the divergence, for it again, and without its property
 
 

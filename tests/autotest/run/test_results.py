@@ -102,7 +102,7 @@ def test_levels(session: Session) -> None:
     counting = results(session, missing="count")
     counting.write(KEPT, "divergent", 0.0, [wrong, lacking])
     assert [row["level"] for row in counting.rows] == ["wrong"]
-    assert counting.seen == {wrong.fingerprint("oneflow"), lacking.fingerprint("oneflow")}
+    assert counting.fingerprints == {wrong.fingerprint("oneflow"), lacking.fingerprint("oneflow")}
     loose = results(session)
     loose.write(KEPT, "divergent", 0.0, [wrong, lacking], [wrong])
     assert [(row["kind"], row["level"]) for row in loose.rows] == [("missing", "refuses")]

@@ -99,10 +99,10 @@ def test_slow_answer_is_no_hang(session: Session) -> None:
     """What only answers late is not told as the shrunk form of a hang."""
     _, divergence = _diverging(session)
     interesting = Interestingness(session.reference, session.supervisor, "torch", Rules(), divergence, Allowance(0.0))
-    interesting.shown = Program([], [Call("function", "zeros", (1,), {}, out=Ref(0))], Ref(0)), divergence
+    interesting.simplest = Program([], [Call("function", "zeros", (1,), {}, out=Ref(0))], Ref(0)), divergence
     assert shrinking._sure(interesting) == ["what was found answers when it is given longer"]
-    assert interesting.shown is None
-    interesting.shown = divergence.program, divergence
+    assert interesting.simplest is None
+    interesting.simplest = divergence.program, divergence
     assert shrinking._sure(interesting) == []
 
 
