@@ -13,6 +13,8 @@ import numpy as np
 from autotest.cases.case import Case, Origin, Rejection
 from autotest.cases.deadline import deadline
 from autotest.cases.dialect import Dialect
+from autotest.cases.mistakes import mistake
+from autotest.cases.places import raised_at
 from autotest.errors import AutotestError, UsageError
 from autotest.options import Inputs, TestOptions
 from dual_object.adapters.oneflow.global_tensors import neutral
@@ -98,7 +100,7 @@ class Drawer:
         source = PhiloxSource(drawn_by) if source is None else source
         key, mix = self.key(index, origin), MIXES[origin.inputs]
         self.dialect.begin(drawn_by)
-        with drawing(source, mix):
+        with drawing(source, mix) as drawn:
             recording = Recording(
                 self.reference,
                 draw_state=_StateDraw(source),
@@ -118,7 +120,10 @@ class Drawer:
             except Exception as error:
                 if recording.refused is error:
                     own = self.dialect.cause(error)
-                    return Rejection(index, key, recording.program, f"{type(own).__name__}: {_first_line(own)}")
+                    reason = f"{type(own).__name__}: {_first_line(own)}"
+                    return Rejection(
+                        index, key, recording.program, reason, raised_at(error), mistake(error, own, drawn)
+                    )
                 self.raised = error
                 raise
             finally:

@@ -15,6 +15,7 @@ import pytest
 from autotest.cases.case import Origin, Rejection, case_test_name
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
+from autotest.cases.mistakes import MISTAKEN_DRAWS
 from autotest.compare.divergence import Divergence
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.judge.judge import Judge
@@ -150,7 +151,11 @@ class TestRun:
             if self._accepted >= self.n:
                 return
             yield index
-        if self._accepted < self.n:
+            if index == MISTAKEN_DRAWS - 1 and self._mistaken(lasting=True):
+                break
+        if self._mistaken():
+            self._refused = self._mistake()
+        elif self._accepted < self.n:
             reasons = Counter(rejection.reason for rejection in self._rejections)
             reason, count = reasons.most_common(1)[0]
             self._refused = RejectionError(
@@ -159,6 +164,22 @@ class TestRun:
                 f"of n={self.n} cases could run; the commonest reason ({count} times) is {reason}: "
                 "narrow the generators' ranges"
             )
+
+    def _mistaken(self, *, lasting: bool = False) -> bool:
+        """Whether every draw so far was a mistaken call, and `lasting`: whether any other draw would be one."""
+        mistakes = [rejection.mistake for rejection in self._rejections]
+        return bool(mistakes and not self._accepted) and all(
+            mistake is not None and (mistake.lasting or not lasting) for mistake in mistakes
+        )
+
+    def _mistake(self) -> RejectionError:
+        first = self._rejections[0]
+        assert first.mistake is not None
+        place = "" if first.place is None else f" [{first.place}]"
+        return RejectionError(
+            f"{self.drawer.test}: PyTorch raised a TypeError at each of {len(self._rejections)} draws, "
+            f"so the call is mistaken, not what was drawn: correct it{place}\n\n{first.mistake.text}"
+        )
 
     def _run_isolated(self) -> None:
         """First what diverged in an earlier run and is not drawn anyway, then the n cases; up to the one, if any, that
