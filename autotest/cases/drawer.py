@@ -14,8 +14,8 @@ from autotest.cases.case import Case, Origin, Rejection
 from autotest.cases.deadline import deadline
 from autotest.cases.dialect import Dialect
 from autotest.cases.mistakes import mistake
-from autotest.cases.places import raised_at
-from autotest.errors import AutotestError, UsageError
+from autotest.cases.places import defined_at, name_place, raised_at, warnings_at_users_lines
+from autotest.errors import AutotestError, UsageError, is_sentence
 from autotest.options import Inputs, TestOptions
 from dual_object.adapters.oneflow.global_tensors import neutral
 from dual_object.errors import ArgumentError
@@ -115,7 +115,11 @@ class Drawer:
             token = current_recording.set(recording)
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
-                with deadline(self.timeout if stepper is None else None, key), Modes(self.reference).applied():
+                with (
+                    deadline(self.timeout if stepper is None else None, key),
+                    Modes(self.reference).applied(),
+                    warnings_at_users_lines(),
+                ):
                     returned = self.body()
             except Exception as error:
                 if recording.refused is error:
@@ -124,6 +128,8 @@ class Drawer:
                     return Rejection(
                         index, key, recording.program, reason, raised_at(error), mistake(error, own, drawn)
                     )
+                if is_sentence(error):
+                    name_place(error, raised_at(error))
                 self.raised = error
                 raise
             finally:
@@ -132,7 +138,9 @@ class Drawer:
             try:
                 program.outputs = recording.returned(returned)
             except ArgumentError as error:
-                raise UsageError(f"{self.test}: {error}") from None
+                usage = UsageError(f"{self.test}: {error}")
+                name_place(usage, defined_at(self.body))
+                raise usage from None
             if index == WATCHED:
                 program.watched = recording.intermediates()
             starts, backward = self._close(recording, returned)
@@ -152,7 +160,8 @@ class Drawer:
     def _close(self, recording: Recording, returned: Any) -> tuple[Sequence[int], bool]:
         try:
             return self.dialect.close(recording, returned, self.test, auto_backward=self.options.auto_backward)
-        except AutotestError:
+        except AutotestError as error:
+            name_place(error, raised_at(error) or defined_at(self.body))
             raise
         except Exception as error:  # of a checker that the test file registered
             self.raised = error

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
+import sys
 import sysconfig
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 #: Our packages, side by side, wherever they are installed.
 _PACKAGES = ("autotest", "dual_object", "generators", "reports")
@@ -28,11 +32,15 @@ def is_users(file: str) -> bool:
 
 
 def raised_at(error: BaseException) -> str | None:
-    """The innermost line of the user's that an exception came through, as `test_x.py:12`."""
+    """The innermost line of the user's that an exception, or the one that it stands for, came through, as
+    `test_x.py:12`.
+    """
     innermost = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         if is_users(frame.f_code.co_filename):
             innermost = _told(frame.f_code, line)
+    if innermost is None and error.__context__ is not None:
+        return raised_at(error.__context__)
     return innermost
 
 
@@ -47,6 +55,7 @@ def defined_at(body: Callable[..., Any]) -> str | None:
     """Where a function begins."""
     while isinstance(body, functools.partial):
         body = body.func
+    body = inspect.unwrap(body)
     code = getattr(body, "__code__", None)
     return None if code is None else _told(code, code.co_firstlineno)
 
@@ -62,6 +71,30 @@ def name_place(error: BaseException, place: str | None) -> None:
     """Add a place to the sentence of an exception of ours."""
     if place is not None:
         error.args = (f"{error} [{place}]",)
+
+
+@contextmanager
+def warnings_at_users_lines() -> Iterator[None]:
+    """Have the warnings from inside point at the user's line, not at the one of ours that makes the call."""
+    show = warnings.showwarning
+
+    def show_there(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if not is_users(filename):
+            filename, lineno = running_at(sys._getframe(1)) or (filename, lineno)
+        show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show_there
+    try:
+        yield
+    finally:
+        warnings.showwarning = show
 
 
 def _printed(frame: traceback.FrameSummary) -> list[str]:

@@ -15,6 +15,7 @@ from autotest.cases.mistakes import MISTAKEN_DRAWS
 from autotest.options import TestOptions
 from autotest.run.session import Session
 from dual_object.errors import UnknownName
+from support.places import told
 
 HERE = "tests/autotest/cases/test_mistakes.py"
 KEYWORD = "TypeError: square() got an unexpected keyword argument 'dims'"
@@ -125,4 +126,4 @@ def test_misspelt_name_is_told_with_the_one_meant(session: Session) -> None:
     for message, body in bodies.items():
         with pytest.raises(UnknownName) as caught:
             autotest(n=2)(body)()
-        assert str(caught.value) == message
+        assert told(caught.value, __file__, message.partition(" has no ")[2].partition(":")[0]) == message

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import generators
-from autotest.cases.places import defined_at, is_users, raised_at, running_at, users_lines
+from autotest.cases.places import defined_at, is_users, name_place, raised_at, running_at, users_lines
 
 HERE = "tests/autotest/cases/test_places.py"
 
@@ -59,6 +59,29 @@ def test_innermost_line_of_the_user_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     assert lines[-1] == '    return outer(lambda: json.loads("{"))'
     monkeypatch.chdir("/")
     assert raised_at(caught.value) == f"{__file__.lstrip('/')}:{line}"
+
+
+def replaced() -> Any:
+    """An exception that stands for another, which came through this file."""
+    try:
+        through_another_module()
+    except ValueError:
+        error = KeyError("other")
+        error.__context__ = sys.exc_info()[1]
+        return error
+
+
+def test_place_of_what_stands_for_another() -> None:
+    """An exception that was raised elsewhere has the place of the one that it stands for, and tells it at its end."""
+    error = replaced()
+    place = f"{HERE}:{through_another_module.__code__.co_firstlineno + 2}"
+    assert raised_at(error) == place
+    sentence = ValueError("x=1, but should be 2")
+    name_place(sentence, place)
+    assert str(sentence) == f"x=1, but should be 2 [{place}]"
+    name_place(sentence, None)
+    assert str(sentence) == f"x=1, but should be 2 [{place}]"
+    assert raised_at(ValueError()) is None
 
 
 def test_running_line() -> None:
