@@ -246,10 +246,14 @@ def pytest_make_collect_report(
     report = yield
     call = getattr(report, "call", None)
     if report.failed and call is not None and call.excinfo is not None:
+        from autotest.cases.places import name_place, raised_at
         from autotest.errors import AutotestError
 
-        if isinstance(call.excinfo.value, AutotestError):
-            report.longrepr = str(call.excinfo.value)
+        error = call.excinfo.value
+        # Asked of their modules, which may be shadowed, only where they are there already.
+        if isinstance(error, AutotestError) or type(error).__module__ in ("dual_object.errors", "generators.errors"):
+            name_place(error, raised_at(error))
+            report.longrepr = str(error)
     return report
 
 

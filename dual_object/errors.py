@@ -35,5 +35,9 @@ class MissingOp(DualError, AttributeError):  # noqa: N818 - a fact about the tar
     """The target has no op of this name."""
 
 
+class UnknownName(DualError, AttributeError):  # noqa: N818 - as AttributeError, which it is
+    """The framework has no such function, method or attribute, but one that is spelt alike."""
+
+
 class RawTargetNeeded(BaseException):
     """A body reached for the target's own object, which lives in another process: the test must run inline."""

@@ -18,6 +18,7 @@ from generators.errors import (
     OutsideCaseError,
     RangeError,
     TruthError,
+    UseError,
 )
 from generators.fills import FILLS, fill_values
 from generators.generator import Generator, constant, pack
@@ -51,6 +52,7 @@ __all__ = [
     "RangeError",
     "Source",
     "TruthError",
+    "UseError",
     "array",
     "case_key",
     "constant",

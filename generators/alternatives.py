@@ -43,14 +43,14 @@ class OneOf(Alternatives):
         super().__init__(options, None)
         self._possibility = possibility
         if not options:
-            raise ChoiceError(f"args=(), but should be at least one alternative [{self}]")
+            raise ChoiceError(f"args=(), but should be at least one alternative [{self!r}]")
         if possibility is None:
             return
         if isinstance(possibility, (int, float)):
             if len(options) != 2:
                 raise ChoiceError(
                     f"possibility={possibility!r}, but should be a list of {len(options)} numbers, as "
-                    f"one is for two alternatives [{self}]"
+                    f"one is for two alternatives [{self!r}]"
                 )
             possibility = (possibility, 1 - possibility)
         self.weights = checks.weights(possibility, len(options), "possibility", self)

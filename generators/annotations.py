@@ -44,7 +44,7 @@ def draw(annotation: object, source: Source, scalar: Callable[[Scalar, Source], 
     if plan is None:
         raise AnnotationError(
             f"annotation={typed(annotation)}, but should be int, float, bool, None, or a Union, tuple, list "
-            f"or Literal of those [{where}]; pass a value of that type instead of a generator"
+            f"or Literal of those [{where!s}]; pass a value of that type instead of a generator"
         )
     return _follow(plan, source, scalar)
 

@@ -53,7 +53,7 @@ class ArrayGenerator(Generator):
         self._knobs = knobs
         shape, fills = knobs["shape"], knobs["fills"]
         if shape is not None and knobs["ndim"] is not None:
-            raise RangeError(f"ndim={knobs['ndim']!r}, but should be left out when a shape is given [{self}]")
+            raise RangeError(f"ndim={knobs['ndim']!r}, but should be left out when a shape is given [{self!r}]")
         if isinstance(shape, Generator):
             shape.to(tuple[int, ...])
         elif shape is not None:

@@ -15,7 +15,7 @@ from generators.errors import ChoiceError, RangeError
 
 def empty_range(low: float, high: float, where: object) -> RangeError:
     """The error for a range without a value in it."""
-    return RangeError(f"{where}: the range [{low}, {high}) is empty, but low should be less than high")
+    return RangeError(f"{where!s}: the range [{low}, {high}) is empty, but low should be less than high")
 
 
 def number(value: object, name: str, where: object) -> int | float:
@@ -25,13 +25,13 @@ def number(value: object, name: str, where: object) -> int | float:
         return int(value)
     if type(value) is float or isinstance(value, numbers.Real):
         return finite(float(value), name, where)
-    raise RangeError(f"{name}={value!r}, but should be a number [{where}]")
+    raise RangeError(f"{name}={value!r}, but should be a number [{where!s}]")
 
 
 def finite(value: float, name: str, where: object) -> float:
     """`value` itself; RangeError if it is infinite or not a number."""
     if not math.isfinite(value):
-        raise RangeError(f"{name}={value}, but should be finite [{where}]")
+        raise RangeError(f"{name}={value}, but should be finite [{where!s}]")
     return value
 
 
@@ -40,7 +40,7 @@ def integer(value: object, name: str, where: object, low: int, high: int | None 
     plain = int(value) if type(value) is int or isinstance(value, numbers.Integral) else None
     if plain is None or plain < low or (high is not None and plain > high):
         wanted = f"an int of at least {low}" if high is None else f"an int from {low} to {high}"
-        raise RangeError(f"{name}={value!r}, but should be {wanted} [{where}]")
+        raise RangeError(f"{name}={value!r}, but should be {wanted} [{where!s}]")
     return plain
 
 
@@ -48,23 +48,23 @@ def boolean(value: object, name: str, where: object) -> bool:
     """`value` as a plain bool; RangeError if it is not one."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    raise RangeError(f"{name}={value!r}, but should be True or False [{where}]")
+    raise RangeError(f"{name}={value!r}, but should be True or False [{where!s}]")
 
 
 def ordered(low: float, high: float, where: object) -> None:
     """RangeError unless `low < high`."""
     if not low < high:
-        raise RangeError(f"low={low}, but should be less than high={high} [{where}]")
+        raise RangeError(f"low={low}, but should be less than high={high} [{where!s}]")
 
 
 def weights(values: Sequence[float], count: int, name: str, where: object) -> tuple[float, ...]:
     """`values` as a tuple of `count` non-negative numbers that sum to 1 within 1e-6; else ChoiceError."""
     shares = tuple(values)
     if len(shares) != count:
-        raise ChoiceError(f"{name}={shares!r}, but should have {count} entries [{where}]")
+        raise ChoiceError(f"{name}={shares!r}, but should have {count} entries [{where!s}]")
     if not all(weight >= 0 for weight in shares):
-        raise ChoiceError(f"{name}={shares!r}, but should have no negative entry [{where}]")
+        raise ChoiceError(f"{name}={shares!r}, but should have no negative entry [{where!s}]")
     total = sum(shares)
     if not abs(total - 1) <= 1e-6:
-        raise ChoiceError(f"{name}={shares!r}, but should sum to 1, not {total:.6g} [{where}]")
+        raise ChoiceError(f"{name}={shares!r}, but should sum to 1, not {total:.6g} [{where!s}]")
     return shares

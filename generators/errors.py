@@ -21,6 +21,10 @@ class TruthError(GeneratorError, TypeError):
     """A generator was asked whether it is true; ask its `.value()`."""
 
 
+class UseError(GeneratorError, TypeError):
+    """A generator was used as if it were its value; ask its `.value()`."""
+
+
 class OutsideCaseError(GeneratorError, RuntimeError):
     """A generator was asked for its value while no case is being drawn; use it inside an `@autotest` body."""
 

@@ -83,12 +83,12 @@ def fill_values(
     kind = DTYPES[dtype_name(dtype)]
     where = f"fill_values({fill!r}, dtype={kind.name!r})" if where is None else where
     if fill not in _FILLERS:
-        raise RangeError(f"fill={fill!r}, but should be one of {', '.join(_FILLERS)} [{where}]")
+        raise RangeError(f"fill={fill!r}, but should be one of {', '.join(_FILLERS)} [{where!s}]")
     low, high = checks.number(low, "low", where), checks.number(high, "high", where)
     checks.ordered(low, high, where)
     limits = _limits(kind.name, low, high)
     if limits is None:
-        raise RangeError(f"low={low}, but should leave a value of {kind.name} below high={high} [{where}]")
+        raise RangeError(f"low={low}, but should leave a value of {kind.name} below high={high} [{where!s}]")
     out: NDArray[Any] = np.empty(shape, kind.storage)
     parts = out.reshape(-1)
     if kind.category == "complex":
@@ -97,7 +97,7 @@ def fill_values(
     parts[...] = _FILLERS[fill](_Task(kind, limits, seed, parts.size, bounded))
     if fill == "distinct" and len(np.unique(out)) < out.size:
         raise RangeError(
-            f"low={low}, but should leave {out.size} distinct values of {kind.name} below high={high} [{where}]"
+            f"low={low}, but should leave {out.size} distinct values of {kind.name} below high={high} [{where!s}]"
         )
     return out
 

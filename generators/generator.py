@@ -1,10 +1,12 @@
 """The base of every generator, plain values as generators, and the operators that join generators."""
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from generators.drawing import current_drawing
-from generators.errors import OutsideCaseError, TruthError
+from generators.errors import OutsideCaseError, TruthError, UseError
+from generators.misuse import refuse_misuse
 from generators.source import Source
 
 Self = TypeVar("Self", bound="Generator")
@@ -131,12 +133,24 @@ class Operation(Generator):
 
     __slots__ = ("left", "right")
     symbol: ClassVar[str]
+    join: ClassVar[Callable[[Any, Any], Any]]
 
     def __init__(self, left: Generator, right: Generator) -> None:
         """Takes the operands in the order of their writing."""
         super().__init__(left, right)
         self.left = left
         self.right = right
+
+    def draw(self, source: Source) -> Any:
+        """Both values joined; UseError where they are of types that Python does not join."""
+        left, right = self.left.value(), self.right.value()
+        try:
+            return type(self).join(left, right)
+        except TypeError:
+            raise UseError(
+                f"{self!r} has no value, for here it is {left!r} {self.symbol} {right!r}: "
+                "ask .value() of its parts and convert those"
+            ) from None
 
     def __repr__(self) -> str:
         """The call that made it."""
@@ -148,10 +162,7 @@ class Sum(Operation):
 
     __slots__ = ()
     symbol = "+"
-
-    def draw(self, source: Source) -> Any:
-        """The sum of both values."""
-        return self.left.value() + self.right.value()
+    join = operator.add
 
 
 class Difference(Operation):
@@ -159,10 +170,7 @@ class Difference(Operation):
 
     __slots__ = ()
     symbol = "-"
-
-    def draw(self, source: Source) -> Any:
-        """The first value less the second."""
-        return self.left.value() - self.right.value()
+    join = operator.sub
 
 
 class Product(Operation):
@@ -170,10 +178,7 @@ class Product(Operation):
 
     __slots__ = ()
     symbol = "*"
-
-    def draw(self, source: Source) -> Any:
-        """The product of both values."""
-        return self.left.value() * self.right.value()
+    join = operator.mul
 
 
 class Negation(Generator):
@@ -251,3 +256,6 @@ def operand(generator: Generator) -> str:
     """`spelled`, in brackets if it would fall apart next to an operator."""
     compound = isinstance(generator, (Operation, Negation, Either))
     return f"({generator!r})" if compound else spelled(generator)
+
+
+refuse_misuse(Generator, _takes_over, lambda x: operand(pack(x)))

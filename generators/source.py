@@ -179,7 +179,7 @@ def _refuse_integers(low: int, high: int) -> NoReturn:
     where = f"integer({low}, {high})"
     if high <= low:
         raise empty_range(low, high, where)
-    raise RangeError(f"high - low={high - low}, but should be at most 2**64 [{where}]")
+    raise RangeError(f"high - low={high - low}, but should be at most 2**64 [{where!s}]")
 
 
 def _refuse_floats(low: float, high: float) -> NoReturn:

@@ -57,7 +57,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             because: the case that needs an rtol and atol wider than the dtype's own.
 
     Raises:
-        UsageError: an option cannot mean anything, or the body is async.
+        UsageError: an option cannot mean anything, or the body is async or a class.
     """
     if body is not None and not callable(body):
         raise UsageError(f"@autotest({body!r}): options are given by name, as in @autotest(n={body!r})")
@@ -65,6 +65,11 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     checked = TestOptions(**options)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        if inspect.isclass(function):
+            raise UsageError(
+                f"{function.__qualname__} is a class, but @autotest should stand above a function: "
+                "put it above each of the class's test methods"
+            )
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise UsageError(
                 f"{function.__qualname__} is async, but should be a plain function: "

@@ -11,7 +11,7 @@ from dual_object.program.program import Program
 from dual_object.replay.observation import Observation
 
 if TYPE_CHECKING:
-    pass
+    from autotest.cases.mistakes import Mistake
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,16 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A draw that the reference refused: the Program up to the refused call, and the reference's words."""
+    """A draw that the reference refused: the Program up to the refused call, the reference's words, the user's line
+    that the call is in, and the mistake that it is if any.
+    """
 
     index: int
     key: str
     program: Program
     reason: str
+    place: str | None = None
+    mistake: Mistake | None = None
 
 
 def case_test_name(nodeid: str) -> str:

@@ -13,7 +13,9 @@ import numpy as np
 from autotest.cases.case import Case, Origin, Rejection
 from autotest.cases.deadline import deadline
 from autotest.cases.dialect import Dialect
-from autotest.errors import AutotestError, UsageError
+from autotest.cases.mistakes import mistake
+from autotest.cases.places import defined_at, name_place, raised_at, warnings_at_users_lines
+from autotest.errors import AutotestError, UsageError, is_sentence
 from autotest.options import Inputs, TestOptions
 from dual_object.adapters.oneflow.global_tensors import neutral
 from dual_object.errors import ArgumentError
@@ -101,7 +103,7 @@ class Drawer:
         source = PhiloxSource(drawn_by) if source is None else source
         key, mix = self.key(index, origin), MIXES[origin.inputs]
         self.dialect.begin(drawn_by)
-        with drawing(source, mix):
+        with drawing(source, mix) as drawn:
             recording = self._recording(index, origin, source, stepper)
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
@@ -109,14 +111,21 @@ class Drawer:
             except Exception as error:
                 if recording.refused is error:
                     own = self.dialect.cause(error)
-                    return Rejection(index, key, recording.program, f"{type(own).__name__}: {_first_line(own)}")
+                    reason = f"{type(own).__name__}: {_first_line(own)}"
+                    return Rejection(
+                        index, key, recording.program, reason, raised_at(error), mistake(error, own, drawn)
+                    )
+                if is_sentence(error):
+                    name_place(error, raised_at(error))
                 self.raised = error
                 raise
             program = recording.program
             try:
                 program.outputs = recording.returned(returned)
             except ArgumentError as error:
-                raise UsageError(f"{self.test}: {error}") from None
+                usage = UsageError(f"{self.test}: {error}")
+                name_place(usage, defined_at(self.body))
+                raise usage from None
             if index == WATCHED:
                 program.watched = recording.intermediates()
             starts, backward = self._close(recording, returned)
@@ -151,7 +160,7 @@ class Drawer:
         """Run the body while `recording` takes down its calls; what it returned."""
         token = current_recording.set(recording)
         try:
-            with deadline(timeout, key), Modes(self.reference).applied():
+            with deadline(timeout, key), Modes(self.reference).applied(), warnings_at_users_lines():
                 return self.body()
         finally:
             current_recording.reset(token)
@@ -159,7 +168,8 @@ class Drawer:
     def _close(self, recording: Recording, returned: Any) -> tuple[Sequence[int], bool]:
         try:
             return self.dialect.close(recording, returned, self.test, auto_backward=self.options.auto_backward)
-        except AutotestError:
+        except AutotestError as error:
+            name_place(error, raised_at(error) or defined_at(self.body))
             raise
         except Exception as error:  # of a checker that the test file registered
             self.raised = error

@@ -15,6 +15,8 @@ import pytest
 from autotest.cases.case import Origin, Rejection, case_test_name
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
+from autotest.cases.mistakes import MISTAKEN_DRAWS
+from autotest.cases.places import raised_at
 from autotest.compare.divergence import Divergence
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.judge.judge import Judge
@@ -153,15 +155,35 @@ class TestRun:
             if self._accepted >= self.n:
                 return
             yield index
-        if self._accepted < self.n:
+            if index == MISTAKEN_DRAWS - 1 and self._mistaken(lasting=True):
+                break
+        if self._mistaken():
+            self._refused = self._mistake()
+        elif self._accepted < self.n:
             reasons = Counter(rejection.reason for rejection in self._rejections)
             reason, count = reasons.most_common(1)[0]
+            place = next(rejection.place for rejection in self._rejections if rejection.reason == reason)
             self._refused = RejectionError(
                 f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {limit} draws, "
                 f"so only {self._accepted} "
                 f"of n={self.n} cases could run; the commonest reason ({count} times) is {reason}: "
-                "narrow the generators' ranges"
+                f"narrow the generators' ranges{_at(place)}"
             )
+
+    def _mistaken(self, *, lasting: bool = False) -> bool:
+        """Whether every draw so far was a mistaken call, and `lasting`: whether any other draw would be one."""
+        mistakes = [rejection.mistake for rejection in self._rejections]
+        return bool(mistakes and not self._accepted) and all(
+            mistake is not None and (mistake.lasting or not lasting) for mistake in mistakes
+        )
+
+    def _mistake(self) -> RejectionError:
+        first = self._rejections[0]
+        assert first.mistake is not None
+        return RejectionError(
+            f"{self.drawer.test}: PyTorch raised a TypeError at each of {len(self._rejections)} draws, "
+            f"so the call is mistaken, not what was drawn: correct it{_at(first.place)}\n\n{first.mistake.text}"
+        )
 
     def _run_isolated(self) -> None:
         """Run the remembered cases that are not drawn anyway, then the n cases. A case that needs the target in this
@@ -177,6 +199,7 @@ class TestRun:
             if self.session.options.isolate == "always":
                 raise UsageError(
                     f"{needed}, but the run is isolated: use --isolate auto or never to run such a test inline"
+                    f"{_at(raised_at(needed))}"
                 ) from None
             self.session.inline_tests[self.nodeid] = str(needed)
 
@@ -290,6 +313,10 @@ class TestRun:
             dtypes=case.op_dtypes,
             graph=judgement.graph,
         )
+
+
+def _at(place: str | None) -> str:
+    return "" if place is None else f" [{place}]"
 
 
 def run_test(

@@ -14,6 +14,7 @@ from dual_object.program.calls import CallKind
 from dual_object.program.global_layouts import MOVES, READS, stand_in
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
+from dual_object.record.names import unknown_name
 from dual_object.replay.adapter import Adapter
 from dual_object.replay.replay import OPERATORS, Replay
 
@@ -96,9 +97,9 @@ class DualObject:
             return self.target
         try:
             value = getattr(self._value, name)
-        except AttributeError:
+        except AttributeError as error:
             if name not in MOVES and name not in READS:
-                raise
+                raise unknown_name(error, self._value, type(self._value).__name__, name) from None
             value = stand_in(record.program, self._ref.id, self._value, name)
         if callable(value) and not isinstance(value, (record.reference.tensor_type, record.reference.module_type)):
             return DualMethod(self, name, value)

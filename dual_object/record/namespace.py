@@ -12,6 +12,7 @@ from typing import Any
 from dual_object.errors import ArgumentError, RawTargetNeeded
 from dual_object.program.global_layouts import MOVES
 from dual_object.record.dual import DualObject
+from dual_object.record.names import unknown_name
 from dual_object.record.recording import recording
 
 #: Gives what is called instead of a function of the framework, None where that is itself.
@@ -40,7 +41,10 @@ class DualNamespace:
         for part in path.split("."):
             if member is sys.modules["torch"] and part in MOVES:  # `torch.to_global(x, ...)`
                 return DualFunction(path, MOVES[part])
-            member = getattr(member, part)  # the reference's own AttributeError: its message names what is near
+            try:
+                member = getattr(member, part)
+            except AttributeError as error:
+                raise unknown_name(error, member, ".".join(filter(None, ("torch", self._path))), part) from None
         if inspect.ismodule(member):
             return DualNamespace(path)
         return DualFunction(path, member) if callable(member) else member
@@ -74,7 +78,10 @@ class DualFunction:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        member = getattr(self._function, name)
+        try:
+            member = getattr(self._function, name)
+        except AttributeError as error:
+            raise unknown_name(error, self._function, f"torch.{self._dual_path}", name) from None
         return DualFunction(f"{self._dual_path}.{name}", member) if callable(member) else member
 
     @property

@@ -69,6 +69,21 @@ def test_positional_option_is_refused() -> None:
     assert str(caught.value) == "@autotest(5): options are given by name, as in @autotest(n=5)"
 
 
+def test_class_is_refused_by_name() -> None:
+    """A decorated class is told where the decorator belongs; without it pytest would collect none of its tests."""
+    for decorator in (autotest, autotest(n=3)):
+        with pytest.raises(UsageError) as caught:
+
+            @decorator
+            class TestRelu:
+                pass
+
+        assert str(caught.value) == (
+            "test_class_is_refused_by_name.<locals>.TestRelu is a class, but @autotest should stand above a function: "
+            "put it above each of the class's test methods"
+        )
+
+
 def test_async_body_is_refused_by_name() -> None:
     """An async body is refused when it is defined."""
     with pytest.raises(UsageError) as caught:

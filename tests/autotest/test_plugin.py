@@ -240,6 +240,19 @@ def test_target_that_dies_at_import(tmp_path: Path) -> None:
     ]
 
 
+def test_usage_error_in_a_file_names_its_line(tmp_path: Path) -> None:
+    """What cannot be collected is told by its sentence and the line of the file."""
+    wrong = "from autotest import autotest\n\n\n@autotest(n=0)\ndef test_it():\n    pass\n"
+    outcome = run_pytest(tmp_path, {"test_wrong.py": wrong}, target=None)
+    assert outcome.status == 2, outcome.out
+    assert red_lines(outcome) == [
+        "n=0, but should be a whole number of cases, at least 1 [@autotest(...)] [test_wrong.py:4]"
+    ]
+    wrong = "from autotest import torch\n\nop = torch.matmull\n"
+    outcome = run_pytest(tmp_path, {"test_wrong.py": wrong}, target=None)
+    assert red_lines(outcome) == ["torch has no matmull: did you mean torch.matmul? [test_wrong.py:3]"]
+
+
 @pytest.mark.parametrize("name", ["generators", "dual_object"])
 def test_shadowing_file(tmp_path: Path, name: str) -> None:
     """A file of one of our packages' names beside the tests is named, and nothing runs."""
@@ -248,7 +261,8 @@ def test_shadowing_file(tmp_path: Path, name: str) -> None:
     assert outcome.status == 2, outcome.out
     assert red_lines(outcome)[0] == (
         f"the import {name!r} resolved to {tmp_path}/{name}.py, "
-        f"but should resolve to op-autotest's own package in {home}: rename that file, or run from another folder"
+        f"but should resolve to op-autotest's own package in {home}: rename that file, or run from another folder "
+        "[test_two.py:2]"
     )
     assert "Traceback" not in outcome.out
 

@@ -24,6 +24,7 @@ def test_all_is_sorted_and_real():
         (errors.CannotWiden, ValueError),
         (errors.TargetError, RuntimeError),
         (errors.MissingOp, AttributeError),
+        (errors.UnknownName, AttributeError),
     ],
 )
 def test_errors_subclass_a_builtin(error, builtin):

@@ -45,6 +45,7 @@ def test_every_error_is_a_generator_error_and_a_builtin_one() -> None:
         errors.DtypeError: ValueError,
         errors.OutsideCaseError: RuntimeError,
         errors.TruthError: TypeError,
+        errors.UseError: TypeError,
         errors.ChoiceError: ValueError,
     }
     assert set(errors.GeneratorError.__subclasses__()) == set(fitting)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,7 @@ from autotest import (
 from autotest.run.session import Session
 from dual_object.errors import ArgumentError
 from generators.errors import OutsideCaseError, TruthError
+from support.places import told
 
 Body = Callable[..., Any]
 
@@ -89,7 +91,7 @@ def test_too_many_rejections_are_an_error(session: Session) -> None:
 
     with pytest.raises(RejectionError) as caught:
         body()
-    assert str(caught.value) == (
+    assert told(caught.value, __file__, "return torch.mm(") == (
         "test_decorator.py::test_too_many_rejections_are_an_error::<locals>::body: "
         "the reference refused 40 of 40 draws, so only 0 of n=2 cases could run; the commonest reason (40 times) is "
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2): narrow the generators' ranges"
@@ -110,7 +112,7 @@ def test_returned_none_needs_a_word(session: Session) -> None:
     """A body that returns None is told to return its result, or to say that it has no backward."""
     with pytest.raises(UsageError) as caught:
         returning(lambda: None)()
-    assert str(caught.value) == (
+    assert told(caught.value, __file__, "def body()") == (
         "test_decorator.py::returning::<locals>::body returned None, but should return the result to compare: "
         "return it, or pass auto_backward=False to @autotest"
     )
@@ -122,7 +124,7 @@ def test_returned_raw_tensor_is_refused(session: Session) -> None:
     """A raw tensor among the results is refused with what to return instead."""
     with pytest.raises(UsageError) as caught:
         returning(lambda: pytorch.ones(2))()
-    assert str(caught.value) == (
+    assert told(caught.value, __file__, "def body()") == (
         "test_decorator.py::returning::<locals>::body: the body returned a torch.Tensor, "
         "but should return dual objects: return what dual calls gave you, or pass auto_backward=False and return None"
     )
@@ -132,7 +134,7 @@ def test_raw_tensor_in_a_dual_call_is_refused(session: Session) -> None:
     """A raw tensor among the arguments of a dual call is refused with how to draw or wrap it."""
     with pytest.raises(ArgumentError) as caught:
         returning(lambda: torch.add(leaf(), pytorch.ones(2)))()
-    assert str(caught.value) == (
+    assert told(caught.value, __file__, "torch.add(leaf(), pytorch.ones(2))") == (
         "add was given a raw torch.Tensor, but should be given a dual object: "
         'draw it with random_tensor, or wrap it in GetDualObject("x", pytorch, oneflow)'
     )
@@ -178,9 +180,38 @@ def test_generator_is_neither_true_nor_false(session: Session) -> None:
 
     with pytest.raises(TruthError) as caught:
         returning(branching)()
-    assert str(caught.value) == (
+    assert told(caught.value, __file__, "if random_bool() else") == (
         "random_bool() is neither true nor false, but has a value in each case: ask its .value()"
     )
+
+
+def test_own_module_of_one_framework_names_its_line(session: Session) -> None:
+    """A module class that derives from the dual one is refused where it is written."""
+
+    def deriving() -> Any:
+        class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+            pass
+
+    with pytest.raises(ArgumentError) as caught:
+        returning(deriving)()
+    assert told(caught.value, __file__, "class Net(torch.nn.Module)") == (
+        "base=torch.nn.Module, but should be a class of one framework: "
+        "write one class per framework and join them with dual(reference=..., target=...)"
+    )
+
+
+def test_warning_points_at_the_body(session: Session) -> None:
+    """A warning from a body is told with the body's line, whether PyTorch or the body itself gives it."""
+
+    def warning() -> Any:
+        warnings.warn("mine", UserWarning, stacklevel=1)
+        return torch.nn.functional.softmax(leaf())
+
+    first = warning.__code__.co_firstlineno
+    with pytest.warns(UserWarning, match="mine|Implicit dimension choice") as found:
+        returning(warning)()
+    places = {(str(one.message)[:8], one.filename, one.lineno - first) for one in found}
+    assert places == {("mine", __file__, 1), ("Implicit", __file__, 2)}
 
 
 def test_own_exception_propagates(session: Session) -> None:
@@ -287,7 +318,7 @@ def test_raw_target_is_refused_when_always_isolated(torch_session: Session) -> N
             returning(lambda: torch.square(leaf().target))()
     finally:
         current_session.reset(token)
-    assert str(caught.value) == (
+    assert told(caught.value, __file__, ".target") == (
         "the body uses a raw target object, but the run is isolated: "
         "use --isolate auto or never to run such a test inline"
     )

@@ -21,6 +21,7 @@ from autotest import (
 )
 from autotest.run.session import Session
 from generators import RangeError
+from support.places import told
 
 
 def drawn(session: Session, make: Callable[[], Any], n: int = 12) -> list[Any]:
@@ -140,7 +141,7 @@ def test_bad_arguments(session: Session, make: Callable[[], Any], message: str) 
     """What cannot be drawn is refused by name, with what it should be."""
     with pytest.raises((UsageError, RangeError)) as caught:
         drawn(session, make, n=1)
-    assert str(caught.value) == message
+    assert told(caught.value, __file__) == message
 
 
 def test_choices(session: Session) -> None:
@@ -228,7 +229,7 @@ def test_what_cannot_be_an_input_is_refused(session: Session, make: Callable[[],
     """Anything but a strided CPU tensor of a known dtype is refused by what it is."""
     with pytest.raises(UsageError) as caught:
         autotest(n=1)(lambda: dual_tensor(make()))()
-    assert str(caught.value) == message
+    assert told(caught.value, __file__) == message
 
 
 def test_plain_draws_are_golden(session: Session) -> None:

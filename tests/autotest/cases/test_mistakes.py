@@ -1,0 +1,129 @@
+"""A TypeError at every draw is a mistyped call; where some draws are accepted it is a refused draw as any other."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autotest import RejectionError, autotest, nothing, oneof, random, random_bool, random_tensor, torch
+from autotest.cases.case import Rejection
+from autotest.cases.drawer import Drawer
+from autotest.cases.mistakes import MISTAKEN_DRAWS
+from autotest.options import TestOptions
+from autotest.run.session import Session
+from dual_object.errors import UnknownName
+from support.places import told
+
+HERE = "tests/autotest/cases/test_mistakes.py"
+KEYWORD = "TypeError: square() got an unexpected keyword argument 'dims'"
+
+
+def unknown_keyword() -> Any:
+    """A call that no draw can mend."""
+    return torch.square(random_tensor(ndim=random(1, 3)), dims=random(0, 2).to(int))
+
+
+def line_of(function: Callable[..., Any], text: str) -> int:
+    """The line of this file that has `text` in the body of `function`."""
+    lines, first = inspect.getsourcelines(function)
+    return first + next(number for number, line in enumerate(lines) if text in line)
+
+
+def test_mistyped_call_ends_its_test_at_once(session: Session) -> None:
+    """An unknown keyword is told after three draws, with the user's lines and PyTorch's whole message."""
+    with pytest.raises(RejectionError) as caught:
+        autotest(n=20, check_graph=False)(unknown_keyword)()
+    place = line_of(unknown_keyword, "dims=")
+    assert str(caught.value) == (
+        "test_mistakes.py::unknown_keyword: PyTorch raised a TypeError at each of 3 draws, so the call is mistaken, "
+        f"not what was drawn: correct it [{HERE}:{place}]\n\n"
+        f'  File "{HERE}", line {place}, in unknown_keyword\n'
+        "    return torch.square(random_tensor(ndim=random(1, 3)), dims=random(0, 2).to(int))\n"
+        f"{KEYWORD}"
+    )
+    assert session.counts == {"rejected": MISTAKEN_DRAWS}
+
+
+def test_whole_message_is_told(session: Session) -> None:
+    """A message of several lines, such as the overloads of a function, is told to its end."""
+
+    def body() -> Any:
+        return torch.sum(random_tensor(ndim=2), dims=0)
+
+    with pytest.raises(RejectionError) as caught:
+        autotest(n=2, check_graph=False)(body)()
+    told = str(caught.value).splitlines()
+    assert told[4] == (
+        "TypeError: sum() received an invalid combination of arguments - got (Tensor, dims=int), but expected one of:"
+    )
+    assert told[5].startswith(" * (Tensor input, *, torch.dtype dtype = None)")
+
+
+def test_legitimate_type_errors_are_redrawn(session: Session) -> None:
+    """An argument that is of the wrong type in most draws is drawn again until n cases stand."""
+
+    def body() -> Any:
+        return torch.sum(random_tensor(ndim=2), oneof("a", "b", "c", "d", 0))
+
+    autotest(n=3, check_graph=False)(body)()
+    assert session.counts["aligned"] == 3
+    assert session.counts["rejected"] > MISTAKEN_DRAWS
+
+
+def test_mistake_that_a_draw_might_mend_is_told_when_none_did(session: Session) -> None:
+    """Where more than sizes and values is drawn, all 20 x n draws are made before the call is called mistaken."""
+
+    def body() -> Any:
+        return torch.square(random_tensor(ndim=2), dims=random_bool())
+
+    with pytest.raises(RejectionError) as caught:
+        autotest(n=2, check_graph=False)(body)()
+    assert str(caught.value).startswith(
+        "test_mistakes.py::test_mistake_that_a_draw_might_mend_is_told_when_none_did::<locals>::body: "
+        "PyTorch raised a TypeError at each of 40 draws, so the call is mistaken, not what was drawn: correct it "
+    )
+    assert str(caught.value).endswith(KEYWORD)
+    assert session.counts == {"rejected": 40}
+
+
+@pytest.mark.parametrize(
+    ("body", "lasting"),
+    [
+        (unknown_keyword, True),
+        (lambda: torch.square(random_tensor(), 1), True),
+        (lambda: random_tensor() + "a", True),
+        (lambda: torch.nn.Conv2d(3), True),
+        (lambda: torch.square(1), True),
+        (lambda: oneof(torch.square, torch.relu)(random_tensor(), dims=1), False),
+        (lambda: torch.square(random_tensor(), oneof(1, "a")), False),
+        (lambda: torch.add(random_tensor(), nothing()), False),
+        (lambda: len(random_tensor(ndim=random(0, 2).to(int).value() * 0)), False),
+        (lambda: torch.mm(random_tensor(ndim=2, dim1=2), random_tensor(ndim=2, dim0=3)), None),
+    ],
+    ids=["keyword", "number", "operand", "missing", "type", "function", "type drawn", "left out", "value", "refused"],
+)
+def test_lasting_mistakes(session: Session, body: Callable[[], Any], lasting: bool | None) -> None:
+    """A mistake lasts where it is about the form of the call, and nothing but sizes and values is drawn."""
+    drawn = Drawer(session.reference, "t", 0, "torch", TestOptions(), body).draw(0)
+    assert isinstance(drawn, Rejection)
+    assert (None if drawn.mistake is None else drawn.mistake.lasting) == lasting
+
+
+def test_misspelt_name_is_told_with_the_one_meant(session: Session) -> None:
+    """A function or method that PyTorch lacks ends the test, with the name that is spelt alike."""
+    bodies: dict[str, Callable[[], Any]] = {
+        "torch has no matmull: did you mean torch.matmul?": lambda: torch.matmull(random_tensor(), 1),
+        "torch.nn.functional has no reluu: did you mean torch.nn.functional.relu?": lambda: torch.nn.functional.reluu(
+            random_tensor()
+        ),
+        "Tensor has no summ: did you mean Tensor.sum?": lambda: random_tensor().summ(),
+        "Linear has no wieght: did you mean Linear.weight?": lambda: torch.nn.Linear(1, 1).wieght,
+        "torch.Tensor has no ad: did you mean torch.Tensor.add?": lambda: torch.Tensor.ad(random_tensor(), 1),
+    }
+    for message, body in bodies.items():
+        with pytest.raises(UnknownName) as caught:
+            autotest(n=2)(body)()
+        assert told(caught.value, __file__, message.partition(" has no ")[2].partition(":")[0]) == message
