@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from autotest.cases.digest import inputs_digest
+from autotest.cases.digest import program_digest
 from autotest.cases.store import KEPT_CASES
 from autotest.compare.divergence import Divergence, Row
 from autotest.judge.consensus import Consensus
@@ -16,6 +16,7 @@ from autotest.options import TestOptions
 from autotest.oracle.undecidable import Doubt
 from autotest.run.session import Session
 from autotest.run.triage import Triage
+from dual_object.program.program import Program
 from reports import RED_LEVELS
 
 
@@ -43,6 +44,7 @@ class Verdicts:
         key: str,
         verdict: Verdict,
         started: float,
+        program: Program,
         divergences: Sequence[Divergence],
         unshown: Sequence[Divergence] = (),
         *,
@@ -52,15 +54,15 @@ class Verdicts:
         dtypes: Sequence[str] = (),
         graph: Checks | None = None,
     ) -> None:
-        """Record how a case ended; `unshown` are those of its divergences that OneFlow's own harness would not have
-        seen.
+        """Record how the case of a Program ended; `unshown` are those of its divergences that OneFlow's own harness
+        would not have seen.
         """
         target = self._session.options.target
         stricter = {id(divergence) for divergence in unshown}
         rows = []
         for divergence in divergences:
             row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
-            row = {**row, "inputs": inputs_digest(divergence.program)}
+            row = {**row, "digest": program_digest(program)}
             rows.append(self._with_evidence(divergence, row))
         ranks = [divergence.difference.ranks for divergence in divergences]
         rows = self.consensus.merge(f"{key} end", list(zip(rows, ranks, strict=True)))

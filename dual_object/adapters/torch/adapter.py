@@ -224,6 +224,12 @@ class Adapter:
         if self._cuda:
             torch.cuda.manual_seed_all(seed)
 
+    @contextlib.contextmanager
+    def random_apart(self) -> Iterator[None]:
+        """`torch.random.fork_rng`."""
+        with torch.random.fork_rng(range(torch.cuda.device_count()) if self._cuda else ()):
+            yield
+
     def random_state(self) -> bytes:
         """Where the random numbers stand: other bytes once any have been drawn. 2.5 microseconds."""
         state = torch.default_generator.get_state().numpy().tobytes()
