@@ -294,8 +294,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = HARNESS_FAULT
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-    """Print the summary of the run."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int
+) -> Generator[None, object, object]:
+    """Print the summary of the run below all that pytest and other plugins have to say, its short summary included."""
+    result = yield
+    _print_summary(terminalreporter, exitstatus)
+    return result
+
+
+def _print_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     state = terminalreporter.config.stash[_STATE]
     if state.text:
         terminalreporter.section("autotest")

@@ -87,6 +87,10 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
+def _is_texts_or_none(value: Any) -> bool:
+    return value is None or _is_texts(value)
+
+
 def _is_named_texts(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(part, str) for part in value.values())
 
@@ -282,6 +286,7 @@ WORST_FIELDS = {"index", "reference", "eager", "graph", "absolute", "relative", 
 EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "program": _TEXT_OR_NONE,
     "blamed_line": (_is_whole_or_none, "an integer or null"),
+    "inputs": (_is_texts_or_none, "a list of strings or absent"),
     "last_words": _TEXT_OR_NONE,
     "facts": (_is_facts, "a list of rows of four strings or nulls"),
     "words": _TEXTS,

@@ -62,6 +62,7 @@ class Evidence:
 
     Attributes:
         program: the program as text; None where there is none.
+        inputs: the program's inputs as lines of Python.
         blamed_line: its first diverging line, from 1.
         facts: rows of a name and what reference, eager target and the target's graph have.
         words: sentences.
@@ -83,6 +84,7 @@ class Evidence:
     histogram: tuple[tuple[str, int], ...] | None = None
     shrunk: Mapping[str, object] | None = None
     blame: Mapping[str, object] | None = None
+    inputs: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, record: Record) -> Evidence:
@@ -97,6 +99,7 @@ class Evidence:
             tuple(record["worst"]),
             record["heat"],
             None if histogram is None else tuple((label, count) for label, count in histogram),
+            inputs=tuple(record.get("inputs") or ()),
         )
 
     def to_json(self) -> dict[str, object]:
