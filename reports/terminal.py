@@ -79,7 +79,7 @@ class _Page:
         self._names("Faults of the harness", summary.faults)
         self._names("Damaged records", summary.damage)
         self._names("Remembered cases", summary.forgotten)
-        self._names("Failed without a divergence", summary.failed)
+        self._names("Failed without a divergence", summary.failures)
         self._names("Loose tolerances", summary.loose)
         self._divergences()
         self._matrix()

@@ -170,7 +170,8 @@ def test_interrupted(summed, case):
 def test_sections_of_trouble(summed, case, ended):
     """Open tests, faults, damage and failures each have their section."""
     fault = {"type": "fault", "test": None, "message": "line 1\nline 2"}
-    page = render(summed(*case(), ended("t::b", outcome="failed"), fault, b"x\n"), 80)
+    failed = {**ended("t::b", outcome="failed"), "error": "ValueError: no"}
+    page = render(summed(*case(), failed, fault, b"x\n"), 80)
     assert (
         """
 Tests that did not end
@@ -185,7 +186,7 @@ Damaged records
   out
 
 Failed without a divergence
-  t::b
+  t::b: ValueError: no
 """
         in page
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from autotest.cases.drawer import Drawer
-from autotest.cases.store import ReplayError, Store, find, read
+from autotest.cases.store import ReplayError, Store, read, whole_id
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.judge.judgement import Check, Checks
@@ -152,8 +152,28 @@ def test_store_gives_back(session: Session, tmp_path: Path) -> None:
     whole.write_text("{")
     with pytest.raises(ReplayError, match=r"^.* cannot be read as a stored Program: "):
         read(whole)
-    with pytest.raises(ReplayError, match=r"^ID='\.\./x', but should be the eight digits that a report names$"):
-        find("../x", tmp_path)
+
+
+def test_id_by_its_first_digits(tmp_path: Path) -> None:
+    """Four digits are enough where no other id has them; of several the candidates are named."""
+    run = tmp_path / "runs" / "20260101-000000-0-1"
+    wrong = divergence().row("oneflow", NODEID, KEPT)
+    for id_, worker in (("abcd0001", "main"), ("abcd0002", "gw0"), ("abcd0002", "gw1"), ("0a1b2c3d", "main")):
+        Store(run).save(divergence(), {**wrong, "id": id_}, Rules(), worker, 1)
+    assert whole_id("0a1b", tmp_path) == whole_id("0a1b2c3d", tmp_path) == whole_id("0a1b", run) == "0a1b2c3d"
+    assert whole_id("abcd0002", tmp_path) == "abcd0002"
+    assert whole_id("ffff", tmp_path) == "ffff"
+    with pytest.raises(ReplayError) as several:
+        whole_id("abcd", tmp_path)
+    assert str(several.value) == (
+        f"ID='abcd' is short for several:\n  abcd0001 {wrong['fingerprint']}\n  abcd0002 {wrong['fingerprint']}"
+    )
+    for id_ in ("abc", "../x"):
+        with pytest.raises(ReplayError) as refused:
+            whole_id(id_, tmp_path)
+        assert str(refused.value) == (
+            f"ID={id_!r}, but should be the eight digits that a report names, or at least the first 4"
+        )
 
 
 def test_inline_is_not_looked_at_closer(session: Session, records: Records, drawer: Drawer) -> None:
