@@ -132,7 +132,7 @@ def replay(
 
     Exit status: 0 gone, 1 stands, 125 cannot run here; `git bisect run autotest replay ID` works.
     """
-    from autotest.cases.store import ReplayError
+    from autotest.cases.store import ReplayError, whole_id
     from autotest.commands.replay import graph_log, replay_id
 
     case = "#" in id_
@@ -152,6 +152,7 @@ def replay(
             status, text = replay_case(id_, path, report, timeout, asked)
             click.echo(text)
             sys.exit(status)
+        id_ = whole_id(id_, report)
         if pdb:
             from autotest.commands.replay_pdb import step_through
 

@@ -233,9 +233,19 @@ def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.
         session = state.session()
         if isinstance(fault, EnvironmentFault):
             session.record_stop(item.nodeid, str(fault))
-        session.record_test(item.nodeid, report.duration, report.outcome, None if line is None else line + 1)
+        first = None if line is None else line + 1
+        session.record_test(item.nodeid, report.duration, report.outcome, first, _error(call, report))
     except RecordError as error:
         item.session.shouldstop = str(error)
+
+
+def _error(call: pytest.CallInfo[None], report: pytest.TestReport) -> str | None:
+    """What a failed test raised, in words that name no divergence: those have records of their own."""
+    from autotest.errors import DivergenceError
+
+    if not report.failed or call.excinfo is None or isinstance(call.excinfo.value, DivergenceError):
+        return None
+    return call.excinfo.exconly()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -298,8 +308,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = HARNESS_FAULT
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-    """Print the summary of the run."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int
+) -> Generator[None, object, object]:
+    """Print the summary of the run below all that pytest and other plugins have to say, its short summary included."""
+    result = yield
+    _print_summary(terminalreporter, exitstatus)
+    return result
+
+
+def _print_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     state = terminalreporter.config.stash[_STATE]
     if state.text:
         terminalreporter.section("autotest")

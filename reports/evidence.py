@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -87,17 +88,36 @@ def blame_line(blame: Mapping[str, Any]) -> str:
     return f"blame: {blame['verdict']}, {blame['reason']}"
 
 
-def shrunk_lines(shrunk: Mapping[str, Any], encoding: str = "utf-8") -> list[Text | Table]:
-    """Return the simplest program found with its inputs, or why there is none."""
+def program_parts(evidence: Mapping[str, Any], encoding: str = "utf-8") -> list[RenderableType]:
+    """Return what a case ran: its program with its inputs, then the simplest one found, or why there is none.
+
+    Nothing is shown twice: not the program where only its inputs became simpler, nor those where nothing did.
+    """
+    program, inputs, shrunk = evidence["program"], evidence.get("inputs") or (), evidence.get("shrunk")
+    parts: list[RenderableType] = []
+    if program:
+        parts += [Text(), program_table(str(program), evidence["blamed_line"], encoding), *_values(inputs, encoding)]
+    if not shrunk:
+        return parts
     note = shrunk["note"]
     if shrunk["program"] is None:
-        return [Text(literal(f"not shrunk: {note}", encoding), overflow="fold")]
+        return [*parts, Text(), Text(literal(f"not shrunk: {note}", encoding), overflow="fold")]
+    effort = f"({counted(shrunk['runs'], 'run')}, {shrunk['seconds']:.1f} s)"
     size = f"{counted(shrunk['calls'], 'call')}, {counted(shrunk['elements'], 'element')}"
-    parts: list[Text | Table] = [
-        Text(f"shrunk to {size} ({counted(shrunk['runs'], 'run')}, {shrunk['seconds']:.1f} s):")
-    ]
-    parts.append(program_table(str(shrunk["program"]), shrunk["blamed_line"], encoding))
-    parts += [Text(literal(f"  {value}", encoding), overflow="fold") for value in shrunk["values"]]
+    parts.append(Text())
+    if shrunk["program"] != program:
+        parts.append(Text(f"shrunk to {size} {effort}:"))
+        parts.append(program_table(str(shrunk["program"]), shrunk["blamed_line"], encoding))
+        parts += _values(shrunk["values"], encoding)
+    elif list(shrunk["values"]) != list(inputs):
+        parts.append(Text(f"the same program, shrunk to {size} {effort}:"))
+        parts += _values(shrunk["values"], encoding)
+    else:
+        parts.append(Text(f"as small as it gets {effort}"))
     if note:
         parts.append(Text(literal(note, encoding), overflow="fold"))
     return parts
+
+
+def _values(lines: Sequence[str], encoding: str) -> list[RenderableType]:
+    return [Text(literal(f"  {line}", encoding), overflow="fold") for line in lines]

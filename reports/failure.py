@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from reports.evidence import blame_line, program_table, shrunk_lines, worst_table
+from reports.evidence import blame_line, program_parts, worst_table
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted
@@ -59,12 +59,8 @@ def _print_block(console: Console, group: Sequence[Mapping[str, object]], repro:
     evidence = first["evidence"]
     if isinstance(evidence, Mapping) and evidence.get("blame"):
         console.print(Padding(Text(literal(blame_line(evidence["blame"])), overflow="fold"), (0, 0, 0, 2)))
-    if isinstance(evidence, Mapping) and evidence["program"] is not None:
-        console.print()
-        console.print(Padding(program_table(str(evidence["program"]), evidence["blamed_line"]), (0, 0, 0, 2)))
-    if isinstance(evidence, Mapping) and evidence.get("shrunk"):
-        console.print()
-        for part in shrunk_lines(evidence["shrunk"]):
+    if isinstance(evidence, Mapping):
+        for part in program_parts(evidence):
             console.print(Padding(part, (0, 0, 0, 2)))
     if isinstance(evidence, Mapping) and evidence["worst"]:
         console.print()

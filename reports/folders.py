@@ -47,8 +47,8 @@ def latest_run(report_dir: Path) -> Path:
     folders = runs(report_dir)
     if not folders:
         raise FolderError(
-            f"folder={str(report_dir)!r}, but should be a report folder with a run under runs/ [latest_run]; "
-            "run the tests first, or name the folder given with --autotest-report"
+            f"there is no run in {str(report_dir / 'runs')!r}: "
+            "run the tests first, or name the folder that was given with --report, or a run in it"
         )
     return folders[-1]
 
@@ -60,8 +60,8 @@ def resolve_run(folder: Path) -> Path:
     """
     if not folder.is_dir():
         raise FolderError(
-            f"folder={str(folder)!r}, but should be a report folder or one of its run folders [resolve_run]; "
-            "name the folder given with --autotest-report"
+            f"there is no report folder {str(folder)!r} in {Path.cwd()}: "
+            "run the tests first, or name the folder that was given with --report, or a run in it"
         )
     is_run = any(folder.glob("records-*.jsonl")) or bool(RUN_NAME.fullmatch(folder.resolve().name))
     return folder if is_run else latest_run(folder)

@@ -241,7 +241,7 @@ def _notices(summary: Summary) -> list[tuple[str, Sequence[str]]]:
         ("Faults of the harness", summary.faults),
         ("Damaged records", summary.damage),
         ("Remembered cases", _remembered(summary)),
-        ("Failed without a divergence", summary.failed),
+        ("Failed without a divergence", summary.failures),
         ("Skipped cases", _reasons(summary.skipped_reasons)),
         ("Rejected draws", _reasons(summary.rejected_reasons)),
     ]

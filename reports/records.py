@@ -135,9 +135,12 @@ class RecordWriter:
         """Record how many remembered cases of a test align now, and what is wrong with what was remembered."""
         self.write({"type": "remembered", "test": test, "aligned": aligned, "problems": list(problems)})
 
-    def test(self, test: str, seconds: float, outcome: str, line: int | None = None) -> None:
-        """Record that a test ended: `outcome` is passed, failed or skipped, `line` its first one, from 1."""
-        self.write({"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": line})
+    def test(self, test: str, seconds: float, outcome: str, line: int | None = None, error: str | None = None) -> None:
+        """Record that a test ended: `outcome` is passed, failed or skipped, `line` its first one, from 1, `error` what
+        it raised.
+        """
+        record = {"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": line}
+        self.write(record if error is None else {**record, "error": error})
 
     def stopped(self, test: str, message: str) -> None:
         """Record what ended the run in a test, such as a target that cannot start."""

@@ -87,6 +87,10 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
+def _is_texts_or_none(value: Any) -> bool:
+    return value is None or _is_texts(value)
+
+
 def _is_named_texts(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(part, str) for part in value.values())
 
@@ -229,6 +233,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "seconds": _NUMBER,
         "outcome": (lambda value: value in ("passed", "failed", "skipped"), "one of passed, failed, skipped"),
         "line": (_is_whole_or_none, "an integer or null"),
+        "error": (_is_text_or_none, "a string or absent"),
         "time": _TIME_OR_NONE,
     },
     "stop": {"test": _TEXT, "message": _TEXT, "time": _TIME_OR_NONE},
@@ -281,6 +286,7 @@ ROW_FIELDS: Mapping[str, tuple[Check, str]] = {
 WORST_FIELDS = {"index", "reference", "eager", "graph", "absolute", "relative", "ulp"}
 EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "program": _TEXT_OR_NONE,
+    "inputs": (_is_texts_or_none, "a list of strings or absent"),
     "blamed_line": (_is_whole_or_none, "an integer or null"),
     "last_words": _TEXT_OR_NONE,
     "facts": (_is_facts, "a list of rows of four strings or nulls"),

@@ -62,6 +62,7 @@ class Evidence:
 
     Attributes:
         program: the program as text; None where there is none.
+        inputs: the program's inputs as lines of Python.
         blamed_line: its first diverging line, from 1.
         facts: rows of a name and what reference, eager target and the target's graph have.
         words: sentences.
@@ -83,6 +84,7 @@ class Evidence:
     histogram: tuple[tuple[str, int], ...] | None = None
     shrunk: Mapping[str, object] | None = None
     blame: Mapping[str, object] | None = None
+    inputs: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, record: Record) -> Evidence:
@@ -97,6 +99,7 @@ class Evidence:
             tuple(record["worst"]),
             record["heat"],
             None if histogram is None else tuple((label, count) for label, count in histogram),
+            inputs=tuple(record.get("inputs") or ()),
         )
 
     def to_json(self) -> dict[str, object]:
@@ -167,6 +170,7 @@ class Summary:
         unexpected: the number of divergent, crashed and timed-out cases with a red divergence.
         unexpected_tests: the tests that hold them.
         failed: the names of the failed tests without a red divergence.
+        errors: what such tests raised, as far as that is known, by test.
         confirmed: the number of remembered cases that align now.
         forgotten: what was wrong with remembered cases.
         outcomes, seconds_by_test, lines: by test, its outcome (passed, failed, skipped), its seconds, its first line.
@@ -220,6 +224,7 @@ class Summary:
     loose: tuple[str, ...]
     #: Cases that were compared without the values that depend on random numbers.
     random: int = 0
+    errors: Mapping[str, str] = field(default_factory=dict)
     confirmed: int = 0
     forgotten: tuple[str, ...] = ()
     repros: Mapping[str, Repro] = field(default_factory=dict)
@@ -233,6 +238,11 @@ class Summary:
     def all_divergences(self) -> tuple[Divergence, ...]:
         """Those of every level, the red ones first."""
         return (*self.divergences, *self.stricter, *self.counted, *self.known)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The failed tests without a red divergence, each with what it raised: `t.py::test_a: ValueError: no`."""
+        return tuple(f"{test}: {self.errors[test]}" if test in self.errors else test for test in self.failed)
 
     def _blame(self, row: Divergence) -> object:
         evidence = self.evidence.get(row.fingerprint)
@@ -276,6 +286,7 @@ class Summary:
             "counted": [row.to_json() for row in self.counted],
             "stricter": [row.to_json() for row in self.stricter],
             "outcomes": dict(self.outcomes),
+            "errors": dict(self.errors),
             "complete": self.complete,
             "running": list(self.running),
             "stops": list(self.stops),

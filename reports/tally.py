@@ -109,6 +109,7 @@ class _Tally:
         self._tests: dict[str, float | None] = {}
         self._outcomes: dict[str, str] = {}
         self._lines: dict[str, int] = {}
+        self._errors: dict[str, str] = {}
         self._unexpected: Counter[str] = Counter()
         self._rows: dict[tuple[str, str, str], tuple[Record, dict[str, None]]] = {}
         self._evidence: dict[str, tuple[bool, str, Evidence]] = {}
@@ -190,6 +191,8 @@ class _Tally:
         self._outcomes[test] = min(held, record["outcome"], key=OUTCOMES.index)
         if record["line"] is not None:
             self._lines[test] = record["line"]
+        if record.get("error"):
+            self._errors[test] = record["error"]
 
     def _end(self, record: Record) -> None:
         verdict, test = record["verdict"], record["test"]
@@ -308,6 +311,7 @@ class _Tally:
             unexpected=self._unexpected.total(),
             unexpected_tests=len(bad_tests),
             failed=tuple(sorted(failed - bad_tests)),
+            errors={test: self._errors[test] for test in sorted(failed - bad_tests) if test in self._errors},
             running=tuple(sorted(self._running.values())),
             open_tests=tuple(sorted(test for test, seconds in self._tests.items() if seconds is None)),
             stops=tuple(self._stops),

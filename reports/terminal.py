@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console, RenderableType
@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reports.evidence import blame_line, program_table, shrunk_lines, worst_table
+from reports.evidence import blame_line, program_parts, worst_table
 from reports.grid import matrix_table
 from reports.kinds import severity
 from reports.literals import literal, literal_lines, literal_path
@@ -30,24 +30,31 @@ INDENT = 2
 
 
 def render(
-    summary: Summary, width: int = 80, color: bool = False, encoding: str = "utf-8", page: Path | None = None
+    summary: Summary,
+    width: int = 80,
+    color: bool = False,
+    encoding: str = "utf-8",
+    page: Path | None = None,
+    told: Container[str] = (),
 ) -> str:
     """Return the summary in lines of at most `width` columns (at least 40).
 
+    The fingerprints in `told` have been shown with program and elements already, and are named here without.
     Only the report's path may be longer, since it is there to be copied: that of its `page`, or the run folder.
 
     Text from tests, ops and exceptions is shown literally. Its characters outside `encoding` become
     escapes, and everything else is ASCII.
     """
     paper = Paper(width, color)
-    _Page(summary, paper.console, encoding).print(page or summary.folder)
+    _Page(summary, paper.console, encoding, told).print(page or summary.folder)
     return paper.text()
 
 
 class _Page:
     """One rendering of one summary."""
 
-    def __init__(self, summary: Summary, console: Console, encoding: str) -> None:
+    def __init__(self, summary: Summary, console: Console, encoding: str, told: Container[str]) -> None:
+        self._told = told
         self._summary = summary
         self._console = console
         self._encoding = encoding
@@ -72,7 +79,7 @@ class _Page:
         self._names("Faults of the harness", summary.faults)
         self._names("Damaged records", summary.damage)
         self._names("Remembered cases", summary.forgotten)
-        self._names("Failed without a divergence", summary.failed)
+        self._names("Failed without a divergence", summary.failures)
         self._names("Loose tolerances", summary.loose)
         self._divergences()
         self._matrix()
@@ -201,17 +208,13 @@ class _Page:
         evidence = self._summary.evidence.get(first.fingerprint, Evidence())
         if evidence.blame:
             self._say(self._text(blame_line(evidence.blame)), INDENT)
-        if evidence.program:
-            self._say(Text())
-            self._say(program_table(evidence.program, evidence.blamed_line, self._encoding), INDENT)
-        if evidence.shrunk:
-            self._say(Text())
-            for part in shrunk_lines(evidence.shrunk, self._encoding):
+        if first.fingerprint not in self._told:
+            for part in program_parts(evidence.to_json(), self._encoding):
                 self._say(part, INDENT)
-        if evidence.worst:
+            if evidence.worst:
+                self._say(Text())
+                self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)
             self._say(Text())
-            self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)
-        self._say(Text())
         self._say(self._text(first.replay, "bold"), INDENT)
         repro = self._summary.repros.get(first.id)
         if repro is not None:

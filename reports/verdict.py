@@ -7,7 +7,7 @@ from collections import Counter
 from reports.quantities import counted
 from reports.summary import Summary
 
-#: One red test of one is a finding, not a pattern.
+#: The red cases of one test are a finding, not a pattern.
 FEWEST_RED = 3
 
 
@@ -25,14 +25,14 @@ def headline(summary: Summary) -> str:
 
 
 def broken(summary: Summary) -> str | None:
-    """Return what to say before all else where more than half of the tests diverge: one cause is likelier than many."""
-    red = summary.unexpected_tests
-    if 2 * red <= summary.tests or red < FEWEST_RED:
+    """Return what to say before all else where more than half of the cases are red: one cause is likelier than many."""
+    red = summary.unexpected
+    if 2 * red <= summary.cases or summary.unexpected_tests < FEWEST_RED:
         return None
     words: Counter[str] = Counter()
     for row in summary.divergences:
         words[_cause(row.message)] += row.count
-    lead = f"the target looks broken: {red:,} of {counted(summary.tests, 'test')} are red"
+    lead = f"the target looks broken: {red:,} of {counted(summary.cases, 'case')} are red"
     if not words:
         return lead
     [(message, count)] = words.most_common(1)
@@ -75,6 +75,7 @@ def _so_far(summary: Summary) -> str:
 
 def _divergent(summary: Summary) -> str:
     where = f"in {summary.unexpected_tests:,} of {counted(summary.tests, 'test')}"
+    where += f", {len(summary.failed):,} failed otherwise" if summary.failed else ""
     if summary.divergences:
         return f"{counted(len(summary.divergences), 'divergence')} {where}"
     ways = {"crashed": summary.crashed, "timed-out": summary.timed_out, "divergent": summary.divergent}

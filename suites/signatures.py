@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from forms import member
-from rows import Args
+from rows import Args, Op
 
 from autotest import DualObject
+from autotest.cases.drawer import Drawer
+from autotest.options import TestOptions
+from dual_object.replay.adapter import load_reference
 
 #: No default.
 REQUIRED: Any = inspect.Parameter.empty
 #: Parameters that say where results go or are deprecated, which no caller gives by the way.
 _LEFT_ALONE = frozenset({"out", "size_average", "reduce", "generator", "stacklevel", "_stacklevel", "return_indices"})
 _PLAIN = (bool, int, float, str)
+#: A call has no other way to be written where so many of its draws have none.
+_DRAWS = 3
+
+Way = Callable[[str, Args], Iterator[Args]]
 
 
 @dataclass(frozen=True)
@@ -154,6 +161,24 @@ def with_defaults(spelled: str, drawn: Args) -> Iterator[Args]:
     least = Args(drawn.args[:needed], {name: value for name, value in drawn.kwargs.items() if name not in optional})
     if (len(least.args), least.kwargs.keys()) != (len(drawn.args), drawn.kwargs.keys()):
         yield least
+
+
+def rewritable(spelled: str, row: Op, *kinds: Way) -> bool:
+    """Whether PyTorch tells another way of these kinds to write the row's call; it is drawn for that, apart from any
+    test.
+    """
+    ways: list[Args] = []
+
+    def body() -> None:
+        drawn = row.draw()
+        ways.extend(way for kind in kinds for way in kind(spelled, drawn))
+
+    drawer = Drawer(load_reference(), spelled, 0, "torch", TestOptions(auto_backward=False), body)
+    for index in range(_DRAWS):
+        drawer.draw(index)
+        if ways:
+            return True
+    return False
 
 
 def results(spelled: str, drawn: Args, ways: Iterator[Args]) -> list[Any]:

@@ -6,7 +6,7 @@ A default that the target has otherwise is a wrong value of the call that leaves
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from forms import member
 from refusals import refused
-from rows import Args, Op
-from signatures import by_name, by_position, parameters, results, with_defaults, wrong
+from rows import Op
+from signatures import Way, by_name, by_position, results, rewritable, with_defaults, wrong
 
 from autotest import autotest
 
@@ -38,33 +38,39 @@ def functions() -> Iterator[tuple[str, Op]]:
                 yield spelled, row
 
 
-FUNCTIONS = [pytest.param(spelled, row, id=spelled) for spelled, row in functions()]
+FUNCTIONS = [*functions()]
 
 
-def written(spelled: str, row: Op, *kinds: Callable[[str, Args], Iterator[Args]]) -> list[Any]:
-    """The results of the row's call in all its ways of these kinds; skips where it has but one."""
+def written(spelled: str, row: Op, *kinds: Way) -> list[Any]:
+    """The results of the row's call in all its ways of these kinds."""
     drawn = row.draw()
-    ways = [way for kind in kinds for way in kind(spelled, drawn)]
-    if not ways:
-        known = ", ".join(parameter.name for parameter in parameters(spelled, drawn))
-        pytest.skip(f"PyTorch tells no other way to write it [{spelled}({known})]")
-    values = results(spelled, drawn, iter(ways))
+    values = results(spelled, drawn, (way for kind in kinds for way in kind(spelled, drawn)))
     return values if row.then is None else [row.then(value) for value in values]
 
 
-@pytest.mark.parametrize(("spelled", "row"), FUNCTIONS)
+def each(*kinds: Way) -> Any:
+    """A test for every function whose call PyTorch tells another way of these kinds to write."""
+    able = [
+        pytest.param(spelled, row, id=spelled)
+        for spelled, row in FUNCTIONS
+        if not kinds or rewritable(spelled, row, *kinds)
+    ]
+    return pytest.mark.parametrize(("spelled", "row"), able)
+
+
+@each(by_position, by_name)
 @autotest(n=1, check_graph=False)
 def test_keywords(spelled, row):
     return written(spelled, row, by_position, by_name)
 
 
-@pytest.mark.parametrize(("spelled", "row"), FUNCTIONS)
+@each(with_defaults)
 @autotest(n=1, check_graph=False)
 def test_defaults(spelled, row):
     return written(spelled, row, with_defaults)
 
 
-@pytest.mark.parametrize(("spelled", "row"), FUNCTIONS)
+@each()
 @autotest(n=1, auto_backward=False, check_graph=False)
 def test_errors(spelled, row):
     drawn = row.draw()

@@ -25,9 +25,6 @@ class Dialect:
     #: Where random cotangents start; they end at 1.
     least_cotangent = -1.0
 
-    def begin(self, key: str) -> None:
-        """Make ready for the body of the case that is drawn by `key`."""
-
     def target_name(self, target: str) -> str:
         """The attribute of dual objects that gives the raw object of the run's `target`."""
         return target

@@ -15,6 +15,7 @@ from autotest.cases.deadline import deadline
 from autotest.cases.dialect import Dialect
 from autotest.cases.mistakes import mistake
 from autotest.cases.places import defined_at, name_place, raised_at, warnings_at_users_lines
+from autotest.cases.randomness import seeded
 from autotest.errors import AutotestError, UsageError, is_sentence
 from autotest.options import Inputs, TestOptions
 from dual_object.adapters.oneflow.global_tensors import neutral
@@ -94,15 +95,18 @@ class Drawer:
     ) -> Case | Rejection:
         """Run the body once on the reference and record it; `stepper` replays each call at once, inline.
 
-        Every decision is taken from `source`, by default that of the case's key; `origin` is by default the run's.
+        Every decision is taken from `source`, by default that of the case's key; `origin` is by default the run's. What
+        the body draws from `random`, `numpy.random` and PyTorch itself follows the key, too.
         Raises what the body raises, unless it is the reference's own refusal; UsageError for a body that returns
         what cannot be compared.
         """
         origin = origin or self.origin
         drawn_by = case_key(origin.seed, self.test, index)
-        source = PhiloxSource(drawn_by) if source is None else source
+        with seeded(drawn_by, self.reference):
+            return self._draw(index, origin, PhiloxSource(drawn_by) if source is None else source, stepper)
+
+    def _draw(self, index: int, origin: Origin, source: Source, stepper: Replay | None) -> Case | Rejection:
         key, mix = self.key(index, origin), MIXES[origin.inputs]
-        self.dialect.begin(drawn_by)
         with drawing(source, mix) as drawn:
             recording = self._recording(index, origin, source, stepper)
             try:

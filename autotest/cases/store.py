@@ -25,6 +25,8 @@ from reports import ReportError, resolve_run, runs
 
 #: So many cases per fingerprint and test keep their evidence in the records and their Program on disk.
 KEPT_CASES = 3
+#: Of an id, so that a typo is none.
+FEWEST_DIGITS = 4
 _SHRUNK = "-shrunk"
 
 
@@ -109,10 +111,26 @@ class Store:
         return sorted(self._programs.glob(f"{id_}-*.json"))
 
 
+def whole_id(id_: str, report: Path) -> str:
+    """The id of a divergence by its first digits, of which four are enough where no other has them: the one id that a
+    run of `report` stored. What is stored nowhere comes back as it is. Raises ReplayError.
+    """
+    if not id_.isalnum() or len(id_) < FEWEST_DIGITS:
+        raise ReplayError(
+            f"ID={id_!r}, but should be the eight digits that a report names, or at least the first {FEWEST_DIGITS}"
+        )
+    found: dict[str, Path] = {}
+    for run in {*runs(report), report}:
+        for path in (run / "programs").glob(f"{id_}*-*.json"):
+            found.setdefault(path.name.partition("-")[0], path)
+    if len(found) > 1:
+        candidates = (f"\n  {whole} {read(path).row['fingerprint']}" for whole, path in sorted(found.items()))
+        raise ReplayError(f"ID={id_!r} is short for several:{''.join(candidates)}")
+    return next(iter(found), id_)
+
+
 def find_run(id_: str, report: Path) -> Store:
     """The newest run that stored a Program of a divergence; raises ReplayError naming where it looked."""
-    if not id_.isalnum():
-        raise ReplayError(f"ID={id_!r}, but should be the eight digits that a report names")
     try:
         latest = resolve_run(report)
     except ReportError as error:
@@ -147,4 +165,4 @@ def _read(path: Path) -> Stored:
     return Stored(program, note["row"], Rules(**note["rules"]), note.get("shown"))
 
 
-__all__ = ["KEPT_CASES", "ReplayError", "Store", "Stored", "find", "find_run", "read"]
+__all__ = ["KEPT_CASES", "ReplayError", "Store", "Stored", "find", "find_run", "read", "whole_id"]

@@ -52,8 +52,10 @@ def replay_id(
     finally:
         supervisor.close()
     name = target or row["target"]
+    # What shows now may have another id, of which nothing is stored: what can be replayed is the one asked for.
+    again = f"autotest replay {id_}" + " --original" * original + " --float64" * float64
     rows = [
-        {**divergence.row(name, row["test"], row["case_key"]), "evidence": divergence.evidence()}
+        {**divergence.row(name, row["test"], row["case_key"]), "replay": again, "evidence": divergence.evidence()}
         for divergence in divergences
     ]
     if float64:

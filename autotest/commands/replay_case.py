@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autotest.cases.digest import inputs_digest
+from autotest.cases.digest import STEERED, program_digest
 from autotest.cases.store import ReplayError
 from autotest.commands.run import pytest_arguments
-from autotest.exits import GONE, STANDS
+from autotest.exits import CANNOT_RUN, GONE, STANDS
 from autotest.options.table import OPTIONS
 from reports import ReportError, failure_text, read_run, runs
 from reports.records import Damage
@@ -70,8 +70,8 @@ def replay_case(
 ) -> tuple[int, str]:
     """Draw case `key` of the tests under `path` again and run it on both sides; exit status and what to print.
 
-    `given` are the target, seed and inputs, None for the default of a run. Inputs are held against what a run of
-    `report` recorded of the same case. Raises ReplayError.
+    `given` are the target, seed and inputs, None for the default of a run. The Program is held against what a run
+    of `report` recorded of the same case. Raises ReplayError.
     """
     import pytest
 
@@ -128,25 +128,28 @@ def _recorded(report: Path, key: str, asked: Mapping[str, Any]) -> tuple[str, Pa
     recorded: tuple[str, Path] | None = None
     for end in _ends(report, key):
         for row in end["divergences"]:
-            if "inputs" in row and asked == {"target": row["target"], "seed": end["seed"], "inputs": end["inputs"]}:
-                recorded = row["inputs"], end["run"]
+            if "digest" in row and asked == {"target": row["target"], "seed": end["seed"], "inputs": end["inputs"]}:
+                recorded = row["digest"], end["run"]
     return recorded
 
 
 def _verdict(key: str, program: Program, end: dict[str, Any], recorded: tuple[str, Path] | None) -> tuple[int, str]:
-    digest = inputs_digest(program)
+    digest = program_digest(program)
+    same = recorded is None or recorded[0] == digest
     if recorded is None:
-        proof = "no run here recorded them"
-    elif recorded[0] == digest:
-        proof = f"those of {recorded[1].name}"
+        proof = "no run here recorded it"
+    elif same:
+        proof = f"that of {recorded[1].name}"
     else:
-        proof = f"the inputs differ from those recorded in {recorded[1].name}: sha256 {recorded[0]}"
-    lines = [f"inputs: sha256 {digest} ({proof})"]
+        proof = f"{recorded[1].name} recorded another: sha256 {recorded[0]}"
+    lines = [f"program: sha256 {digest} ({proof})"]
+    lines += [] if same else [f"this is another program than was recorded: {STEERED}"]
+    gone = GONE if same else CANNOT_RUN
     if end["divergences"]:
         return STANDS, "\n".join([f"{key} diverges", *lines, "", failure_text(end["divergences"], cases=1)])
     if end["verdict"] == "rejected":
-        return GONE, "\n".join([f"{key} is rejected: {end['reason']}", *lines, "", str(program)])
-    return GONE, "\n".join([f"{key} is {end['verdict']}", *lines, "", str(program)])
+        return gone, "\n".join([f"{key} is rejected: {end['reason']}", *lines, "", str(program)])
+    return gone, "\n".join([f"{key} is {end['verdict']}", *lines, "", str(program)])
 
 
 __all__ = ["Recall", "check_key", "replay_case"]

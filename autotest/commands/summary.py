@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,14 +25,19 @@ class Conclusion:
 
 
 def sum_up(folder: Path, config: pytest.Config, repro_total: float) -> Conclusion:
-    """`tell`, for the terminal that pytest writes to."""
-    writer = getattr(config.pluginmanager.get_plugin("terminalreporter"), "_tw", None)
-    return tell(folder, getattr(writer, "fullwidth", 80), bool(getattr(writer, "hasmarkup", False)), repro_total)
+    """`tell`, for the terminal that pytest writes to, which has shown its failed tests before."""
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    writer = getattr(reporter, "_tw", None)
+    width, color = getattr(writer, "fullwidth", 80), bool(getattr(writer, "hasmarkup", False))
+    shows = reporter is not None and config.option.tbstyle not in ("no", "line")
+    failures = [report.longreprtext for report in reporter.stats.get("failed", ())] if shows else []
+    return tell(folder, width, color, repro_total, failures)
 
 
-def tell(folder: Path, width: int, color: bool, repro_total: float) -> Conclusion:
+def tell(folder: Path, width: int, color: bool, repro_total: float, failures: Sequence[str] = ()) -> Conclusion:
     """Write repros, summary.json and the HTML report, drop old runs, and append to the step summary that GitHub asks
-    for. The repros take at most some `repro_total` seconds to be verified.
+    for. The repros take at most some `repro_total` seconds to be verified. `failures` are texts of failed tests that
+    are shown besides: what they tell of a divergence is not told again.
     """
     from reports import (
         RecordError,
@@ -68,6 +74,7 @@ def tell(folder: Path, width: int, color: bool, repro_total: float) -> Conclusio
         color=color,
         encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
         page=page,
+        told={row.fingerprint for row in summary.divergences if any(row.fingerprint in text for text in failures)},
     )
     lines = github_annotations(summary) if os.environ.get("GITHUB_ACTIONS") == "true" else []
     return Conclusion(f"{text}{problem}", lines, bool(summary.faults), not problem)

@@ -11,6 +11,7 @@ from autotest.compare.difference import Difference
 from autotest.compare.evidence import Sides, evidence
 from autotest.compare.kinds import KINDS, REFUSALS
 from dual_object.program.calls import Call, op_name
+from dual_object.program.inputs import input_lines
 from dual_object.program.printing import lines
 from dual_object.program.program import Program
 
@@ -89,6 +90,7 @@ class Divergence:
         """What shows the divergence to people."""
         return {
             "program": str(self.program),
+            "inputs": input_lines(self.program),
             "blamed_line": blamed_line(self.program, self.call),
             "last_words": self.last_words,
             **evidence(self.difference, self.sides),

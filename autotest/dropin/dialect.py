@@ -13,7 +13,6 @@ from autotest.dropin.cases import close_case
 from autotest.dropin.errors import PyTorchDoesNotSupportError, refused
 from autotest.dropin.levels import aligns_exceptions, unseen
 from autotest.dropin.options import DropInOptions
-from autotest.dropin.randomness import seed_globals
 from autotest.workers.protocol import Target
 from dual_object.program.program import Program
 from dual_object.record.recording import Recording
@@ -28,10 +27,6 @@ class AutoTestDialect(Dialect):
 
     def __init__(self, options: DropInOptions) -> None:
         self._options = options
-
-    def begin(self, key: str) -> None:
-        """Bodies draw from Python's, NumPy's and PyTorch's own random numbers, too."""
-        seed_globals(key)
 
     def target_name(self, target: str) -> str:
         """These files name the target so, whichever it is."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from autotest.cases.randomness import seeded
 from autotest.dropin.errors import refused
 from autotest.dropin.generators import item_drawing
-from autotest.dropin.randomness import seeded
 from autotest.run.session import Session
 from dual_object.program.calls import Call
 from dual_object.program.values import Array
@@ -35,7 +35,7 @@ def surrounded(session: Session, test: str) -> Iterator[None]:
         return made[0]
 
     key = case_key(session.options.seed, test, -1)
-    with seeded(key), drawing(PhiloxSource(key)) as drawn:
+    with seeded(key, session.reference), drawing(PhiloxSource(key)) as drawn:
         tokens = item_drawing.set(drawn), outside_cases.set(outside)
         try:
             yield

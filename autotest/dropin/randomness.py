@@ -1,16 +1,13 @@
-"""Random numbers of other kinds than generators: `rng`, `random_util` and NumPy's own, all from the case's key."""
+"""Random numbers of other kinds than generators: `rng` and `random_util`, from the case's key."""
 
 from __future__ import annotations
 
 import random as python_random
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from generators import Generator, words
+from generators import Generator
 from generators.source import Source
 
 
@@ -53,28 +50,3 @@ class Stream:
 
 rng = Stream(_NumPyStream())
 random_util = Stream(_PythonStream())
-
-
-@contextmanager
-def seeded(key: str) -> Iterator[None]:
-    """The global generators of Python and NumPy start from `key` inside; outside they are as they were."""
-    python, numpy = python_random.getstate(), np.random.get_state()
-    seed_globals(key)
-    try:
-        yield
-    finally:
-        python_random.setstate(python)
-        np.random.set_state(numpy)
-
-
-def seed_globals(key: str) -> None:
-    """Start the global generators of Python, NumPy and PyTorch from `key`."""
-    import hashlib
-
-    digest = int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "little")
-    [word] = words(digest, 1).tolist()
-    python_random.seed(word)
-    np.random.seed(word & 0xFFFFFFFF)
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.manual_seed(word >> 1)

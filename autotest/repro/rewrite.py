@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autotest.cases.store import find_run
+from autotest.cases.store import find_run, whole_id
 from autotest.repro.issue import Extent
 from autotest.repro.script import Unscripted
 from autotest.repro.writing import extent_of, write_repro
@@ -21,6 +21,7 @@ def repro_again(id_: str, report: Path, output: Path | None) -> Path:
     Raises ReplayError for an ID that names nothing, Unscripted where there can be no script, ReportError for a run that
     cannot be read or a folder that cannot be written.
     """
+    id_ = whole_id(id_, report)
     store = find_run(id_, report)
     run = store.run
     summary = summarize(read_run(run))

@@ -12,36 +12,45 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args
 
 from autotest.cases.case import Origin
+from autotest.cases.digest import STEERED, program_digest
 from autotest.cases.drawer import Drawer
 from autotest.compare.divergence import Row
 from autotest.judge.judgement import Verdict
 from autotest.options import Inputs
+from dual_object.program.program import Program
 
 if TYPE_CHECKING:
     from reports import RecordWriter
 
-VERSION = 2
+VERSION = 3
+#: Without digests; the cases that it holds are drawn all the same.
+_OLDER = 2
 FOLDER = Path(".autotest") / "memory"
 #: So many draws are kept per fingerprint, ...
 MOST_PER_ID = 3
 #: ... and per test, of those drawn with the same inputs option: what a wild run has left spares others their place.
 MOST = 20
-_FIELDS = {"seed": int, "inputs": str, "index": int, "id": str}
+_OLDER_FIELDS = {"seed": (int,), "inputs": (str,), "index": (int,), "id": (str,)}
+_FIELDS = {**_OLDER_FIELDS, "digest": (str, NoneType)}
 #: From calm to wild.
 _MODES = get_args(Inputs)
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A case that diverged: what it is drawn from, and the id of the fingerprint that it showed."""
+    """A case that diverged: what it is drawn from, the id of the fingerprint that it showed, and the digest of its
+    Program, None where an older version has not noted it.
+    """
 
     seed: int
     inputs: Inputs
     index: int
     id: str
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +98,10 @@ class Memory:
         except (OSError, ValueError) as error:
             return Recalled(problem=f"{path} cannot be read as remembered cases ({error}); they are forgotten")
         version = data.get("version") if isinstance(data, dict) else None
-        if version != VERSION:
+        if version not in (VERSION, _OLDER):
             problem = f"{path} has version={version!r}, but should have {VERSION}; its cases are forgotten"
             return Recalled(problem=problem)
-        draws = _draws(data)
+        draws = _draws(data, _FIELDS if version == VERSION else _OLDER_FIELDS)
         if draws is None:
             return Recalled(problem=f"{path} is damaged; its remembered cases are forgotten")
         return Recalled(draws)
@@ -121,13 +130,15 @@ class Memory:
         return None
 
 
-def _draws(data: Mapping[str, Any]) -> tuple[Draw, ...] | None:
+def _draws(data: Mapping[str, Any], fields: Mapping[str, tuple[type, ...]]) -> tuple[Draw, ...] | None:
     rows = data.get("draws")
     if not isinstance(rows, list):
         return None
     draws: list[Draw] = []
     for row in rows:
-        if not (isinstance(row, dict) and {name: type(value) for name, value in row.items()} == _FIELDS):
+        if not (isinstance(row, dict) and row.keys() == fields.keys()):
+            return None
+        if not all(type(value) in fields[name] for name, value in row.items()):
             return None
         if min(row["seed"], row["index"]) < 0 or row["inputs"] not in _MODES:
             return None
@@ -156,35 +167,50 @@ class Recollection:
         self._test = test
         self._drawer = drawer
         self._recalled = Recalled() if memory is None else memory.recall(test)
+        self._expected = {self._key(draw): draw.digest for draw in self._recalled.draws if draw.digest is not None}
+        #: The remembered cases that were drawn again and have come out as other Programs.
+        self._other: set[str] = set()
 
     def besides(self, n: int) -> Iterator[tuple[Origin, list[int]]]:
         """Origins, and the indices to draw from each, that a run of n cases does not draw anyway."""
         for place, indices in self._recalled.besides(*self._drawer.origin, n).items():
             yield Origin(*place), indices
 
+    def _key(self, draw: Draw) -> str:
+        return self._drawer.key(draw.index, Origin(draw.seed, draw.inputs))
+
+    def met(self, key: str, program: Program) -> None:
+        """Look whether a case that has ended, if it is a remembered one, is what it was."""
+        if key in self._expected and self._expected[key] != program_digest(program):
+            self._other.add(key)
+
     def update(
         self, ended: Mapping[str, Verdict], rows: Sequence[Row], writer: RecordWriter | None, nodeid: str
     ) -> None:
-        """Remember what is red now, forget what is not any more, and record how many cases align again."""
+        """Remember what is red now, forget what is not any more, and record how many cases align again; what came out
+        as another Program has confirmed nothing, and is forgotten as well.
+        """
         if self._memory is None:
             return
-        red: dict[str, list[str]] = {}
+        red: dict[str, list[Row]] = {}
         for row in rows:
-            red.setdefault(row["case_key"], []).append(row["id"])
+            red.setdefault(row["case_key"], []).append(row)
         kept: list[Draw] = []
         aligned: dict[str, None] = {}
+        lost: dict[str, None] = {}
         for draw in self._recalled.draws:
-            key = self._drawer.key(draw.index, Origin(draw.seed, draw.inputs))
+            key = self._key(draw)
             if key not in ended:  # its test ended before it came to that, or the run's inputs are calmer
                 kept.append(draw)
             elif key in red:
-                kept += [replace(draw, id=id_) for id_ in red.pop(key)]
+                kept += [replace(draw, id=row["id"], digest=row["digest"]) for row in red.pop(key)]
             elif ended[key] == "aligned":
-                aligned[key] = None
-        for key, ids in red.items():
+                (lost if key in self._other else aligned)[key] = None
+        for key, found in red.items():
             index, origin = self._drawer.place(key)
-            kept += [Draw(origin.seed, origin.inputs, index, id_) for id_ in ids]
+            kept += [Draw(origin.seed, origin.inputs, index, row["id"], row["digest"]) for row in found]
         problems = [self._recalled.problem, self._memory.keep(self._test, self._recalled, bounded(kept))]
+        problems += [f"{key} aligns, but is another program than was remembered: {STEERED}" for key in lost]
         notes = [problem for problem in problems if problem is not None]
         if writer is not None and (aligned or notes):
             writer.remembered(nodeid, len(aligned), notes)

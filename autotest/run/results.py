@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from autotest.cases.digest import inputs_digest
+from autotest.cases.digest import program_digest
 from autotest.cases.store import KEPT_CASES
 from autotest.compare.divergence import Divergence, Row
 from autotest.judge.consensus import Consensus
@@ -16,6 +16,7 @@ from autotest.options import TestOptions
 from autotest.oracle.undecidable import Doubt
 from autotest.run.session import Session
 from autotest.run.triage import Triage
+from dual_object.program.program import Program
 from reports import RED_LEVELS
 
 
@@ -48,6 +49,7 @@ class Verdicts:
         key: str,
         verdict: Verdict,
         started: float,
+        program: Program,
         divergences: Sequence[Divergence],
         unshown: Sequence[Divergence] = (),
         *,
@@ -57,8 +59,10 @@ class Verdicts:
         dtypes: Sequence[str] = (),
         graph: Checks | None = None,
     ) -> None:
-        """Record how a case ended; `unshown` are divergences that OneFlow's own harness would have passed."""
-        rows = self._rows(key, divergences, unshown)
+        """Record how the case of a Program ended; `unshown` are divergences that OneFlow's own harness would have
+        passed.
+        """
+        rows = self._rows(key, program, divergences, unshown)
         self.rows += [row for row in rows if row["level"] in RED_LEVELS]
         excuse = self._session.excuse
         self.excused += [row for row in rows if row["level"] == "known" and row["reason"] == excuse]
@@ -85,14 +89,16 @@ class Verdicts:
                 undecidable=sorted({(doubt.op, doubt.phase, doubt.reason) for doubt in doubts}),
             )
 
-    def _rows(self, key: str, divergences: Sequence[Divergence], unshown: Sequence[Divergence]) -> list[Row]:
+    def _rows(
+        self, key: str, program: Program, divergences: Sequence[Divergence], unshown: Sequence[Divergence]
+    ) -> list[Row]:
         """The divergences of a case as the records keep them; those of all ranks, where there are several."""
         target = self._session.options.target
         stricter = {id(divergence) for divergence in unshown}
         rows: list[tuple[Row, tuple[int, ...]]] = []
         for divergence in divergences:
             row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
-            row = {**row, "inputs": inputs_digest(divergence.program)}
+            row = {**row, "digest": program_digest(program)}
             rows.append((self._with_evidence(divergence, row), divergence.difference.ranks))
         merged = self.consensus.merge(f"{key} end", rows)
         self.consensus.ends()

@@ -265,7 +265,7 @@ class TestRun:
         if sampled and program.calls and program.calls[-1].raises:
             divergences = judge.refused(program)
         unshown = divergences if self._dialect.passes_refused_draws() else []
-        self.verdicts.write(rejection.key, "rejected", started, divergences, unshown, reason=rejection.reason)
+        self.verdicts.write(rejection.key, "rejected", started, program, divergences, unshown, reason=rejection.reason)
 
     def _submit(self, line: _Line) -> None:
         """Send the cases drawn since the last chunk to be replayed."""
@@ -295,16 +295,18 @@ class TestRun:
             if reason is None:
                 able.append(judgement)
             else:
-                self.verdicts.write(case.key, "skipped", judgement.started, [], reason=reason)
+                self.verdicts.write(case.key, "skipped", judgement.started, case.program, [], reason=reason)
                 self._lacking.add(reason)
         return able
 
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
+        self._recollection.met(case.key, case.program)
         self.verdicts.write(
             case.key,
             judgement.verdict,
             judgement.started,
+            case.program,
             judgement.divergences,
             judgement.unseen,
             reason=reason_of(judgement.doubts) if judgement.verdict == "undecidable" else None,

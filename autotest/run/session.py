@@ -172,10 +172,12 @@ class Session:
             if self.writer is not None:
                 self.writer.target(info.environment, info.devices)
 
-    def record_test(self, nodeid: str, seconds: float, outcome: str, line: int | None) -> None:
-        """Note that a test has ended; `line` is its first one, from 1."""
+    def record_test(
+        self, nodeid: str, seconds: float, outcome: str, line: int | None, error: str | None = None
+    ) -> None:
+        """Note that a test has ended; `line` is its first one, from 1, `error` what it raised."""
         if self.writer is not None:
-            self.writer.test(nodeid, seconds, outcome, line)
+            self.writer.test(nodeid, seconds, outcome, line, error)
 
     def record_stop(self, nodeid: str, message: str) -> None:
         """Note what has ended the run in a test."""

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from autotest.budget import Allowance, Budget, OutOfTimeError
@@ -27,8 +26,7 @@ from autotest.judge.standalone import TrialError, trial
 from autotest.shrink.choices import UnavailableError, check_available, minimise
 from autotest.shrink.reducer import Reducer
 from autotest.workers.protocol import Target
-from dual_object.program.calls import Input
-from dual_object.program.printing import names
+from dual_object.program.inputs import input_lines
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
 from generators import PhiloxSource
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
 
     from autotest.workers.supervisor import Supervisor
 
-#: Values of inputs are told up to so many elements.
-MOST_TOLD = 64
 #: Seconds after which a shrunk candidate counts as hanging, where the case itself was given longer.
 HANG_SECONDS = 2.0
 #: Seconds after which the result of such a search counts as hanging: a busy machine may be slow for two.
@@ -77,7 +73,7 @@ class Shrunk:
         return {
             "program": None if program is None else str(program),
             "blamed_line": self.line,
-            "values": [] if program is None else values(program),
+            "values": [] if program is None else input_lines(program),
             "calls": None if program is None else calls(program),
             "elements": None if program is None else elements(program),
             "seconds": round(self.seconds, 3),
@@ -327,31 +323,6 @@ def elements(program: Program) -> int:
     """The elements of all inputs and of the modules' states."""
     states = sum(array.size for call in program.calls for array in call.state.values())
     return sum(x.data.size for x in program.inputs) + states
-
-
-def values(program: Program) -> list[str]:
-    """The inputs as Python, if they have few elements; else their dtypes and shapes."""
-    spelled = names(program)
-    few = sum(x.data.size for x in program.inputs) <= MOST_TOLD
-    return [
-        f"{spelled[x.id]} = {_tensor(x) if few else f'a {x.dtype} tensor of {x.data.shape}'}" for x in program.inputs
-    ]
-
-
-def _tensor(x: Input) -> str:
-    dtype = f"dtype=torch.{x.dtype}"
-    grad = ", requires_grad=True" if x.requires_grad else ""
-    if not x.data.size:
-        return f"torch.empty({x.data.shape}, {dtype}{grad})"
-    return f"torch.tensor({_literal(x.data.tolist())}, {dtype}{grad})"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_literal(part) for part in value)}]"
-    if isinstance(value, float) and not np.isfinite(value):
-        return f'float("{value}")'
-    return repr(value)
 
 
 def worst_first(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -214,6 +214,9 @@ class Reference(Adapter, Protocol):
     def seed(self, seed: int) -> None:
         """Start the random numbers anew."""
 
+    def random_apart(self) -> AbstractContextManager[None]:
+        """While it lasts, random numbers may be seeded and drawn: afterwards they go on from where they stood."""
+
     def random_state(self) -> bytes:
         """Where the random numbers stand: other bytes once any have been drawn."""
 

@@ -72,6 +72,38 @@ def test_ordinary_tests_leave_no_record(several: Outcome) -> None:
     assert "test_ordinary" not in several.outcomes()
 
 
+FAILING = """
+import pytest
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=1, check_graph=False)
+def test_asin():
+    return torch.asin(random_tensor(ndim=1, dim0=9, low=-0.5, high=0.5))
+
+@autotest(n=1)
+def test_typo():
+    raise ValueError("mine")
+
+@pytest.mark.skip(reason="of no use")
+def test_skipped():
+    pass
+"""
+
+
+def test_summary_is_the_end(tmp_path: Path) -> None:
+    """What the run came to stands below pytest's own reasons; each divergence is shown once."""
+    outcome = run_pytest(tmp_path, {"test_a.py": FAILING}, "-rfEs", env={"AUTOTEST_FAULT": "faults:wrong"})
+    before, _, end = outcome.out.partition("= autotest =")
+    assert "SKIPPED [1] test_a.py:13: of no use" in before
+    assert before.count("def program(torch, x):") == 1
+    assert "def program(torch, x):" not in end
+    headline = end.splitlines()[1]
+    assert headline.startswith("DIVERGENT: 1 divergence in 1 of 2 tests, 1 failed otherwise, torch ")
+    assert end.splitlines()[-3].startswith("report: ")
+    assert outcome.summary["errors"] == {"test_a.py::test_typo": "ValueError: mine"}
+    assert "\nFailed without a divergence\n  test_a.py::test_typo: ValueError: mine\n" in end
+
+
 def test_summary_has_the_documented_keys(several: Outcome) -> None:
     """summary.json holds the counts, the graph's share, the environment and how it went."""
     summary = several.summary

@@ -57,7 +57,7 @@ def evidence() -> Callable[..., Record]:
     """Give a function which makes the evidence of a divergence."""
 
     def make(**fields: Any) -> Record:
-        empty: Record = {"facts": [], "words": [], "worst": [], "heat": None, "histogram": None}
+        empty: Record = {"inputs": [], "facts": [], "words": [], "worst": [], "heat": None, "histogram": None}
         return {"program": "def program(torch, x):", "blamed_line": 1, "last_words": None, **empty, **fields}
 
     return make

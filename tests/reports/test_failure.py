@@ -136,6 +136,31 @@ def test_shrunk_program_stands_below_the_original(told):
     ]
 
 
+@pytest.mark.parametrize(
+    ("values", "told_of"),
+    [
+        (["x = 1"], ["  as small as it gets (12 runs, 0.2 s)"]),
+        (["x = 0"], ["  the same program, shrunk to 1 call, 1 element (12 runs, 0.2 s):", "    x = 0"]),
+    ],
+)
+def test_nothing_is_shown_twice(told, values, told_of):
+    """A program that could not become simpler stands there once, with its own inputs, and so do inputs."""
+    size = {"calls": 1, "elements": 1, "seconds": 0.25, "runs": 12, "note": None}
+    shrunk = {"program": PROGRAM, "blamed_line": 2, "values": values, **size}
+    shown = {**told(worst=[])["evidence"], "inputs": ["x = 1"], "shrunk": shrunk}
+    lines = failure_text([told(evidence=shown)], cases=2).splitlines()
+    assert lines[5:] == [
+        "    def program(torch, x):",
+        "  >     t0 = torch.relu(x)",
+        "        return t0",
+        "    x = 1",
+        "",
+        *told_of,
+        "",
+        "  autotest replay 0a1b2c3d",
+    ]
+
+
 def test_not_shrunk(told):
     """Where nothing was shrunk, the reason stands in its place."""
     shown = {**told(worst=[])["evidence"], "shrunk": {"program": None, "note": "no seconds\x1b[31m"}}

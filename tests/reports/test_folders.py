@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 
@@ -96,8 +97,8 @@ def test_no_run_yet(tmp_path):
     with pytest.raises(FolderError) as caught:
         latest_run(tmp_path)
     assert str(caught.value) == (
-        f"folder='{tmp_path}', but should be a report folder with a run under runs/ [latest_run]; "
-        "run the tests first, or name the folder given with --autotest-report"
+        f"there is no run in '{tmp_path}/runs': "
+        "run the tests first, or name the folder that was given with --report, or a run in it"
     )
 
 
@@ -119,8 +120,8 @@ def test_missing_report_folder(tmp_path):
     with pytest.raises(FolderError) as caught:
         resolve_run(tmp_path / "no")
     assert str(caught.value) == (
-        f"folder='{tmp_path}/no', but should be a report folder or one of its run folders [resolve_run]; "
-        "name the folder given with --autotest-report"
+        f"there is no report folder '{tmp_path}/no' in {Path.cwd()}: "
+        "run the tests first, or name the folder that was given with --report, or a run in it"
     )
 
 

@@ -170,7 +170,7 @@ def test_damaged_record(shard, tmp_path):
 
 def test_no_run_there(tmp_path):
     """A folder that holds no run is named."""
-    with pytest.raises(FolderError, match=r"^folder='.*/nowhere', but should be a report folder or one of its run fol"):
+    with pytest.raises(FolderError, match=r"^there is no report folder '.*/nowhere' in "):
         merge_runs([tmp_path / "nowhere"], tmp_path / "m")
 
 

@@ -18,7 +18,18 @@ def test_keys(summed, case, ended, row, evidence):
         *("cases", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out", "tests", "seconds"),
         *("seed", "inputs", "random", "graph", "target", "devices", "environment", "command", "commit", "path"),
         "started",
-        *("divergences", "known", "counted", "stricter", "outcomes", "complete", "running", "stops", "faults"),
+        *(
+            "divergences",
+            "known",
+            "counted",
+            "stricter",
+            "outcomes",
+            "errors",
+            "complete",
+            "running",
+            "stops",
+            "faults",
+        ),
         *("skipped_reasons", "rejected_reasons", "remembered", "slowest", "matrix", "undecidable", "doubts", "loose"),
     }
     assert told["graph"] == {"verified": 1, "backward_verified": 0, "skipped": {}}

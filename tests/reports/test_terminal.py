@@ -53,6 +53,23 @@ report: {summary.folder}
     )
 
 
+def test_what_was_told_is_named_alone(summed, case, row, ended, evidence, element):
+    """A divergence whose program and elements stand in the text of a failed test is named, not shown again."""
+    divergence = row(evidence=evidence(worst=[element()]))
+    summary = summed(*case(verdict="divergent", divergences=[divergence]), ended(outcome="failed"))
+    page = render(summary, 80, told={divergence["fingerprint"]})
+    assert (
+        """
+oneflow/eager_forward/value/relu/float32  1 case of 1 test
+  test_x.py::test_a
+  out[0]=2.0, but should be 1.0 [relu(float32)]
+  autotest replay 0a1b2c3d
+
+Ops by phase"""
+        in page
+    )
+
+
 def test_run_of_nothing(summed):
     """A run without a test has no empty sections."""
     summary = summed()
@@ -153,7 +170,8 @@ def test_interrupted(summed, case):
 def test_sections_of_trouble(summed, case, ended):
     """Open tests, faults, damage and failures each have their section."""
     fault = {"type": "fault", "test": None, "message": "line 1\nline 2"}
-    page = render(summed(*case(), ended("t::b", outcome="failed"), fault, b"x\n"), 80)
+    failed = {**ended("t::b", outcome="failed"), "error": "ValueError: no"}
+    page = render(summed(*case(), failed, fault, b"x\n"), 80)
     assert (
         """
 Tests that did not end
@@ -168,7 +186,7 @@ Damaged records
   out
 
 Failed without a divergence
-  t::b
+  t::b: ValueError: no
 """
         in page
     )

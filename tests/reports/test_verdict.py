@@ -41,6 +41,13 @@ def test_bad_cases_without_rows(summed, case, ended, verdict, way):
     assert words == f"DIVERGENT: 1 {way} case in 1 of 1 test, {BOTH}"
 
 
+def test_divergent_beside_other_failures(summed, case, ended, row):
+    """What failed without a divergence is counted beside those that diverge."""
+    records = case(verdict="divergent", divergences=[row()])
+    words = headline(summed(*records, ended(outcome="failed"), ended("t::b", outcome="failed"), ended("t::c")))
+    assert words == f"DIVERGENT: 1 divergence in 1 of 3 tests, 1 failed otherwise, {BOTH}"
+
+
 def test_failed(summed, case, ended):
     """A failed test or a fault of the harness is not called aligned."""
     fault = {"type": "fault", "test": None, "message": "m"}
@@ -75,7 +82,7 @@ def test_nothing_compared(summed, case, ended):
 
 
 def test_target_that_looks_broken(summed: Any, case: Any, row: Any, ended: Any) -> None:
-    """More than half of at least three tests red is said before all else, with the commonest message."""
+    """More than half of the cases red, in at least three tests, is said before all else, with the commonest message."""
 
     def red(test: str, count: int, message: str) -> list[Any]:
         found = [row(test=test, message=message, fingerprint=f"oneflow/eager_forward/exception/{message}/float32")]
@@ -87,15 +94,15 @@ def test_target_that_looks_broken(summed: Any, case: Any, row: Any, ended: Any) 
     assert broken(summary) is None
     some += red("t::c", 2, "mul: mul raised RuntimeError: no device")
     summary = summed(*some, *case("t::d"), ended("t::d"))
-    words = "the target looks broken: 3 of 4 tests are red; the commonest message (3 times) is RuntimeError: no device"
+    words = "the target looks broken: 5 of 6 cases are red; the commonest message (3 times) is RuntimeError: no device"
     assert broken(summary) == words
     assert render(summary, width=200).splitlines()[0] == words
     assert markdown_text(summary).splitlines()[0] == (
-        "**the target looks broken: 3 of 4 tests are red; the commonest message (3 times) is **"
+        "**the target looks broken: 5 of 6 cases are red; the commonest message (3 times) is **"
         "`RuntimeError: no device`"
     )
     assert f'<p class="broken bad">{words}</p>' in render_page(summary, "report/", "nothing", [])
     failed = [record for test in "hij" for record in (*case(f"t::{test}"), ended(f"t::{test}", outcome="failed"))]
     assert broken(summed(*failed)) is None
-    rest = [record for test in "efg" for record in (*case(f"t::{test}"), ended(f"t::{test}"))]
+    rest = [record for test in "efghk" for record in (*case(f"t::{test}"), ended(f"t::{test}"))]
     assert broken(summed(*some, *rest)) is None

@@ -224,6 +224,18 @@ class Adapter:
         if self._cuda:
             torch.cuda.manual_seed_all(seed)
 
+    @contextlib.contextmanager
+    def random_apart(self) -> Iterator[None]:
+        """As `torch.random.fork_rng`, which takes 60 microseconds more."""
+        state = torch.default_generator.get_state()
+        of_gpus = torch.cuda.get_rng_state_all() if self._cuda else []
+        try:
+            yield
+        finally:
+            torch.default_generator.set_state(state)
+            if of_gpus:
+                torch.cuda.set_rng_state_all(of_gpus)
+
     def random_state(self) -> bytes:
         """Where the random numbers stand: other bytes once any have been drawn. 2.5 microseconds."""
         state = torch.default_generator.get_state().numpy().tobytes()

@@ -32,7 +32,7 @@ function evidenceSections(evidence, target) {
   return [
     evidence.blame ? blameSection(evidence.blame) : null,
     evidence.shrunk ? shrunkSection(evidence.shrunk) : null,
-    evidence.program ? programSection(evidence.program, evidence.blamed_line) : null,
+    evidence.program ? programSection(evidence.program, evidence.blamed_line, evidence.inputs) : null,
     evidence.words?.length ? section("In words", list(evidence.words)) : null,
     evidence.facts?.length ? factsSection(evidence.facts, target) : null,
     evidence.worst?.length ? worstSection(evidence.worst, target) : null,

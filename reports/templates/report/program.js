@@ -4,12 +4,14 @@ import { copyButton, el, paragraph, scrollBox } from "./elements.js";
 import { section } from "./section.js";
 import { counted } from "./words.js";
 
-export function programSection(program, blamedLine) {
-  return section("Program",
-    programBox("Program", programLines(program, blamedLine)), copyButton(program, "program"));
+// A case's program below the values of its inputs; older records hold none.
+export function programSection(program, blamedLine, inputs = []) {
+  const lines = [...inputs.map((value) => programLine(value)), ...programLines(program, blamedLine)];
+  const text = [...inputs, "", program].join("\n").replace(/^\n/, "");
+  return section("Program", programBox("Program", lines), copyButton(text, "program"));
 }
 
-// The simplest program found, below the values of its inputs; or the reason why there is none.
+// Likewise the simplest program found; or the reason why there is none.
 export function shrunkSection({ program, blamed_line: blamedLine, values, calls, elements, note }) {
   if (!program) return section("Not shrunk", paragraph("whole soft", note));
   const lines = [...values.map((value) => programLine(value)), ...programLines(program, blamedLine)];

@@ -10,7 +10,7 @@ import pytest
 
 from autotest import dual, random, random_bool, random_tensor, torch
 from autotest.cases.case import Case, Origin, Rejection, case_test_name
-from autotest.cases.digest import inputs_digest
+from autotest.cases.digest import program_digest
 from autotest.cases.drawer import Drawer
 from autotest.compare.observations import compare
 from autotest.options import Inputs, TestOptions
@@ -150,9 +150,9 @@ def test_origin_gives_the_same_case_anywhere(session: Session) -> None:
         assert (number, origin) == (index, Origin(7, "edge"))
         again = calm.draw(number, origin=origin)
         assert again.key == key
-        assert inputs_digest(again.program) == inputs_digest(wild.draw(index).program)
-    plain = {inputs_digest(calm.draw(index, origin=Origin(7, "plain")).program) for index in keys}
-    assert plain.isdisjoint(inputs_digest(wild.draw(index).program) for index in keys)
+        assert program_digest(again.program) == program_digest(wild.draw(index).program)
+    plain = {program_digest(calm.draw(index, origin=Origin(7, "plain")).program) for index in keys}
+    assert plain.isdisjoint(program_digest(wild.draw(index).program) for index in keys)
 
 
 def _in_memory_order(x: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -57,8 +59,8 @@ def test_cannot_compare(tmp_path):
     status, out, err = called(run, tmp_path / "none")
     assert (status, out) == (2, "")
     assert err == (
-        f"folder='{tmp_path / 'none'}', but should be a report folder or one of its run folders [resolve_run]; "
-        "name the folder given with --autotest-report\n"
+        f"there is no report folder '{tmp_path / 'none'}' in {Path.cwd()}: "
+        "run the tests first, or name the folder that was given with --report, or a run in it\n"
     )
     (run / "summary.json").unlink()
     status, _, err = called(run, run)

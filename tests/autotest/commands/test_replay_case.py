@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from autotest.cases.digest import inputs_digest
+from autotest.cases.digest import program_digest
 from autotest.cases.store import ReplayError
 from autotest.cli import main
 from autotest.commands.replay_case import Recall, _recorded, _unknown, _verdict, check_key
@@ -17,7 +17,7 @@ from autotest.commands.replay_pdb import advance, diverging_call, scope
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
-from dual_object.program.values import Ref
+from dual_object.program.values import Opaque, Ref
 from dual_object.replay.replay import Replay
 from support.runs import Outcome, run_autotest, run_pytest
 
@@ -54,19 +54,19 @@ def recall(told: Outcome, *arguments: str, **env: str) -> tuple[int, str]:
 
 
 def test_case_from_its_key(told: Outcome) -> None:
-    """The inputs are bit-identical to those recorded; the verdict is that of the target as it is now."""
+    """Inputs and program are bit-identical to those recorded; the verdict is that of the target as it is now."""
     [end] = [end for end in told.ends("test_asin") if end["key"].endswith("#2")]
-    digest = end["divergences"][0]["inputs"]
+    digest = end["divergences"][0]["digest"]
     run = end_run(told).name
     plain = "--inputs=plain"
     status, out = recall(told, "test_a.py::test_asin#2", "test_a.py", plain, AUTOTEST_FAULT="faults:wrong")
     assert status == 1, out
-    assert out.splitlines()[:2] == ["test_a.py::test_asin#2 diverges", f"inputs: sha256 {digest} (those of {run})"]
+    assert out.splitlines()[:2] == ["test_a.py::test_asin#2 diverges", f"program: sha256 {digest} (that of {run})"]
     status, out = recall(told, "test_a.py::test_asin#2", ".", plain)
     assert status == 0, out
     assert out.splitlines() == [
         "test_a.py::test_asin#2 is aligned",
-        f"inputs: sha256 {digest} (those of {run})",
+        f"program: sha256 {digest} (that of {run})",
         "",
         "def program(torch, x):",
         "    t0 = torch.asin(x)",
@@ -113,15 +113,15 @@ def test_case_of_other_inputs(told: Outcome) -> None:
     """`--inputs` says how wild the inputs of the run were; a run of another mode recorded another case."""
     key = "test_a.py::test_asin#2"
     [end] = [end for end in told.ends("test_asin") if end["key"] == key]
-    digest, report = end["divergences"][0]["inputs"], told.folder / "autotest-report"
+    digest, report = end["divergences"][0]["digest"], told.folder / "autotest-report"
     asked = {"target": "torch", "seed": "0", "inputs": "plain"}
     assert _recorded(report, key, asked) == (digest, end_run(told))
     assert _recorded(report, key, {**asked, "inputs": "standard"}) is None
     assert _recorded(report, key, {**asked, "seed": "1"}) is None
     _, out = recall(told, key, "test_a.py", "--inputs", "edge")
     shown = out.splitlines()[1]
-    assert shown.startswith("inputs: sha256 ")
-    assert shown.endswith(" (no run here recorded them)")
+    assert shown.startswith("program: sha256 ")
+    assert shown.endswith(" (no run here recorded it)")
     assert digest not in shown
 
 
@@ -140,17 +140,62 @@ def test_path_without_a_case(arguments: list[str]) -> None:
     )
 
 
-def test_inputs_that_differ_are_told() -> None:
-    """Another digest than the recorded one is said."""
+def test_another_program_is_told() -> None:
+    """Another digest than the recorded one is said, with the likely cause and the way out; whether the recorded case
+    still diverges is not known then.
+    """
     end: dict[str, Any] = {"divergences": [], "verdict": "aligned"}
-    _, text = _verdict("k#0", program(), end, ("abc", Path("runs/20260101-000000-0-1")))
-    said = "the inputs differ from those recorded in 20260101-000000-0-1: sha256 abc"
-    assert text.splitlines()[1] == f"inputs: sha256 {inputs_digest(program())} ({said})"
+    status, text = _verdict("k#0", program(), end, ("abc", Path("runs/20260101-000000-0-1")))
+    assert status == 125
+    assert text.splitlines()[:3] == [
+        "k#0 is aligned",
+        f"program: sha256 {program_digest(program())} (20260101-000000-0-1 recorded another: sha256 abc)",
+        "this is another program than was recorded: "
+        "its test has changed since, or its body follows what the case's key "
+        "does not bring back, such as numpy.random.default_rng(), the time, or what an earlier case left behind; draw "
+        "that with generators, or with random or numpy.random, which start from the key",
+    ]
+
+
+STEERED = """
+import random
+import numpy
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=8, check_graph=False)
+def test_seeded():
+    x = torch.asin(random_tensor(ndim=1, low=-0.5, high=0.5))
+    if random.random() > 0.5:
+        x = torch.relu(x)
+    return x * numpy.random.randint(1, 9)
+
+@autotest(n=1, check_graph=False)
+def test_fresh():
+    factor = numpy.random.default_rng().integers(1 << 40)
+    return torch.asin(random_tensor(ndim=1, dim0=9, low=-0.5, high=0.5)) * int(factor)
+"""
+
+
+def test_what_steers_a_body(tmp_path: Path) -> None:
+    """What Python and NumPy draw by themselves comes back with the key; what a body seeds from nowhere is told of."""
+    fault = {"AUTOTEST_FAULT": "faults:wrong"}
+    drawn = run_pytest(tmp_path, {"test_a.py": STEERED}, "-q", env=fault)
+    [seeded, *_] = [end["key"] for end in drawn.ends("test_seeded") if end["divergences"]]
+    fresh = "test_a.py::test_fresh#0"
+    for key, again in ((seeded, "(that of "), (fresh, "recorded another: sha256 ")):
+        status, out = recall(drawn, key, "test_a.py", "--inputs=plain", **fault)
+        assert status == 1, out
+        assert again in out.splitlines()[1]
+    assert out.splitlines()[2].startswith("this is another program than was recorded: its test has changed since, or ")
+    assert recall(drawn, seeded, "test_a.py", "--inputs=plain")[0] == 0
+    assert recall(drawn, fresh, "test_a.py", "--inputs=plain")[0] == 125
 
 
 def test_digest_sees_every_bit() -> None:
-    """Values, dtype, place in memory, requires_grad, states and cotangents count; names do not."""
-    seen = {inputs_digest(program())}
+    """Values, dtype, place in memory, requires_grad, states, cotangents, calls, arguments and what is returned count;
+    names and what the reference computed do not.
+    """
+    seen = {program_digest(program())}
     data = np.array([-1.0, 2.0], np.float32)
     for x in (
         Input(0, "", np.nextafter(data, np.float32(9)), "float32"),
@@ -162,18 +207,35 @@ def test_digest_sees_every_bit() -> None:
     ):
         changed = program()
         changed.inputs = [x]
-        seen.add(inputs_digest(changed))
+        seen.add(program_digest(changed))
     changed = program()
     changed.cotangents = {2: data}
-    seen.add(inputs_digest(changed))
+    seen.add(program_digest(changed))
     changed.cotangent_strides = {2: (2,)}
-    seen.add(inputs_digest(changed))
+    seen.add(program_digest(changed))
     changed.second_cotangents = {"0": data}
-    seen.add(inputs_digest(changed))
-    assert len(seen) == 10
+    seen.add(program_digest(changed))
+    for call in (
+        Call("function", "abs", (Ref(1),), {}, out=Ref(2)),
+        Call("method", "neg", (Ref(1),), {}, out=Ref(2)),
+        Call("function", "neg", (Ref(0),), {}, out=Ref(2)),
+        Call("function", "neg", (Ref(1),), {"dim": 1}, out=Ref(2)),
+        Call("function", "neg", (Ref(1), data), {}, out=Ref(2)),
+        Call("function", "neg", (Ref(1), data + 1), {}, out=Ref(2)),
+        Call("function", "neg", (Ref(1), Opaque(data)), {}, out=Ref(2)),
+        Call("function", "neg", (Ref(1),), {}, raises=("TypeError",)),
+    ):
+        changed = program()
+        changed.calls[1] = call
+        seen.add(program_digest(changed))
+    changed = program()
+    changed.outputs = (Ref(2),)
+    seen.add(program_digest(changed))
+    assert len(seen) == 19
     named = program()
     named.inputs = [Input(0, "other", data, "float32")]
-    assert inputs_digest(named) in seen
+    named.calls[1].out = (Ref(2), 0.5)
+    assert program_digest(named) in seen
 
 
 def test_stepping_stops_before_the_diverging_call() -> None:

@@ -34,6 +34,7 @@ def test_stands_in_float64(outcome: Outcome) -> None:
         "",
         "torch/eager_forward/value/sin/float64  1 case",
     ]
+    assert lines[-1] == f"  autotest replay {id_} --float64"
 
 
 def test_gone_in_float64(outcome: Outcome) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random as python_random
 from collections.abc import Callable, Iterator
 from typing import Any, Union
 
@@ -11,7 +10,7 @@ import pytest
 
 from autotest.dropin import generators as g
 from autotest.dropin.dtypes import FAMILIES, random_pytorch_dtype
-from autotest.dropin.randomness import random_util, rng, seed_globals, seeded
+from autotest.dropin.randomness import random_util, rng
 from autotest.errors import UsageError
 from generators import Nothing, OutsideCaseError, PhiloxSource, drawing
 
@@ -235,15 +234,3 @@ def test_outside_of_every_test() -> None:
     with pytest.raises(OutsideCaseError):
         rng.random()
     assert g.constant(3).value() == 3
-
-
-def test_global_generators_are_given_back() -> None:
-    """Inside, Python's and NumPy's own generators follow the key; outside they go on as before."""
-    python_random.seed(1)
-    expected = python_random.random()
-    python_random.seed(1)
-    with seeded("key"):
-        first = python_random.random(), np.random.rand()
-        seed_globals("key")
-        assert (python_random.random(), np.random.rand()) == first
-    assert python_random.random() == expected

@@ -142,7 +142,10 @@ def test_what_no_mark_expects_is_red(run: Callable[..., Outcome]) -> None:
     }
     assert set(outcome.outcomes().values()) == {"failed"}
     told = outcome.out.partition("Failed without a divergence\n")[2].split("\n")[:2]
-    assert told == ["  test_unexcused.py::TestCase::test_unittest", "  test_unexcused.py::test_strict"]
+    assert told == [
+        "  test_unexcused.py::TestCase::test_unittest: Failed: Unexpected success",
+        "  test_unexcused.py::test_strict",
+    ]
 
 
 def test_runxfail_ignores_the_marks(run: Callable[..., Outcome]) -> None:

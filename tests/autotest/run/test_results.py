@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from autotest.cases.drawer import Drawer
-from autotest.cases.store import ReplayError, Store, find, read
+from autotest.cases.store import ReplayError, Store, read, whole_id
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.judge.judgement import Check, Checks
@@ -87,7 +87,9 @@ def test_case_is_recorded(session: Session, records: Records) -> None:
     verdicts = results(session)
     doubts = [Doubt("sort", "eager_forward", "tie"), Doubt("sort", "eager_forward", "tie")]
     checks = Checks(Check("verified"), Check("nothing", "nothing to differentiate"))
-    verdicts.write(KEPT, "undecidable", 0.0, [], reason="sort: tie", doubts=doubts, ops=["sort"], graph=checks)
+    verdicts.write(
+        KEPT, "undecidable", 0.0, Program(), [], reason="sort: tie", doubts=doubts, ops=["sort"], graph=checks
+    )
     [(name, args, named)] = records.lines
     assert (name, args) == ("end", (NODEID, KEPT, "undecidable"))
     assert named["graph"] == {"forward": "verified", "backward": "nothing to differentiate"}
@@ -100,15 +102,15 @@ def test_levels(session: Session) -> None:
     """What is red, counted, stricter or excused is told apart; only what is red or excused fails the test."""
     wrong, lacking = divergence(), divergence("missing")
     counting = results(session, missing="count")
-    counting.write(KEPT, "divergent", 0.0, [wrong, lacking])
+    counting.write(KEPT, "divergent", 0.0, Program(), [wrong, lacking])
     assert [row["level"] for row in counting.rows] == ["wrong"]
     assert counting.fingerprints == {wrong.fingerprint("oneflow"), lacking.fingerprint("oneflow")}
     loose = results(session)
-    loose.write(KEPT, "divergent", 0.0, [wrong, lacking], [wrong])
+    loose.write(KEPT, "divergent", 0.0, Program(), [wrong, lacking], [wrong])
     assert [(row["kind"], row["level"]) for row in loose.rows] == [("missing", "refuses")]
     session.excuse = "known since long"
     excused = results(session)
-    excused.write(KEPT, "divergent", 0.0, [wrong])
+    excused.write(KEPT, "divergent", 0.0, Program(), [wrong])
     assert (excused.rows, [row["reason"] for row in excused.excused]) == ([], ["known since long"])
 
 
@@ -116,7 +118,7 @@ def test_first_cases_keep_evidence_and_programs(session: Session, records: Recor
     """Three cases of a fingerprint are kept whole, later ones as rows alone; what is stored will have a script."""
     verdicts = results(session)
     for index in range(4):
-        verdicts.write(f"{NODEID}#{index}", "divergent", 0.0, [divergence()])
+        verdicts.write(f"{NODEID}#{index}", "divergent", 0.0, Program(), [divergence()])
     assert [row["evidence"] is None for row in verdicts.rows] == [False, False, False, True]
     id_ = verdicts.rows[0]["id"]
     stored = sorted(str(path.relative_to(tmp_path / "run")) for path in (tmp_path / "run").rglob("*.json"))
@@ -150,14 +152,34 @@ def test_store_gives_back(session: Session, tmp_path: Path) -> None:
     whole.write_text("{")
     with pytest.raises(ReplayError, match=r"^.* cannot be read as a stored Program: "):
         read(whole)
-    with pytest.raises(ReplayError, match=r"^ID='\.\./x', but should be the eight digits that a report names$"):
-        find("../x", tmp_path)
+
+
+def test_id_by_its_first_digits(tmp_path: Path) -> None:
+    """Four digits are enough where no other id has them; of several the candidates are named."""
+    run = tmp_path / "runs" / "20260101-000000-0-1"
+    wrong = divergence().row("oneflow", NODEID, KEPT)
+    for id_, worker in (("abcd0001", "main"), ("abcd0002", "gw0"), ("abcd0002", "gw1"), ("0a1b2c3d", "main")):
+        Store(run).save(divergence(), {**wrong, "id": id_}, Rules(), worker, 1)
+    assert whole_id("0a1b", tmp_path) == whole_id("0a1b2c3d", tmp_path) == whole_id("0a1b", run) == "0a1b2c3d"
+    assert whole_id("abcd0002", tmp_path) == "abcd0002"
+    assert whole_id("ffff", tmp_path) == "ffff"
+    with pytest.raises(ReplayError) as several:
+        whole_id("abcd", tmp_path)
+    assert str(several.value) == (
+        f"ID='abcd' is short for several:\n  abcd0001 {wrong['fingerprint']}\n  abcd0002 {wrong['fingerprint']}"
+    )
+    for id_ in ("abc", "../x"):
+        with pytest.raises(ReplayError) as refused:
+            whole_id(id_, tmp_path)
+        assert str(refused.value) == (
+            f"ID={id_!r}, but should be the eight digits that a report names, or at least the first 4"
+        )
 
 
 def test_inline_is_not_looked_at_closer(session: Session, records: Records, drawer: Drawer) -> None:
     """Of a test that runs inline nothing is run again, and its records say so."""
     verdicts = results(session)
-    verdicts.write(KEPT, "divergent", 0.0, [divergence()])
+    verdicts.write(KEPT, "divergent", 0.0, Program(), [divergence()])
     verdicts.triage.run(drawer, inline=True)
     words = "its test runs inline, where the target is not run again"
     fingerprint = verdicts.rows[0]["fingerprint"]
@@ -179,7 +201,7 @@ def test_fault_of_the_harness_costs_no_divergence(
     monkeypatch.setattr(shrinker, "shrink", broken)
     verdicts = results(session)
     missing = divergence("missing")  # which side is wrong needs no run
-    verdicts.write(KEPT, "divergent", 0.0, [missing])
+    verdicts.write(KEPT, "divergent", 0.0, Program(), [missing])
     verdicts.triage.run(drawer, inline=False)
     fault = f"shrinking {missing.fingerprint('oneflow')} failed: ZeroDivisionError: planted"
     assert records.of("fault") == [(NODEID, fault)]
@@ -193,6 +215,6 @@ def test_options_switch_it_off(tmp_path: Path, records: Records, drawer: Drawer)
     made = Session(RunOptions(folder=tmp_path / "run", shrink=0.0, blame_total=0.0))
     made.writer = records  # type: ignore[assignment]
     verdicts = results(made)
-    verdicts.write(KEPT, "divergent", 0.0, [divergence()])
+    verdicts.write(KEPT, "divergent", 0.0, Program(), [divergence()])
     verdicts.triage.run(drawer, inline=False)
     assert verdicts.triage.evidence == {}

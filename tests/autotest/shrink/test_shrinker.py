@@ -25,8 +25,8 @@ from autotest.run.session import Session
 from autotest.shrink import choices as hypothesis_source
 from autotest.shrink import shrinker as shrinking
 from autotest.shrink.choices import UnavailableError
-from autotest.shrink.shrinker import Interestingness, Shrunk, shrink, values, worst_first
-from dual_object.program.calls import Call, Input
+from autotest.shrink.shrinker import Interestingness, Shrunk, shrink, worst_first
+from dual_object.program.calls import Call
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from reports import read_run, render, summarize
@@ -264,23 +264,6 @@ def test_the_worst_comes_first() -> None:
         {"id": "d", "kind": "dtype", "level": "wrong"},
     ]
     assert [row["id"] for row in worst_first(rows)] == ["c", "b", "d", "a"]
-
-
-def test_values_are_python() -> None:
-    """Inputs are told as the tensors they are, unless they have many elements."""
-    inputs = [
-        Input(0, "x", np.array([[1.5, np.nan], [-np.inf, 0.0]], np.float32), "float32", True, (1, 2)),
-        Input(1, "y", np.zeros((0, 3), np.int64), "int64"),
-        Input(2, "z", np.array(True), "bool"),
-    ]
-    program = Program(inputs, [Call("function", "stack", ([Ref(0), Ref(1), Ref(2)],), {}, out=Ref(3))], Ref(3))
-    assert values(program) == [
-        'x = torch.tensor([[1.5, float("nan")], [float("-inf"), 0.0]], dtype=torch.float32, requires_grad=True)',
-        "y = torch.empty((0, 3), dtype=torch.int64)",
-        "z = torch.tensor(True, dtype=torch.bool)",
-    ]
-    inputs.append(Input(4, "w", np.zeros(61), "float64"))
-    assert values(Program(inputs, program.calls, Ref(3)))[-1] == "w = a float64 tensor of (61,)"
 
 
 REMEMBERED = """
