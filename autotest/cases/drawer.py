@@ -59,6 +59,7 @@ class Drawer:
     raised: Exception | None = None
     inputs: Inputs = "standard"
     timeout: float | None = None
+    _stream: np.random.MT19937 = field(default_factory=np.random.MT19937, repr=False)
 
     @property
     def origin(self) -> Origin:
@@ -102,7 +103,7 @@ class Drawer:
         """
         origin = origin or self.origin
         drawn_by = case_key(origin.seed, self.test, index)
-        with seeded(drawn_by, self.reference):
+        with seeded(drawn_by, self.reference, self._stream):
             return self._draw(index, origin, PhiloxSource(drawn_by) if source is None else source, stepper)
 
     def _draw(self, index: int, origin: Origin, source: Source, stepper: Replay | None) -> Case | Rejection:
