@@ -173,8 +173,10 @@ class Drawer:
     def _close(self, recording: Recording, returned: Any) -> tuple[Sequence[int], bool]:
         try:
             return self.dialect.close(recording, returned, self.test, auto_backward=self.options.auto_backward)
-        except AutotestError as error:
+        except UsageError as error:
             name_place(error, raised_at(error) or defined_at(self.body))
+            raise
+        except AutotestError:
             raise
         except Exception as error:  # of a checker that the test file registered
             self.raised = error

@@ -222,12 +222,17 @@ def singles(shared_run: SharedRun) -> Outcome:
     return shared_run("dropin-singles", {"test_one.py": SINGLES}, *OPTIONS, "-W", "default", env=SETTINGS)
 
 
+def _line_before(test: str) -> int:
+    """The line of the decorator of a test of `SINGLES`."""
+    return SINGLES.partition(f"def {test}(")[0].count("\n")
+
+
 def test_result_without_a_gradient(singles: Outcome) -> None:
     """`auto_backward=True` needs a result with a gradient, as in OneFlow's harness."""
     assert "test_no_gradient" in re.findall(r"^FAILED test_one.py::(\w+)", singles.out, re.MULTILINE)
     assert (
         "test_one.py::test_no_gradient returned a tensor without a gradient, but should return one that has it: "
-        "return another, or pass auto_backward=False to @autotest\n"
+        f"return another, or pass auto_backward=False to @autotest [test_one.py:{_line_before('test_no_gradient')}]\n"
     ) in singles.out
 
 
@@ -235,7 +240,7 @@ def test_big_tensors_are_refused(singles: Outcome) -> None:
     """ONEFLOW_TEST_TENSOR_SIZE_LIMIT_MB bounds every tensor of a body."""
     assert (
         "test_one.py::test_big made a tensor of 1 MB, but should make none of 1 MB or more: "
-        "set ONEFLOW_TEST_TENSOR_SIZE_LIMIT_MB to allow it\n"
+        f"set ONEFLOW_TEST_TENSOR_SIZE_LIMIT_MB to allow it [test_one.py:{_line_before('test_big')}]\n"
     ) in singles.out
 
 
