@@ -72,6 +72,7 @@ def test_evidence() -> None:
     made = program()
     assert dict(Divergence(difference(), made, 2, last_words="Check failed").evidence()) == {
         "program": str(made),
+        "inputs": ["x = torch.tensor([[1.0, 1.0]], dtype=torch.float32)"],
         "blamed_line": 4,
         "last_words": "Check failed",
         "facts": [],

@@ -254,9 +254,9 @@ def test_inline_target_without_global_tensors(recorded: Callable[..., Recorded],
     assert [failure.kind for failure in stepper.seen.failures] == ["unsupported"]
 
 
-def test_pytest_never_imports_oneflow_for_this() -> None:
+def test_pytest_never_imports_oneflow_for_this(monkeypatch: pytest.MonkeyPatch) -> None:
     """A value is no placement where nobody has imported OneFlow, and asking imports nothing."""
-    assert "oneflow" not in sys.modules
+    monkeypatch.delitem(sys.modules, "oneflow", raising=False)  # another test of this process may have imported it
     assert oneflow_globals.neutral(object()) is None
     assert "oneflow" not in sys.modules
 
