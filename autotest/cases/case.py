@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from autotest.cases.mistakes import Mistake
 from autotest.options import Inputs
 from dual_object.program.program import Program
 from dual_object.replay.observation import Observation
-
-if TYPE_CHECKING:
-    from autotest.cases.mistakes import Mistake
 
 
 @dataclass(frozen=True, slots=True)

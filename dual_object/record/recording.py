@@ -28,7 +28,7 @@ from dual_object.program.values import (
     map_leaves,
     refs,
 )
-from dual_object.record.annotations import draw
+from dual_object.record.annotations import draw, is_drawable
 from dual_object.record.dual import DualObject
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation, class_names
@@ -43,12 +43,6 @@ Place: TypeAlias = "tuple[Any, int | str, tuple[Any, ...], dict[str, Any]]"
 current_recording: ContextVar[Recording] = ContextVar("current_recording")
 #: Gives the recording of dual calls that are made outside of a case, where such calls are allowed at all.
 outside_cases: ContextVar[Callable[[], Recording]] = ContextVar("outside_cases")
-
-
-def is_drawable(arg: Any) -> bool:
-    """Whether an argument is a generator; `isinstance` with a Protocol would cost ten times as much per call."""
-    kind = type(arg)
-    return kind not in PLAIN and hasattr(kind, "value") and hasattr(kind, "to")
 
 
 def recording(what: str) -> Recording:
@@ -90,7 +84,6 @@ class Recording:
         seed: int = 0,
         foreign: Callable[[Any], Tree] = lambda value: None,
     ) -> None:
-
         self.reference = reference
         self.target = target
         self.program = stepper.program if stepper is not None else Program()
