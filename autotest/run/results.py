@@ -96,9 +96,10 @@ class Verdicts:
         target = self._session.options.target
         stricter = {id(divergence) for divergence in unshown}
         rows: list[tuple[Row, tuple[int, ...]]] = []
+        digest = program_digest(program) if divergences else ""
         for divergence in divergences:
             row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
-            row = {**row, "digest": program_digest(program)}
+            row = {**row, "digest": digest}
             rows.append((self._with_evidence(divergence, row), divergence.difference.ranks))
         merged = self.consensus.merge(f"{key} end", rows)
         self.consensus.ends()
