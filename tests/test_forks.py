@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from support.forks import Forks, forks, outer_environment
@@ -19,11 +22,12 @@ sys.exit(3)
 """
 
 
-@pytest.mark.parametrize("first", ["tell.py", "-m"])
+@pytest.mark.parametrize("first", ["tell.py", "-m", "-c"])
 def test_fork_is_like_an_interpreter(tmp_path: Path, first: str) -> None:
     """What it runs sees the arguments, folder, path, variables and streams that `python` would give it, and ends so."""
     (tmp_path / "tell.py").write_text(TELL)
-    arguments = [first, "tell", "one"] if first == "-m" else [str(tmp_path / first), "one"]
+    given = {"-m": ["-m", "tell"], "-c": ["-u", "-c", TELL], "tell.py": [str(tmp_path / "tell.py")]}
+    arguments = [*given[first], "one"]
     variables = {"LC_ALL": "C.UTF-8", "PYTHONPATH": "/a:/b", "MINE": "1"}
     real = subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, *arguments],
@@ -38,7 +42,7 @@ def test_fork_is_like_an_interpreter(tmp_path: Path, first: str) -> None:
     assert (forked.returncode, forked.stdout, forked.stderr) == (3, real.stdout, " to standard error\nat exit\n")
     assert (real.returncode, real.stderr) == (3, forked.stderr)
     merged = forks().run(arguments, tmp_path, variables, merged=True)
-    assert (merged.stdout, merged.stderr) == (real.stdout + real.stderr, "")
+    assert (merged.stdout, merged.stderr) == (real.stdout + real.stderr, None)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +77,88 @@ def test_forks_know_nothing_of_one_another(tmp_path: Path) -> None:
     assert forks().run(["look.py"], tmp_path, outer_environment()).stdout == "False\n"
 
 
+NEST = """
+import os, subprocess, sys
+print('torch' in sys.modules, flush=True)
+if len(sys.argv) == 1:
+    read, write = os.pipe()
+    command = [sys.executable, __file__, str(write)]
+    variables = {**os.environ, "OMP_NUM_THREADS": "3"}
+    done = subprocess.run(command, input="given", text=True, pass_fds=[write], env=variables)
+    print(done.returncode, os.read(read, 99), flush=True)
+else:
+    import torch
+    print(torch.get_num_threads(), sys.stdin.read(), os.getpid() == os.getsid(0), flush=True)
+    os.write(int(sys.argv[1]), b"written")
+    os.kill(os.getpid(), 15)
+"""
+
+
+def test_forks_start_forks(tmp_path: Path) -> None:
+    """What a fork starts as `sys.executable` is a fork: it has its files, its number of threads, and its way to end."""
+    (tmp_path / "nest.py").write_text(NEST)
+    done = forks().run(["nest.py"], tmp_path, outer_environment())
+    assert done.stdout == "True\nTrue\n3 given True\n-15 b'written'\n", done.stderr
+
+
+def test_worker_of_oneflow_is_no_fork(tmp_path: Path) -> None:
+    """Its process holds no PyTorch, so it is a real interpreter."""
+    package = tmp_path / "autotest" / "workers"
+    package.mkdir(parents=True)
+    for module in (package, package.parent):
+        (module / "__init__.py").write_text("")
+    (package / "server.py").write_text("import sys\nprint('torch' in sys.modules, sys.argv[1:])\n")
+    for target, forked in (("oneflow", False), ("torch", True), ("mine:Adapter", True)):
+        done = forks().run(["-m", "autotest.workers.server", target], tmp_path, {})
+        assert done.stdout == f"{forked} {[target]}\n", done.stderr
+
+
+def _running(folder: Path) -> list[int]:
+    """The processes that run in a folder."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.cwd() == str(folder):
+                found.append(process.pid)
+    return found
+
+
+def _wait_for(count: int, folder: Path) -> None:
+    deadline = time.monotonic() + 30
+    while len(_running(folder)) != count and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert len(_running(folder)) == count
+
+
+HANG = """
+import os, subprocess, sys, time
+if len(sys.argv) == 1:
+    subprocess.Popen([sys.executable, __file__, "child"])
+time.sleep(1000)
+"""
+
+
 def test_fork_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not waited for beyond the limit, and nothing of it is left."""
+    """It is not waited for beyond the limit, nothing of it or of its forks is left, and the next one runs."""
     (tmp_path / "end.py").write_text("")
-    (tmp_path / "hang.py").write_text("import time\ntime.sleep(1000)\n")
-    own = Forks()
-    assert own.run(["end.py"], tmp_path, outer_environment()).returncode == 0
-    monkeypatch.setattr("support.forks.TIMEOUT", 0.5)
+    (tmp_path / "hang.py").write_text(HANG)
+    monkeypatch.setattr("support.forks.TIMEOUT", 2.0)
     with pytest.raises(subprocess.TimeoutExpired):
-        own.run(["hang.py"], tmp_path, outer_environment())
-    assert own._process.returncode == -9
+        forks().run(["hang.py"], tmp_path, outer_environment())
+    monkeypatch.undo()
+    _wait_for(0, tmp_path)
+    assert forks().run(["end.py"], tmp_path, outer_environment()).returncode == 0
+
+
+def test_nothing_is_left_of_forks(tmp_path: Path) -> None:
+    """Who closes them ends what they have forked, and takes away their folder."""
+    own = Forks()
+    (tmp_path / "hang.py").write_text(HANG)
+    line = [str(own.python), "hang.py"]
+    running = subprocess.Popen(line, cwd=tmp_path, env=outer_environment(), stderr=subprocess.PIPE)  # noqa: S603 - our own interpreter
+    _wait_for(4, tmp_path)  # two launchers, two forks
+    own.close()
+    assert {*running.communicate()[1].splitlines()} == {b"the process that forks has ended"}
+    assert running.returncode == 1
+    _wait_for(0, tmp_path)
+    assert not own.python.parent.exists()

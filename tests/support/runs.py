@@ -128,7 +128,7 @@ def run_pytest(
     variables = environment({"AUTOTEST_ONCE": str(folder), **(env or {})})
     if target and not options:
         done = forks().run(line[1:], folder, variables, merged=True)
-    else:
+    else:  # what looks at imports, or sets up its process, is for a real interpreter
         done = subprocess.run(  # noqa: S603 - our own interpreter
             line,
             cwd=folder,

@@ -1,0 +1,196 @@
+"""The process that has imported PyTorch, and forks: `python fork_server.py SOCKET`, started by `forks.py`.
+
+A fork is what `python -m MODULE`, `python FILE` or `python -c CODE` would be, with its own folder, variables and open
+files. It has a session of its own, and is killed when the launcher that asked for it goes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import fcntl
+import gc
+import io
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import sys
+import threading
+import traceback
+import types
+from pathlib import Path
+from typing import Any
+
+#: Where received descriptors lie until each gets its own number.
+HIGH = 500
+
+
+def serve(path: str) -> None:
+    """Fork for each launcher that connects, and tell it how its fork ended, until our own parent is gone."""
+    import torch  # noqa: F401 - imported once, for all
+
+    gc.freeze()  # a collection in a fork would copy all of PyTorch's memory
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(64)
+    wake, woken = socket.socketpair()
+    wake.setblocking(False)
+    woken.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(woken.fileno())
+    selector = selectors.DefaultSelector()
+    forks: dict[int, socket.socket] = {}
+    for source in (listener, wake):
+        selector.register(source, selectors.EVENT_READ)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is listener:
+                connection, _ = listener.accept()
+                try:
+                    asked, received = request_from(connection)
+                except ConnectionError:
+                    connection.close()
+                    continue
+                child = os.fork()
+                if child == 0:
+                    signal.set_wakeup_fd(-1)
+                    for left in (selector, listener, wake, woken, connection, *forks.values()):
+                        left.close()
+                    run(asked, received)
+                for descriptor in received:
+                    os.close(descriptor)
+                forks[child] = connection
+                selector.register(connection, selectors.EVENT_READ, child)
+            elif key.fileobj is wake:
+                with contextlib.suppress(BlockingIOError):
+                    while wake.recv(4096):
+                        pass
+                tell_ends(forks, selector)
+            elif key.data in forks:  # its launcher is gone, and says nothing else
+                os.kill(key.data, signal.SIGKILL)
+                selector.unregister(key.fileobj)
+
+
+def tell_ends(forks: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
+    """Tell the launcher of each fork that has ended."""
+    while forks:
+        child, ended = os.waitpid(-1, os.WNOHANG)
+        if not child:
+            return
+        connection = forks.pop(child)
+        with contextlib.suppress(OSError):  # the launcher may have gone before
+            connection.send(str(os.waitstatus_to_exitcode(ended)).encode())
+        with contextlib.suppress(KeyError):
+            selector.unregister(connection)
+        connection.close()
+
+
+def request_from(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """What a launcher asks for, and its open files, in the order in which it lists their numbers."""
+    head, received, _, _ = socket.recv_fds(connection, 8, 200)
+    text = b""
+    while not head or len(text) < int.from_bytes(head, "big"):
+        more = connection.recv(1 << 16)
+        if not more:
+            raise ConnectionError("the launcher went before it had asked")
+        text += more
+    asked: dict[str, Any] = json.loads(text)
+    return asked, received
+
+
+def run(asked: dict[str, Any], received: list[int]) -> None:
+    """In the fork: run what was asked for, and end as an interpreter does."""
+    status = 1
+    try:
+        status = ended_with(asked, received)
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        # Half a second goes into taking PyTorch apart, which nobody needs.
+        os._exit(status)
+
+
+def ended_with(asked: dict[str, Any], received: list[int]) -> int:
+    """Run what was asked for; its exit status."""
+    try:
+        become(asked, received)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return (end.code or 0) & 0xFF
+        sys.stderr.write(f"{end.code}\n")
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def become(asked: dict[str, Any], received: list[int]) -> None:
+    """Be the interpreter that was asked for."""
+    die_with_parent()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    take_over(asked["descriptors"], received)
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    sys.executable = asked["python"]
+    if "OMP_NUM_THREADS" in os.environ:  # read by PyTorch when it is imported, which it is
+        import torch
+
+        torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    arguments = [*asked["arguments"]]
+    if arguments[0] == "-u":
+        del arguments[0]
+        for stream in (sys.stdout, sys.stderr):
+            assert isinstance(stream, io.TextIOWrapper)
+            stream.reconfigure(write_through=True)
+    execute(arguments)
+
+
+def take_over(numbers: list[int], received: list[int]) -> None:
+    """Give each open file the number that it has in the launcher, and close all others."""
+    lifted = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, HIGH) for descriptor in received]
+    os.closerange(0, HIGH)
+    for number, descriptor in zip(numbers, lifted, strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def execute(arguments: list[str]) -> None:
+    """Run a module, a file or a text, as the interpreter does that gets these arguments."""
+    first, *rest = arguments
+    extra = os.environ.get("PYTHONPATH", "")
+    start = {"-m": os.getcwd(), "-c": ""}.get(first, str(Path(first).parent.absolute()))
+    sys.path[:1] = [start, *extra.split(os.pathsep)] if extra else [start]
+    if first == "-m":
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    elif first == "-c":
+        sys.argv = ["-c", *rest[1:]]
+        main = sys.modules["__main__"] = types.ModuleType("__main__")
+        exec(compile(rest[0], "<string>", "exec"), vars(main))  # noqa: S102 - what `python -c` is for
+    else:
+        sys.argv = arguments
+        runpy.run_path(first, run_name="__main__")
+
+
+def die_with_parent() -> None:
+    """Ask Linux to kill this process when its parent dies."""
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    die_with_parent()
+    serve(sys.argv[1])

@@ -1,0 +1,73 @@
+"""`python` for what the tests start: it asks a process that has imported PyTorch for a fork, and is then its stand-in.
+
+`forks.py` writes this text into an executable, whose first line names the real interpreter; `-IS` makes it start in 20
+milliseconds. The fork gets our arguments, folder, variables and open files. It ends when we do, and we end as it does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+
+#: Seconds between two looks at whether our parent is there: a worker that hangs never sees its pipe close.
+LOOK = 0.5
+
+
+def needs_an_interpreter(arguments: list[str]) -> bool:
+    """Whether it must be a real one: a process of OneFlow's holds no PyTorch."""
+    return arguments[:2] == ["-m", "autotest.workers.server"] and arguments[2].startswith("oneflow")
+
+
+def main() -> None:
+    """Stand in for the fork until either ends."""
+    parent = os.getppid()
+    if needs_an_interpreter(sys.argv[1:]):
+        os.execv(sys.executable, [sys.executable, *sys.argv[1:]])  # noqa: S606 - our own interpreter
+    descriptors = open_files()
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(str(Path(__file__).with_name("socket")))
+    asked = {
+        "python": __file__,
+        "arguments": sys.argv[1:],
+        "folder": os.getcwd(),
+        "environment": {**os.environ},
+        "descriptors": descriptors,
+    }
+    text = json.dumps(asked).encode()
+    socket.send_fds(server, [len(text).to_bytes(8, "big")], descriptors)
+    server.sendall(text)
+    while not select.select([server], [], [], LOOK)[0]:
+        if os.getppid() != parent:
+            return
+    status = server.recv(64)
+    if not status:
+        sys.exit("the process that forks has ended")
+    end_with(int(status))
+
+
+def open_files() -> list[int]:
+    """The descriptors that we were started with."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        descriptor = int(name)
+        if os.path.exists(f"/proc/self/fd/{descriptor}") and os.get_inheritable(descriptor):
+            found.append(descriptor)
+    return sorted(found)
+
+
+def end_with(status: int) -> None:
+    """End as the fork did: with its exit status, or by its signal."""
+    if status < 0:
+        if -status != signal.SIGKILL:
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()
