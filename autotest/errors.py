@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class AutotestError(Exception):
     """Root of every error that this package raises on purpose."""
@@ -16,7 +18,14 @@ class EnvironmentFault(AutotestError, RuntimeError):  # noqa: N818 - a fault of 
 
 
 class DivergenceError(AutotestError, AssertionError):
-    """The target did not do what the reference did."""
+    """The target did not do what the reference did.
+
+    `replays` are the commands by which its stored Programs run again.
+    """
+
+    def __init__(self, message: str, replays: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.replays = replays
 
 
 class RejectionError(AutotestError, AssertionError):

@@ -219,6 +219,21 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
+    """Where pytest is about to stop at a divergence, in frames of ours, say how to stop at the call that diverges."""
+    if not node.config.getoption("usepdb") or call.excinfo is None:
+        return
+    from autotest.errors import DivergenceError
+
+    error = call.excinfo.value
+    reporter = node.config.pluginmanager.get_plugin("terminalreporter")
+    if isinstance(error, DivergenceError) and reporter is not None:
+        reporter.ensure_newline()
+        for replay in error.replays:
+            reporter.write_line(f"{replay} --pdb stops before the call that diverges, with both sides in scope")
+
+
 def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Record how pytest says that a test has ended; one that was interrupted has no report and stays open."""
     state = item.config.stash[_STATE]

@@ -20,7 +20,7 @@ def step_through(id_: str, report: Path, target: str | None) -> None:
     """Run the stored Program of divergence `id_` on both sides up to the blamed call, and stop in pdb there.
 
     In scope are the values of both sides by the names that the printed Program has: `reference["x"]`, `target["x"]`,
-    and `step()`, which runs the call on the target. Raises ReplayError, also where nobody can type.
+    `program`, and `run_call()`, which runs the call on the target. Raises ReplayError, also where nobody can type.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ReplayError("--pdb stops and waits for what a person types, but this is no interactive terminal")
@@ -65,16 +65,20 @@ def scope(program: Program, call: int, reference: Replay, target: Replay) -> dic
     def named(side: Replay) -> dict[str, object]:
         return {spelled.get(id_, f"v{id_}"): value for id_, value in side.values.by_id.items()}
 
-    def step() -> dict[str, object]:
+    # Not `step`: pdb would take that for its own command, as it does every name that it has one of.
+    def run_call() -> dict[str, object]:
         """Run the diverging call on the target; its values by name."""
         target.step(call, program.calls[call])
         return named(target)
 
-    return {"reference": named(reference), "target": named(target), "step": step, "program": program}
+    return {"reference": named(reference), "target": named(target), "run_call": run_call, "program": program}
 
 
 def _stop(program: Program, call: int, reference: Replay, target: Replay) -> None:
     [line] = [line.text.strip() for line in lines(program) if line.call == call] or [program.calls[call].op]
-    sys.stdout.write(f"{program}\n\nbefore: {line}\nin scope: reference, target (values by name), step()\n")
+    sys.stdout.write(
+        f"{program}\n\nbefore: {line}\nin scope: reference and target (values by name), program, and run_call(), "
+        "which runs it on the target\n"
+    )
     debugger = pdb.Pdb()
-    debugger.run("step()", {**scope(program, call, reference, target)})
+    debugger.run("run_call()", {**scope(program, call, reference, target)})

@@ -147,6 +147,11 @@ class Verdicts:
         rows = [self._triaged(row) for row in self.rows] or self.excused
         return failure_text(rows, cases=total, repros=self.triage.scripts, refused=refused)
 
+    def replays(self) -> list[str]:
+        """The commands by which the stored Programs run again, one per fingerprint."""
+        rows = {row["fingerprint"]: row for row in reversed(self.rows or self.excused)}
+        return [row["replay"] for row in reversed(rows.values()) if row["replay"] == f"autotest replay {row['id']}"]
+
     def _triaged(self, row: Row) -> Row:
         """The row with what a closer look at its fingerprint has added to its evidence."""
         added = self.triage.evidence.get(row["fingerprint"])

@@ -136,7 +136,8 @@ class TestRun:
             self._recollection.update(self.verdicts.ended, self.verdicts.rows, self.session.writer, self.nodeid)
         if self.verdicts.rows or self.verdicts.excused:  # pytest knows that an excused test may fail
             self.verdicts.triage.run(self.drawer, inline=inline)
-            raise DivergenceError("\n\n".join([self.verdicts.message(), *stale, *([str(refused)] if refused else [])]))
+            told = [self.verdicts.message(), *stale, *([str(refused)] if refused else [])]
+            raise DivergenceError("\n\n".join(told), self.verdicts.replays())
         if refused is not None:
             raise refused
         if stale:
