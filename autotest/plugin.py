@@ -15,6 +15,7 @@ from autotest.ranks.environment import rank_input
 if TYPE_CHECKING:
     from autotest.options import RunOptions
     from autotest.run.session import Session
+    from autotest.run.ticker import Ticker
 
 _STATE: pytest.StashKey[_State] = pytest.StashKey()
 
@@ -40,6 +41,9 @@ class _State:
         self.text = ""
         self.annotations: Sequence[str] = ()
         self.problems: list[str] = []
+        #: The cases of all collected tests.
+        self.planned = 0
+        self.ticker: Ticker | None = None
         self._session: Session | None = None
         self._options: RunOptions | None = None
 
@@ -62,8 +66,26 @@ class _State:
             from autotest.run.session import Session, current_session
 
             self._session = Session(self.options, inline_target)
+            self._session.planned = self.planned
             current_session.set(self._session)
         return self._session
+
+    def show_progress(self) -> None:
+        """Show how far the run is, where this is the process that prints and no debugger wants the terminal."""
+        if self.ticker is not None or self.worker is not None or self.config.get_verbosity() < -1:
+            return
+        if self.config.getoption("usepdb") or self.config.getoption("trace") or self.options.folder is None:
+            return
+        from autotest.run.ticker import Ticker, own_output, sign_for
+
+        output = own_output()
+        if output is not None:
+            self.ticker = Ticker(self.options.folder, sign_for(output))
+
+    def hide_progress(self) -> None:
+        """Show it no more."""
+        if self.ticker is not None:
+            self.ticker.stop()
 
     def ran(self, item: pytest.Item) -> bool:
         """Whether `item`, which was run last, is a test of ours."""
@@ -111,9 +133,26 @@ def _asked(config: pytest.Config) -> bool:
     return any("--autotest-" in str(arg) for arg in config.invocation_params.args)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Count the cases to come; where they run in this process, show how far they are."""
+    state = session.config.stash[_STATE]
+    tests = [item for item in session.items if _is_ours(item)]
+    if tests and not session.config.option.collectonly:
+        asked = state.options.cases
+        options = [getattr(item, "function").autotest_options for item in tests if _is_autotest(item)]  # noqa: B009 - pytest.Item has none
+        state.planned = sum(asked or of_test.n for of_test in options)
+        state.show_progress()
+
+
+def pytest_enter_pdb(config: pytest.Config) -> None:
+    """Leave the terminal to the debugger."""
+    config.stash[_STATE].hide_progress()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Give every xdist worker the run's folder and seed."""
+    node.config.stash[_STATE].show_progress()
     options = node.config.stash[_STATE].options
     node.workerinput["autotest_folder"] = str(options.folder)
     node.workerinput["autotest_seed"] = options.seed
@@ -289,6 +328,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if state is None:
         return
     state.close()
+    try:
+        _sum_up(session, state)
+    finally:
+        state.hide_progress()
+
+
+def _sum_up(session: pytest.Session, state: _State) -> None:
+    """Sum up where this process ends the whole run, and see to its exit status."""
     from autotest.exits import HARNESS_FAULT, USAGE
 
     if state.rank is not None:  # the launcher sums up
@@ -306,6 +353,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     from autotest.commands.summary import sum_up
 
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+    if state.ticker is not None:
+        state.ticker.doing = "running the scripts of divergences, writing the report"
     summary = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)
     state.text, state.annotations = summary.text, summary.annotations
     # A run that a full disk has stopped already ended with a sentence and a status of its own.
@@ -351,4 +400,5 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Close whatever an interrupted session left open."""
     state = config.stash.get(_STATE, None)
     if state is not None:
+        state.hide_progress()
         state.close()

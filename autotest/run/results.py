@@ -73,6 +73,8 @@ class Verdicts:
         self.fingerprints.update(row["fingerprint"] for row in rows)
         self._session.counts[verdict] += 1
         self.ended[key] = verdict
+        if verdict != "rejected":
+            self._session.progress.case_ended()
         writer = self._session.writer
         if writer is not None:
             seconds = time.perf_counter() - started

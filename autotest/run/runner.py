@@ -101,6 +101,7 @@ class TestRun:
 
     def run(self) -> None:
         """Run all n cases; whatever one of them shows, the others still run."""
+        self.session.progress.begins(self.nodeid, self.n)
         try:
             if not self._inline:
                 self._run_isolated()

@@ -20,6 +20,7 @@ from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
+from autotest.run.progress import Progress
 from autotest.workers.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -67,9 +68,16 @@ class Session:
         self.drawn: Program | None = None
         self.calls = 0
         self.inline_tests: dict[str, str] = {}
+        #: The cases of all tests that were collected, for who shows how far the run is.
+        self.planned = 0
         self._open_inline = open_inline
         self._inline: tuple[InlineTarget, Consensus] | None = None
         self._target_recorded = False
+
+    @cached_property
+    def progress(self) -> Progress:
+        """How far this process is."""
+        return Progress(self.options.folder, self.options.worker, self.planned)
 
     @cached_property
     def shrinking(self) -> Budget[Shrunk]:
@@ -189,6 +197,7 @@ class Session:
         allowed.
         """
         writer: RecordWriter | None = self.__dict__.pop("writer", None)
+        self.progress.close()
         try:
             if writer is not None:
                 self._record_surface(writer)

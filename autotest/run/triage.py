@@ -103,7 +103,8 @@ class Triage:
         must be reported all the same.
         """
         try:
-            return look()
+            with self._session.progress.doing(doing):
+                return look()
         except Exception as error:
             fault = f"{doing} failed: {type(error).__name__}: {error}"
             if self._session.writer is not None:
