@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from autotest.run.session import Session
     from autotest.run.ticker import Ticker
 
+#: Seconds in which xdist's workers must end after Ctrl-C; they have got it as well.
+PATIENCE = 1.0
+
 _STATE: pytest.StashKey[_State] = pytest.StashKey()
 
 
@@ -321,12 +324,28 @@ def pytest_make_collect_report(
     return report
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Close this process's session; where the whole run ends, sum it up."""
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, object]:
+    """Close this process's session; where the whole run ends, sum it up once its workers have ended."""
     state = session.config.stash.get(_STATE, None)
-    if state is None:
-        return
+    if state is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+        _hurry(session.config)
+    result = yield
+    if state is not None:
+        _finish(session, state)
+    return result
+
+
+def _hurry(config: pytest.Config) -> None:
+    """Let xdist wait no longer for workers that import or collect: whoever has typed Ctrl-C waits for them as well. Of
+    those that run tests, the records are whole at any time.
+    """
+    manager = getattr(config.pluginmanager.get_plugin("dsession"), "nodemanager", None)
+    if manager is not None:
+        manager.EXIT_TIMEOUT = PATIENCE
+
+
+def _finish(session: pytest.Session, state: _State) -> None:
     state.close()
     try:
         _sum_up(session, state)
@@ -348,11 +367,12 @@ def _sum_up(session: pytest.Session, state: _State) -> None:
     if not (state.started or session.config.pluginmanager.hasplugin("dsession")):
         return
     folder = state.options.folder
+    interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
     if folder is None or not folder.is_dir():
+        state.text = "interrupted before a test had begun" if interrupted else ""
         return
     from autotest.commands.summary import sum_up
 
-    interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
     if state.ticker is not None:
         state.ticker.doing = "running the scripts of divergences, writing the report"
     summary = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)

@@ -30,7 +30,11 @@ def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, Any]) -
     if count:
         # A pytest worker dies only of what is not ours; none of its tests should be lost for it.
         arguments = ["-n", str(count), "--max-worker-restart", "1000", *arguments]
-    status = int(pytest.main(arguments))
+    try:
+        status = int(pytest.main(arguments))
+    except KeyboardInterrupt:  # pytest takes it only from when its session has begun
+        click.echo("interrupted before a test had begun", err=True)
+        return USAGE
     return USAGE if status == pytest.ExitCode.USAGE_ERROR else status
 
 

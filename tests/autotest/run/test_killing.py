@@ -7,14 +7,18 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
+from xdist.workermanage import NodeManager
 
+from autotest.plugin import _hurry
 from reports import latest_run, read_run, summarize
 from support.runs import Outcome, command, environment, lay, run_pytest
 
@@ -133,6 +137,45 @@ def test_interrupted_run(running: Running) -> None:
     assert re.search(r"\nUNFINISHED: \d+ cases? (was|were) still running; so far ", outcome.out)
     assert not outcome.summary["complete"]
     assert outcome.summary["outcomes"].get("failed", 0) == 0
+
+
+COLLECTING = """
+import os, time
+from pathlib import Path
+
+Path(f"collecting-{os.getpid()}").touch()
+while True:  # as an import of C++ does, it takes no notice of a signal
+    try:
+        time.sleep(100)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+def test_interrupted_while_workers_start(tmp_path: Path) -> None:
+    """Ctrl-C before a test has begun says so; workers that take no notice of it are not waited for."""
+    lay(tmp_path, {"test_collecting.py": COLLECTING})
+    line = [sys.executable, "-m", "autotest", "run", ".", "--target", "torch", "-n", "2"]
+    run = subprocess.Popen(  # noqa: S603 - our own interpreter
+        line, cwd=tmp_path, env=environment({}), stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while len([*tmp_path.glob("collecting-*")]) < 2:
+        time.sleep(0.05)
+    family = psutil.Process(run.pid).children(recursive=True)
+    os.killpg(run.pid, signal.SIGINT)
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == pytest.ExitCode.INTERRUPTED
+    assert "\ninterrupted before a test had begun\n" in out
+    assert not [process for process in family if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_xdist_waits_less_after_an_interrupt() -> None:
+    """Its own ten seconds are for workers that end by themselves."""
+    manager = SimpleNamespace(EXIT_TIMEOUT=10)
+    plugins = SimpleNamespace(get_plugin=lambda name: SimpleNamespace(nodemanager=manager))
+    _hurry(SimpleNamespace(pluginmanager=plugins))  # type: ignore[arg-type]
+    assert manager.EXIT_TIMEOUT == 1.0
+    assert NodeManager.EXIT_TIMEOUT == 10
 
 
 BOTH = pytest.mark.parametrize("running", [(), ("-n", "2")], indirect=True, ids=["one process", "two workers"])
