@@ -23,6 +23,19 @@ _REPORT = run_option("report", type=_PATH, help="The report folder, or one of it
 _CASE_TIMEOUT = run_option("case_timeout", type=click.FloatRange(min=0), default=60.0, help=None)
 
 
+def _read_size(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    from autotest.errors import UsageError
+
+    try:
+        size: int | None = OPTIONS["memory_limit"].read(text, "--memory-limit")
+    except UsageError as error:
+        raise click.UsageError(str(error), context) from None
+    return size
+
+
+_MEMORY_LIMIT = run_option("memory_limit", callback=_read_size)
+
+
 @contextmanager
 def _refusals(lead: str = "") -> Iterator[None]:
     """End with the status of a wrong usage, and say what an error of ours says."""
@@ -105,6 +118,7 @@ def tolerances(paths: tuple[str, ...], n: str, **options: str | int | None) -> N
     help="Target framework: oneflow, torch, or package.module:Class. Default: the target that diverged.",
 )
 @_CASE_TIMEOUT
+@_MEMORY_LIMIT
 @click.option(
     "--graph-debug",
     type=click.IntRange(-1, 3),
@@ -123,6 +137,7 @@ def replay(
     float64: bool,
     target: str | None,
     case_timeout: float,
+    memory_limit: int | None,
     graph_debug: int | None,
     graph_debug_ranks: tuple[int, ...],
     original: bool,
@@ -149,7 +164,7 @@ def replay(
             if pdb or float64 or graph_debug is not None:
                 raise click.UsageError("--pdb, --float64 and --graph-debug need the ID of a divergence, not a case")
             asked = {"target": target, "seed": seed, "inputs": inputs}
-            status, text = replay_case(id_, path, report, timeout, asked)
+            status, text = replay_case(id_, path, report, timeout, asked, memory_limit)
             click.echo(text)
             sys.exit(status)
         id_ = whole_id(id_, report)
@@ -157,7 +172,7 @@ def replay(
             from autotest.commands.replay_pdb import step_through
 
             step_through(id_, report, target)
-        status, text = replay_id(id_, report, target, timeout, original=original, float64=float64)
+        status, text = replay_id(id_, report, target, timeout, memory=memory_limit, original=original, float64=float64)
         if graph_debug is not None:
             text += f"\n\n{graph_log(id_, report, target, timeout, graph_debug, graph_debug_ranks)}"
     except ReplayError as error:

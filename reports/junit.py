@@ -13,7 +13,7 @@ from reports.findings import findings, is_red
 from reports.literals import literal, literal_lines
 from reports.plain import encode
 from reports.quantities import counted
-from reports.shape import LEVELS
+from reports.shape import ENDS, LEVELS
 from reports.summary import Divergence, Evidence, Repro, Summary
 
 PROPERTY = "autotest"
@@ -148,7 +148,7 @@ def _run_properties(summary: Summary) -> Iterator[tuple[str, object]]:
     for name, fact in (("seed", summary.seed), ("commit", summary.commit), ("command", summary.command or None)):
         if fact is not None:
             yield name, fact
-    for name in ("cases", "aligned", "divergent", "undecidable", "skipped", "crashed", "timed_out", "rejected"):
+    for name in ("cases", "aligned", "divergent", "undecidable", "skipped", *ENDS, "rejected"):
         yield f"run.{name}", getattr(summary, name)
 
 

@@ -16,7 +16,7 @@ PHASES = (
     "graph_state",
 )
 #: Those in which the target ended.
-DEADLY = ("crash", "timeout")
+DEADLY = ("crash", "timeout", "out_of_memory")
 #: Worst first; an unknown kind stands before those in which the target says that it does not do this, since it may be
 #: anything.
 KINDS = (

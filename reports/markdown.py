@@ -95,6 +95,7 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
         "skipped": summary.skipped,
         "crashed": summary.crashed,
         "timed out": summary.timed_out,
+        **({"out of memory": summary.out_of_memory} if summary.out_of_memory else {}),
         "rejected draws": summary.rejected,
     }.items():
         yield f"| {name} | {count:,} | |"

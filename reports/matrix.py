@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
 from reports.kinds import DEADLY, ENDING, PHASES
-from reports.shape import Record
+from reports.shape import ENDS, Record
 
 #: Where an op's values are wrong, its gradients and buffers were not held against anything sound; and where eager is
 #: wrong, its graph was held against nothing but that.
@@ -134,7 +134,7 @@ def _compared(record: Record, worst: Mapping[tuple[str, str], str]) -> Iterator[
     # A case that ended in its eager run says nothing of its other ops; nor does one whose culprit is not known.
     ended = any(row["phase"] in ("eager_forward", "global_forward") and row["kind"] in ENDING for row in rows)
     in_graph = any(row["phase"].startswith("graph") for row in rows)
-    died = record["verdict"] in ("crashed", "timed_out") and not in_graph
+    died = record["verdict"] in ENDS and not in_graph
     compared = not (ended or died or record["verdict"] == "skipped")
     wrong = {place for place, outcome in worst.items() if outcome != "undecidable"}
     for op in set(record["ops"]):

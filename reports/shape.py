@@ -10,7 +10,9 @@ Record = dict[str, Any]
 Check = Callable[[Any], bool]
 
 VERSION = 2
-VERDICTS = ("aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out")
+#: The verdicts of a case in which the target ended.
+ENDS = ("crashed", "timed_out", "out_of_memory")
+VERDICTS = ("aligned", "divergent", "undecidable", "rejected", "skipped", *ENDS)
 #: Worst first. `wrong` and `refuses` are new and make a run red; `stricter` is what the checks of the framework's own
 #: test harness would not have seen; `known` is explained by a ledger of known divergences; `counted` is an op that the
 #: target lacks, which its test only counts.

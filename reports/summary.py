@@ -155,9 +155,9 @@ class SlowTest:
 class Summary:
     """Everything the terminal tells about a run; `to_json()` is summary.json.
 
-    `cases` is aligned + divergent + undecidable + skipped + crashed + timed_out: rejected draws and running cases are
-    not cases. `complete` is false where a case or test never ended, a line was damaged, or the run was ended by what
-    `stops` tells.
+    `cases` is aligned + divergent + undecidable + skipped + crashed + timed_out + out_of_memory: rejected draws
+    and running cases are not cases. `complete` is false where a case or test never ended, a line was damaged, or the
+    run was ended by what `stops` tells.
 
     Attributes:
         divergences: what makes the run red.
@@ -167,7 +167,7 @@ class Summary:
         doubts: the ops with undecidable cases.
         tolerances: what a survey found that ops need.
         loose: sentences about tests that allow far more than that.
-        unexpected: the number of divergent, crashed and timed-out cases with a red divergence.
+        unexpected: the number of cases that diverged, or in which the target ended, with a red divergence.
         unexpected_tests: the tests that hold them.
         failed: the names of the failed tests without a red divergence.
         errors: what such tests raised, as far as that is known, by test.
@@ -196,6 +196,7 @@ class Summary:
     skipped: int
     crashed: int
     timed_out: int
+    out_of_memory: int
     graph: Graph
     skipped_reasons: Mapping[str, int]
     rejected_reasons: Mapping[str, int]
@@ -232,7 +233,8 @@ class Summary:
     @property
     def cases(self) -> int:
         """The cases which ended with a verdict other than rejected."""
-        return self.aligned + self.divergent + self.undecidable + self.skipped + self.crashed + self.timed_out
+        ended = self.crashed + self.timed_out + self.out_of_memory
+        return self.aligned + self.divergent + self.undecidable + self.skipped + ended
 
     @property
     def all_divergences(self) -> tuple[Divergence, ...]:
@@ -264,6 +266,7 @@ class Summary:
             "skipped": self.skipped,
             "crashed": self.crashed,
             "timed_out": self.timed_out,
+            "out_of_memory": self.out_of_memory,
             "tests": self.tests,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,

@@ -16,7 +16,7 @@ from reports.kinds import severity
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
 from reports.repros import load_repros
-from reports.shape import LEVELS, RED_LEVELS, ROW_TEXTS, Record
+from reports.shape import ENDS, LEVELS, RED_LEVELS, ROW_TEXTS, Record
 from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary
 from reports.tolerances import ToleranceTally
 
@@ -211,7 +211,7 @@ class _Tally:
         for row in rows:  # a rejected draw has some where the target does not refuse it as well
             self._row(row)
         # A case none of whose divergences is red is expected; a crash without a row is not.
-        if verdict in ("divergent", "crashed", "timed_out") and not (
+        if (verdict == "divergent" or verdict in ENDS) and not (
             rows and all(row["level"] not in RED_LEVELS for row in rows)
         ):
             self._unexpected[test] += 1
@@ -300,6 +300,7 @@ class _Tally:
             skipped=self._verdicts["skipped"],
             crashed=self._verdicts["crashed"],
             timed_out=self._verdicts["timed_out"],
+            out_of_memory=self._verdicts["out_of_memory"],
             graph=Graph(self._verified, self._backward_verified, self._graph_off, self._graph_skipped.commonest()),
             skipped_reasons=self._skipped.commonest(),
             rejected_reasons=self._rejected.commonest(),

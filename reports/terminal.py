@@ -119,6 +119,8 @@ class _Page:
         self._count(table, "  skipped", summary.skipped, "yellow", self._reasons(summary.skipped_reasons))
         self._count(table, "  crashed", summary.crashed, "red")
         self._count(table, "  timed out", summary.timed_out, "red")
+        if summary.out_of_memory:
+            self._count(table, "  out of memory", summary.out_of_memory, "red")
         self._count(table, "rejected draws", summary.rejected, "yellow", self._reasons(summary.rejected_reasons))
         graph = summary.graph
         if graph.asked:

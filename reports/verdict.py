@@ -78,7 +78,12 @@ def _divergent(summary: Summary) -> str:
     where += f", {len(summary.failed):,} failed otherwise" if summary.failed else ""
     if summary.divergences:
         return f"{counted(len(summary.divergences), 'divergence')} {where}"
-    ways = {"crashed": summary.crashed, "timed-out": summary.timed_out, "divergent": summary.divergent}
+    ways = {
+        "crashed": summary.crashed,
+        "timed-out": summary.timed_out,
+        "out-of-memory": summary.out_of_memory,
+        "divergent": summary.divergent,
+    }
     kinds = " or ".join(way for way, count in ways.items() if count)
     return f"{counted(summary.unexpected, f'{kinds} case')} {where}"
 

@@ -26,6 +26,7 @@ def replay_id(
     target: str | None,
     timeout: float | None,
     *,
+    memory: int | None = None,
     original: bool = False,
     float64: bool = False,
 ) -> tuple[int, str]:
@@ -40,7 +41,7 @@ def replay_id(
     if float64 and not has_floats(program):
         raise ReplayError(f"{id_} has no floating input, so float64 changes nothing: replay it without --float64")
     default = "float64" if float64 else None
-    supervisor = Supervisor(target or row["target"], timeout, default)
+    supervisor = Supervisor(target or row["target"], timeout, default, memory)
     try:
         with reference.default_dtype(default or "float32"):
             program = in_float64(reference, program) if float64 else program

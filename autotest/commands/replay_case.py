@@ -66,7 +66,7 @@ def check_key(key: str) -> None:
 
 
 def replay_case(
-    key: str, path: str, report: Path, timeout: float | None, given: Mapping[str, str | None]
+    key: str, path: str, report: Path, timeout: float | None, given: Mapping[str, str | None], memory: int | None = None
 ) -> tuple[int, str]:
     """Draw case `key` of the tests under `path` again and run it on both sides; exit status and what to print.
 
@@ -81,6 +81,7 @@ def replay_case(
     out = io.StringIO()
     with tempfile.TemporaryDirectory(prefix="autotest-replay-") as place:
         options = {**asked, "report": place, "case": key, "repro_total": "0", "case_timeout": timeout or 0}
+        options["memory_limit"] = None if memory is None else str(memory)
         arguments = ["-q", "-p", "no:cacheprovider", "-W", "ignore:Module already imported", path]
         arguments += pytest_arguments(options)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):

@@ -80,6 +80,13 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         for row in (
             Kind("crash", "ends the process", ends=True, deadly=True, of_target="it ends its process"),
             Kind("timeout", "does not end", ends=True, deadly=True, of_target="it does not answer"),
+            Kind(
+                "out_of_memory",
+                "takes more memory than it may",
+                ends=True,
+                deadly=True,
+                of_target="it takes more memory than it may, where PyTorch does not",
+            ),
             Kind("value", "wrong values", ("values",)),
             Kind("nonfinite", "NaN or infinity where there should be none, or none where there should be", ("values",)),
             Kind("sign", "wrong sign", ("values",)),

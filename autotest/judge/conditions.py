@@ -70,8 +70,9 @@ class Facts:
     def _with_conditions(self, divergence: Divergence, graph: bool) -> Divergence:
         program, difference = divergence.proof, divergence.difference
         has = properties(program)
-        # Each experiment with what never ends takes as long as the deadline.
-        if not has or program.inline is not None or difference.kind == "timeout" or distributed(program):
+        # Each experiment with what never ends takes as long as the deadline, or all the memory that there is.
+        endless = difference.kind in ("timeout", "out_of_memory")
+        if not has or program.inline is not None or endless or distributed(program):
             return divergence
         key = (divergence.op, difference.phase, difference.kind, graph, has)
         if key not in self.known:

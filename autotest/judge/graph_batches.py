@@ -125,8 +125,11 @@ class GraphPhase:
         runs = [*self._narrow(batch[:half], backward), *self._narrow(batch[half:], backward)]
         blamed = any(isinstance(run.result, (Death, GraphFailure)) for run in runs)
         skipped = any(run.result is None for run in runs)
+        # Memory that no half takes alone was that of all cases together, and nobody's fault.
+        full = isinstance(answer, Death) and answer.cause == "out_of_memory"
         for position, run in enumerate(runs):
-            if position == 0 and not blamed and not skipped:  # each half runs alone: only together they fail
+            # Each half runs alone: only together they fail.
+            if position == 0 and not (blamed or skipped or full):
                 yield GraphRun(run.case, backward, True, answer)
             else:
                 yield run

@@ -4,7 +4,7 @@ localizes what differs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -28,7 +28,7 @@ from autotest.judge.survey import Survey
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import decidable
 from autotest.workers.alone import run_alone
-from autotest.workers.protocol import Death, GraphFailure, Target
+from autotest.workers.protocol import Cause, Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay.adapter import GraphRefusal, Reference
@@ -36,6 +36,12 @@ from dual_object.replay.observation import Observation
 
 #: So many divergent cases per test, phase and kind are localized call by call; the others share the call.
 LOCALIZED = 2
+#: Why a graph has shown nothing, by what ended the target in it.
+_GRAPH_ENDS: Mapping[Cause, str] = {
+    "crash": "the graph ended in a crash",
+    "timeout": "the graph ended in a timeout",
+    "out_of_memory": "the graph ended out of memory",
+}
 #: So many ways of calling a random op are sampled per test.
 MOST_WAYS = 4
 
@@ -303,7 +309,7 @@ def _graph_check(run: GraphRun) -> Check:
     if isinstance(result, Observation):
         return VERIFIED
     if isinstance(result, Death):
-        return Check("unverified", f"the graph ended in a {'timeout' if result.timed_out else 'crash'}")
+        return Check("unverified", _GRAPH_ENDS[result.cause])
     if result is None:
         return Check("unverified", run.reason or "not run")
     if _skipped(result):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,12 +10,14 @@ from autotest.cases.case import Case
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.oracle.undecidable import Doubt
-from autotest.workers.protocol import Death
+from autotest.workers.protocol import Cause, Death
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay.observation import Observation
 
-Verdict = Literal["aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out"]
+Verdict = Literal["aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out", "out_of_memory"]
+#: The verdict of a case by what ended the target in it.
+_ENDS: Mapping[Cause, Verdict] = {"crash": "crashed", "timeout": "timed_out", "out_of_memory": "out_of_memory"}
 
 
 #: Whether something of a case was held against the reference: `off` where nobody asks for it, `nothing` where the case
@@ -105,7 +108,7 @@ class Judgement:
     def verdict(self) -> Verdict:
         """The worst that happened."""
         if self.death is not None:
-            return "timed_out" if self.death.timed_out else "crashed"
+            return _ENDS[self.death.cause]
         if self.divergences:
             return "divergent"
         return "undecidable" if self.doubts else "aligned"

@@ -60,9 +60,10 @@ def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
     """A worker's end as a divergence of the Program that it ran, in `phase` or, where it says so, in the backward."""
     if death.backward:
         phase = "eager_backward"
-    kind = "timeout" if death.timed_out else "crash"
     call = only_call(program) if death.call is None else death.call
-    difference = Difference(in_world(program, phase), kind, "the program", f"the target {death.sentence()}", call=call)
+    difference = Difference(
+        in_world(program, phase), death.cause, "the program", f"the target {death.sentence()}", call=call
+    )
     return Divergence(difference, program, call, last_words=death.last_words or None)
 
 
@@ -82,20 +83,21 @@ def localize_death(reference: Adapter, target: Target, divergence: Divergence) -
         tried = [(index, alone) for index, alone, _ in isolate(reference, program)]
         tried.sort(key=lambda candidate: candidate[0] != noted)
     for index, alone in tried:
-        if _ends(target, alone, difference.phase):
+        if _ends(target, alone, difference):
             return replace(divergence, call=index, alone=alone, difference=replace(difference, call=index))
     return divergence
 
 
-def _ends(target: Target, alone: Program, phase: Phase) -> bool:
-    """Whether a Program ends the worker in a phase."""
+def _ends(target: Target, alone: Program, difference: Difference) -> bool:
+    """Whether a Program ends the worker in a phase and a way."""
     answer = run_alone(target, alone)
     if isinstance(answer, Death):
-        return not answer.timed_out and answer.backward == (phase == "eager_backward")
-    if answer.ended or not in_graph(phase):
+        backward = difference.phase == "eager_backward"
+        return answer.cause == difference.kind and answer.backward == backward
+    if answer.ended or not in_graph(difference.phase):
         return False
     ended = run_graph_alone(target, alone, answer.gradient_keys())
-    return isinstance(ended, Death) and not ended.timed_out
+    return isinstance(ended, Death) and ended.cause == difference.kind
 
 
 def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Divergence:

@@ -25,6 +25,8 @@ class RunOptions:
     report: Path = Path("autotest-report")
     #: In seconds; None: no deadline.
     case_timeout: float | None = 60.0
+    #: In bytes, of each target worker; 0: no limit. None: the share that a run's only worker has of the machine's.
+    memory_limit: int | None = None
     isolate: Isolate = "auto"
     shrink: float = 10.0
     #: The totals are this process's share of the run's seconds.

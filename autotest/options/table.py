@@ -7,6 +7,7 @@ Expanded from it are the options of `autotest run` and those that other commands
 from __future__ import annotations
 
 import operator
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -48,6 +49,13 @@ def _deadline(text: str) -> float | None:
     return _seconds(text) or None
 
 
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)", text.strip().upper())
+    if found is None:
+        raise ValueError(text)
+    return int(float(found[1]) * 1024 ** " KMGT".index(found[2] or " "))
+
+
 def _seed(text: str) -> int:
     if text == "random":
         return secrets.randbelow(1 << 31)
@@ -70,6 +78,7 @@ FOLDER = Kind(Path)
 WHOLE = Kind(_whole, "a whole number of at least 1")
 SECONDS = Kind(_seconds, "a number of seconds of at least 0")
 DEADLINE = Kind(_deadline, SECONDS.should)
+BYTES = Kind(_bytes, "a size such as 4G or 512M, or 0 for no limit")
 SEED = Kind(_seed, "a whole number of at least 0, or 'random'")
 SHARD = Kind(Shard.parse, "i/n with i from 1 to n, such as 1/2")
 INPUTS = _one_of(get_args(Inputs))
@@ -185,6 +194,21 @@ _ROWS = (
         run=Face("A case for which the target takes longer is ended as timed out; 0: no deadline.", "SECONDS"),
         pytest=Face(
             "a case for which the target takes longer is timed out (default: %(default)s; 0: no deadline)", "SECONDS"
+        ),
+    ),
+    Option(
+        "memory_limit",
+        BYTES,
+        None,
+        run=Face(
+            "Memory that each target worker may hold, such as 4G; 0: no limit. Default: the workers share half of the "
+            "machine's.",
+            "SIZE",
+        ),
+        pytest=Face(
+            "memory that each target worker may hold, such as 4G; 0: no limit; without it the workers share half of "
+            "the machine's",
+            "SIZE",
         ),
     ),
     Option(

@@ -252,6 +252,7 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     try:
         seed = OPTIONS["seed"].read(options["seed"])
         timeout = OPTIONS["case_timeout"].read(options["case_timeout"], "--case-timeout")
+        OPTIONS["memory_limit"].read(options["memory_limit"], "--memory-limit")
         repro_total = OPTIONS["repro_total"].read(options["repro_total"], "--repro-total")
     except UsageError as error:
         raise click.UsageError(str(error)) from None

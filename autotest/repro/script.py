@@ -80,6 +80,7 @@ def script(
         "paths": paths if source.customs() else "",
         "file": FILE_NAME if source.file else "",
         "deadly": row["kind"] in DEADLY,
+        "memory": row.get("memory_limit"),
         "samples": samples,
         "deadline": DEADLINE,
         "imports": sorted(source.imports),

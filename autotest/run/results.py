@@ -102,6 +102,8 @@ class Verdicts:
         for divergence in divergences:
             row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
             row = {**row, "digest": digest}
+            if row["kind"] == "out_of_memory":
+                row = {**row, "memory_limit": self._session.supervisor.memory}
             rows.append((self._with_evidence(divergence, row), divergence.difference.ranks))
         merged = self.consensus.merge(f"{key} end", rows)
         self.consensus.ends()
@@ -144,7 +146,7 @@ class Verdicts:
         """What a red test says: its divergences in words."""
         from reports import failure_text
 
-        total = sum(self._session.counts[v] for v in ("aligned", "divergent", "undecidable", "crashed", "timed_out"))
+        total = sum(count for verdict, count in self._session.counts.items() if verdict not in ("rejected", "skipped"))
         refused = {key for key, verdict in self.ended.items() if verdict == "rejected"}
         rows = [self._triaged(row) for row in self.rows] or self.excused
         return failure_text(rows, cases=total, repros=self.triage.scripts, refused=refused)

@@ -53,7 +53,7 @@ class Session:
         open_inline: Callable[[str], tuple[InlineTarget, Consensus]] = _open_alone,
     ) -> None:
         self.options = options
-        self.supervisor = Supervisor(options.target, options.case_timeout)
+        self.supervisor = Supervisor(options.target, options.case_timeout, memory=options.memory_limit)
         self.nodeid: str | None = None
         self.test_file: Path | None = None
         #: Why the test that runs may diverge, where it is marked as one that does.

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from autotest.options import OPTIONS, RunOptions
+from autotest.workers.memory import memory_limit
 
 
 def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOptions:
@@ -25,6 +26,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     # Processes that run tests side by side share the run's seconds evenly: none knows what the others find.
     for name in ("shrink_total", "blame_total"):
         asked[name] /= (worker or {}).get("workercount", 1)
+    asked["memory_limit"] = memory_limit(asked["memory_limit"], (worker or {}).get("workercount", 1)) or 0
     about = _about(config, asked) if worker is None else _about_from(worker)
     return RunOptions(**{**asked, **about}, root=config.rootpath)
 

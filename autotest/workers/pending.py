@@ -17,7 +17,8 @@ class Pending:
     """Programs that are replayed while the caller does something else; a death costs its own case only.
 
     All are asked for in one request, which waits for the target once. When the worker dies of that, they run again one
-    by one, each waited for, so that a death which comes late is blamed on its own case.
+    by one, each waited for, so that a death which comes late is blamed on its own case. Memory that none of them takes
+    alone was that of all of them together, and nobody's fault.
     """
 
     def __init__(
@@ -77,9 +78,10 @@ class Pending:
                 answered += batch
         except Gone as gone:
             death = self._bury(gone)
-            if self._together and not (death.timed_out and death.case < len(asked)):
+            if self._together and not (death.cause == "timeout" and death.case < len(asked)):
                 self._together = False
-                self._suspect = asked[min(death.case, len(asked) - 1)], death
+                if death.cause != "out_of_memory":
+                    self._suspect = asked[min(death.case, len(asked) - 1)], death
                 return
         self._results.update(zip(asked, answered, strict=False))
         if death is not None:  # one that comes when all is answered is the last case's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from dual_object.program.program import Program
 from dual_object.program.values import Array
@@ -15,18 +15,22 @@ from dual_object.replay.observation import Observation
 RANK_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK"})
 
 
+#: Why a worker ended: by itself, at its deadline, or because it held more memory than it may.
+Cause = Literal["crash", "timeout", "out_of_memory"]
+
+
 @dataclass(frozen=True, slots=True)
 class Death:
     """A worker ended, or was ended, while it ran a request.
 
     Attributes:
-        timed_out, how: whether its deadline passed, and how it ended: `killed by SIGSEGV`.
+        cause, how: why it ended, and how in words: `killed by SIGSEGV`.
         case, call: the index of the case in the request, and of the call that it was at, where there was one.
         backward: whether it was in that case's backward.
         last_words: the line that tells most of what it printed last.
     """
 
-    timed_out: bool
+    cause: Cause
     how: str
     case: int
     call: int | None
@@ -35,6 +39,8 @@ class Death:
 
     def sentence(self) -> str:
         """One sentence for people."""
+        if self.cause == "out_of_memory":  # whatever it printed last, it was not of its end
+            return f"{self.how} [--memory-limit]"
         return f"{self.how}: {self.last_words}" if self.last_words else self.how
 
 

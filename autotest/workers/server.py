@@ -111,7 +111,7 @@ def main() -> None:
         return
     schedule_in_batches()
     gc.freeze()  # what the import made lives as long as the process: no collection need look at it again
-    channel.send(dataclasses.asdict(info), [])
+    channel.send({**dataclasses.asdict(info), "pid": os.getpid()}, [])
     with os.fdopen(setup["progress"], "r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
         server = Server(adapter, channel, progress)
         for message, arrays in requests:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.workers.memory import memory_limit
 from autotest.workers.pending import Pending
 from autotest.workers.protocol import Death, GraphFailure
 from autotest.workers.worker import SURFACE_TIMEOUT, Gone, Worker
@@ -25,12 +26,16 @@ class Supervisor:
     """A warm worker for one target, replaced when it dies, hangs, is poisoned or has grown.
 
     `timeout` is the seconds one case may take (None: no deadline, under a debugger). `default_dtype` is what floating
-    tensors are made in there, None: the target's own.
+    tensors are made in there, None: the target's own. `memory` is the bytes that the worker may hold, 0: no limit,
+    None: the share that one worker has of the machine's.
     """
 
-    def __init__(self, target: str, timeout: float | None, default_dtype: str | None = None) -> None:
+    def __init__(
+        self, target: str, timeout: float | None, default_dtype: str | None = None, memory: int | None = None
+    ) -> None:
         self.target = target
         self.timeout = timeout
+        self.memory = memory_limit(memory)
         self._default_dtype = default_dtype
         self.spawned = 0
         self._worker: Worker | None = None
@@ -43,7 +48,7 @@ class Supervisor:
         """Spawn the worker; its import goes on while the first bodies are recorded."""
         if self._worker is None:
             self.spawned += 1
-            self._worker = Worker(self.target, self._default_dtype)
+            self._worker = Worker(self.target, self._default_dtype, self.memory)
 
     def info(self) -> TargetInfo:
         """What the target says of itself; waits for its import the first time."""
@@ -53,7 +58,7 @@ class Supervisor:
 
     def _ready(self) -> Worker:
         worker = self._worker
-        if worker is not None and (worker.graphs >= MAX_GRAPHS or worker.rss >= MAX_RSS):
+        if worker is not None and (worker.graphs >= MAX_GRAPHS or worker.rss >= MAX_RSS or worker.grown):
             self.close()
             worker = None
         if worker is None or self._info is None:

@@ -19,7 +19,8 @@ from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.workers import wire
-from autotest.workers.protocol import RANK_VARIABLES, Death
+from autotest.workers.memory import Watch, words
+from autotest.workers.protocol import RANK_VARIABLES, Cause, Death
 from autotest.workers.server import PROGRESS
 from dual_object.program.values import Array
 from dual_object.replay.adapter import TargetInfo
@@ -43,12 +44,13 @@ class Gone(Exception):  # noqa: N818 - control flow inside this package
 
 
 class Worker:
-    """One worker process."""
+    """One worker process; `memory` is how many bytes it may hold, None: as many as there are."""
 
-    def __init__(self, target: str, default_dtype: str | None = None) -> None:
+    def __init__(self, target: str, default_dtype: str | None = None, memory: int | None = None) -> None:
         self.target = target
         self.graphs = 0
-        self.rss = 0
+        #: What it held when it had answered last, and when the target was imported.
+        self.rss = self._imported = 0
         #: The op types that have run in it, as far as it has told.
         self.touched: set[str] = set()
         #: Whether it waits for a request: not before the handshake, nor once a request was left unfinished.
@@ -75,6 +77,7 @@ class Worker:
             # Ctrl-C is for us; the worker then goes with its pipe or its parent.
             start_new_session=True,
         )
+        self._memory = Watch(self._process, memory)
         assert self._process.stdin
         assert self._process.stdout
         assert self._process.stderr
@@ -129,6 +132,12 @@ class Worker:
         try:
             message, _ = self._receive(START_TIMEOUT)
         except Gone as gone:
+            overrun = self._memory.overrun
+            if overrun is not None:
+                raise EnvironmentFault(
+                    f"memory_limit={words(overrun.limit)}, but should be more than what target {self.target!r} "
+                    "takes to be imported [--memory-limit]"
+                ) from None
             how = f"did not start in {START_TIMEOUT:.0f} s" if gone.timed_out else self._how_it_ended()
             raise EnvironmentFault(
                 f"target {self.target!r} died at import: {how}; its last words: {self.last_words() or 'none'}"
@@ -136,6 +145,8 @@ class Worker:
         if "refused" in message:
             raise EnvironmentFault(message["refused"])
         self.idle = True
+        self._memory.follow(message["pid"])
+        self._imported = self._memory.size()
         return TargetInfo(
             message["name"],
             message["environment"],
@@ -172,19 +183,34 @@ class Worker:
     def death(self, timed_out: bool, seconds: float | None) -> Death:
         """Put an end to the process and say how it ended."""
         case, call = PROGRESS.unpack_from(self._progress, 0)
-        if timed_out:
+        cause: Cause = "crash"
+        overrun = self._memory.overrun
+        if overrun is not None:
+            cause = "out_of_memory"
+            held, limit = map(words, overrun)
+            how = f"held {held} of memory, more than its limit of {limit}, and was killed"
+        elif timed_out:
             self.close()
+            cause = "timeout"
             how = f"did not answer within {seconds:g} s and was killed"
         else:
             how = self._how_it_ended()
         last_words = self.last_words()
         self.close()
-        return Death(timed_out, how, case, call if call >= 0 else None, last_words, call == BACKWARD)
+        return Death(cause, how, case, call if call >= 0 else None, last_words, call == BACKWARD)
+
+    @property
+    def grown(self) -> bool:
+        """Whether it has used up half of what its limit leaves it for cases: what a target never gives back (a graph
+        leaks 0.5 to 7 MB) is no case's fault.
+        """
+        limit = self._memory.limit
+        return limit is not None and self.rss >= (self._imported + limit) / 2
 
     @property
     def killed(self) -> bool:
-        """Whether a signal has ended the process."""
-        return (self._process.poll() or 0) < 0
+        """Whether a signal that was not ours has ended the process."""
+        return (self._process.poll() or 0) < 0 and self._memory.overrun is None
 
     def _how_it_ended(self) -> str:
         try:
@@ -203,6 +229,7 @@ class Worker:
 
     def close(self) -> None:
         """Kill the process and free what it held."""
+        self._memory.close()
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()

@@ -68,6 +68,7 @@ timestamp="1970-01-01T00:01:40+00:00">
       <property name="run.skipped" value="0" />
       <property name="run.crashed" value="0" />
       <property name="run.timed_out" value="0" />
+      <property name="run.out_of_memory" value="0" />
       <property name="run.rejected" value="0" />
       <property name="cases.wrong" value="1" />
       <property name="cases.refuses" value="0" />

@@ -65,6 +65,7 @@ def test_buffers_have_their_phase(cells):
         ({"kind": "unsupported", "level": "refuses"}, Cell(refuses=1)),
         ({"kind": "crash"}, Cell(crashed=1)),
         ({"kind": "timeout"}, Cell(crashed=1)),
+        ({"kind": "out_of_memory"}, Cell(crashed=1)),
         ({"kind": "crash", "level": "known"}, Cell(known=1)),
         ({"kind": "layout", "level": "stricter"}, Cell(known=1)),
         ({"kind": "missing", "level": "counted"}, Cell(refuses=1)),
@@ -120,6 +121,7 @@ def test_death_in_the_graph(cells, row):
 def test_death_without_a_row(cells):
     """A crash that left no divergence claims nothing."""
     assert set(cells({"verdict": "crashed"})["relu"].values()) == {Cell(not_checked=1)}
+    assert set(cells({"verdict": "out_of_memory"})["relu"].values()) == {Cell(not_checked=1)}
 
 
 def test_program_as_a_whole(cells, row):

@@ -86,7 +86,7 @@ def test_damaged_shrunk(change):
         (
             {"verdict": "fine"},
             "verdict='fine', but should be one of aligned, divergent, undecidable, rejected, skipped, crashed, "
-            "timed_out",
+            "timed_out, out_of_memory",
         ),
         ({"verdict": ["aligned"]}, None),
         ({"seconds": 1e999}, "seconds=inf, but should be a finite number"),

@@ -12,12 +12,13 @@ from reports import VersionError, read_run, render, summarize
 
 def test_verdicts_are_counted(summed, case, ended):
     """Each verdict has its count; rejected draws are no cases."""
-    verdicts = ["aligned", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out"]
+    verdicts = ["aligned", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out", "out_of_memory"]
     records = [record for i, verdict in enumerate(verdicts) for record in case(index=i, verdict=verdict)]
     summary = summed(*records, ended())
     counts = (summary.aligned, summary.divergent, summary.rejected, summary.skipped)
     assert counts == (2, 1, 1, 1)
-    assert (summary.crashed, summary.timed_out, summary.cases, summary.tests) == (1, 1, 6, 1)
+    assert (summary.crashed, summary.timed_out, summary.out_of_memory) == (1, 1, 1)
+    assert (summary.cases, summary.tests) == (7, 1)
     assert summary.complete
 
 
@@ -97,6 +98,7 @@ def test_known_divergences_stand_apart(summed, case, row, ended):
 def test_crash_without_a_row_is_unexpected(summed, case, ended):
     """A crash which left no divergence still counts against the run."""
     assert summed(*case(verdict="crashed"), ended()).unexpected == 1
+    assert summed(*case(verdict="out_of_memory"), ended()).unexpected == 1
 
 
 def test_killed_run_names_its_case(summed, case):

@@ -399,6 +399,14 @@ def lawful(adapter: Any) -> None:
     )
 
 
+def _hungry() -> None:
+    """Take memory without end; where nobody ends that, no more than a machine has."""
+    held = [bytes(1)]
+    while len(held) < 128:
+        held.append(b"x" * (32 << 20))
+    raise MemoryError("planted: nobody ended it")
+
+
 def deadly(adapter: Any) -> None:
     """Faults that end or stop the worker, each for one case's input, so that a test's other cases can stand."""
 
@@ -417,6 +425,7 @@ def deadly(adapter: Any) -> None:
     fatal("cos", lambda: os.kill(os.getpid(), signal.SIGSEGV))
     fatal("tan", lambda: ctypes.PyDLL(None).sleep(1000))  # C code that holds the interpreter's lock
     fatal("cosh", lambda: _abort_soon(adapter))
+    fatal("erf", _hungry)
 
     # Before anything is traced: a first trace imports so much that it can outlast these tests' deadline.
     def graph(real: Op) -> Op:
@@ -426,6 +435,8 @@ def deadly(adapter: Any) -> None:
                 os.abort()
             if "log1p" in ops:
                 time.sleep(1000)
+            if "expm1" in ops:
+                _hungry()
             return real(request)
 
         return planted
@@ -441,6 +452,7 @@ def shrinkable(adapter: Any) -> None:
     _replace(torch, "mm", lambda op: lambda a, b: op(a, b) if a.shape[1] == b.shape[0] else a)
     _replace(torch, "cos", _after(lambda result: _check_failed()))
     _replace(torch, "sinh", _after(lambda result: time.sleep(1000)))
+    _replace(torch, "erf", _after(lambda result: _hungry()))
 
     met: list[bool] = []
 

@@ -27,7 +27,7 @@ def test_phases() -> None:
 def test_kinds() -> None:
     """Each kind has words of its own; what raises or kills has ended."""
     assert len({row.words for row in KINDS.values()}) == len(KINDS)
-    assert {"crash", "timeout"} == DEADLY
+    assert {"crash", "timeout", "out_of_memory"} == DEADLY
     assert {"exception", "missing", "unsupported"} == RAISES
     assert {"missing", "unsupported"} == REFUSALS
     assert KINDS.keys() > NUMBERS

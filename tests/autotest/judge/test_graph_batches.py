@@ -108,7 +108,7 @@ class FakeTarget:
 
 
 FAILURE = GraphFailure(("RuntimeError",), "no")
-DEATH = Death(False, "killed by SIGABRT", 0, None, "")
+DEATH = Death("crash", "killed by SIGABRT", 0, None, "")
 
 
 def test_forward_and_backward_cases_have_graphs_of_their_own() -> None:

@@ -24,7 +24,7 @@ from dual_object.replay.replay import Replay
 
 #: What a target's graph gives for each Program that it is asked for, by what eager gives for it.
 Graph = Callable[[Sequence[Observation]], Any]
-DIED = Death(False, "died", 0, None, "last words")
+DIED = Death("crash", "died", 0, None, "last words")
 
 
 class Pretended:
@@ -154,10 +154,16 @@ REFUSED = GraphRefusal(False, None, ("RuntimeError",), "no")
         ),
         (DIED, "the graph ended in a crash", [("graph_forward", "crash", "exp")], "crashed"),
         (
-            replace(DIED, timed_out=True),
+            replace(DIED, cause="timeout"),
             "the graph ended in a timeout",
             [("graph_forward", "timeout", "exp")],
             "timed_out",
+        ),
+        (
+            replace(DIED, cause="out_of_memory"),
+            "the graph ended out of memory",
+            [("graph_forward", "out_of_memory", "exp")],
+            "out_of_memory",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from autotest.compare.difference import Rules
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.judge.localization import localize, localize_death, of_death
-from autotest.workers.protocol import Death
+from autotest.workers.protocol import Cause, Death
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
 from dual_object.replay.observation import Observation
@@ -42,9 +42,9 @@ class Mortal:
         return self._death if self._deadly.intersection(program.ops()) else Observation()
 
 
-def death(call: int | None, *, backward: bool = False, timed_out: bool = False) -> Death:
+def death(call: int | None, *, backward: bool = False, cause: Cause = "crash") -> Death:
     """A death at a call."""
-    return Death(timed_out, "died", 0, call, "", backward)
+    return Death(cause, "died", 0, call, "", backward)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,8 @@ def death(call: int | None, *, backward: bool = False, timed_out: bool = False) 
         (["sum"], death(None, backward=True), "eager_backward", "sum"),
         ([], death(2), "eager_forward", "neg"),  # no call is deadly alone
         ([], death(None, backward=True), "eager_backward", "program"),
-        (["exp"], death(2, timed_out=True), "eager_forward", "neg"),  # it is not waited for again
+        (["exp"], death(2, cause="timeout"), "eager_forward", "neg"),  # it is not waited for again
+        (["exp"], death(2, cause="out_of_memory"), "eager_forward", "exp"),
     ],
 )
 def test_call(deadly: list[str], noted: Death, phase: str, blamed: str) -> None:
@@ -64,7 +65,7 @@ def test_call(deadly: list[str], noted: Death, phase: str, blamed: str) -> None:
     program, _ = recorded(reference, lambda: torch.neg(torch.sum(torch.exp(given(1.0)))))
     told = localize_death(reference, Mortal(deadly, noted), of_death(program, noted, "eager_forward"))
     assert (told.difference.phase, told.op) == (phase, blamed)
-    assert (told.alone is None) is (noted.timed_out or not deadly)
+    assert (told.alone is None) is (noted.cause == "timeout" or not deadly)
     assert told.alone is None or told.alone.ops() == [blamed]
     assert told.difference.call == told.call
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -158,7 +159,11 @@ DEADLY = {
         "log1p",
         "log1p: the target did not answer within 4 s and was killed",
     ),
+    "test_hungry": ("out_of_memory", 3, EAGER, "out_of_memory", "erf", "erf: the target held HELD"),
+    "test_graph_hungry": ("out_of_memory", 0, GRAPH, "out_of_memory", "expm1", "expm1: the target held HELD"),
 }
+#: What was held when somebody looked differs from run to run.
+HELD = re.compile(r"held 1\.\d+ GiB of memory, more than its limit of 1 GiB, and was killed \[--memory-limit\]")
 
 SharedRun = Callable[..., Outcome]
 
@@ -184,6 +189,8 @@ def deadly(shared_run: SharedRun) -> Outcome:
         "-q",
         "--autotest-case-timeout",
         "4",
+        "--autotest-memory-limit",
+        "1g",
         env={"AUTOTEST_FAULT": "faults:deadly"},
     )
 
@@ -295,6 +302,8 @@ def test_deadly_target_exits_with_1(deadly: Outcome) -> None:
     assert deadly.outcomes() == {**dict.fromkeys(DEADLY, "failed"), "test_untouched": "passed"}
     assert deadly.counts()["crashed"] == 4
     assert deadly.counts()["timed_out"] == 2
+    assert deadly.summary["out_of_memory"] == 2
+    assert re.search(r"^  timed out +2 *\n  out of memory +2 *$", deadly.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("test", DEADLY)
@@ -303,4 +312,4 @@ def test_death_costs_one_case(deadly: Outcome, test: str) -> None:
     verdict, others, phase, kind, op, message = DEADLY[test]
     assert deadly.verdicts(test) == {verdict: 1, **({"aligned": others} if others else {})}
     assert deadly.rows(test) == {(phase, kind, op)}
-    assert deadly.messages(test) == {message}
+    assert {HELD.sub("held HELD", told) for told in deadly.messages(test)} == {message}

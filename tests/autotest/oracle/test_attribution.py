@@ -19,7 +19,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.observations import compare
 from autotest.judge.localization import of_death, only_call
 from autotest.oracle.attribution import EACH, Attribution, attribute
-from autotest.workers.protocol import Death
+from autotest.workers.protocol import Cause, Death
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
 from dual_object.replay.observation import Failure, Observation
@@ -277,11 +277,18 @@ def test_what_is_about_the_target_alone(reference: Adapter, kind: str, reason: s
     assert target.runs == 0
 
 
-@pytest.mark.parametrize(("timed_out", "reason"), [(False, "it ends its process"), (True, "it does not answer")])
-def test_death(reference: Adapter, timed_out: bool, reason: str) -> None:
-    """A target that dies or hangs is not run again."""
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        ("crash", "it ends its process"),
+        ("timeout", "it does not answer"),
+        ("out_of_memory", "it takes more memory than it may, where PyTorch does not"),
+    ],
+)
+def test_death(reference: Adapter, cause: Cause, reason: str) -> None:
+    """A target that dies, hangs or takes all memory is not run again."""
     program, _ = recorded(reference, lambda: torch.exp(given(1.0)))
-    divergence = of_death(program, Death(timed_out, "died", 0, 0, ""), "eager_forward")
+    divergence = of_death(program, Death(cause, "died", 0, 0, ""), "eager_forward")
     target = Other(kept)
     assert attribute(reference, target, "other", Rules(), divergence, Budget(1.0, EACH)) == Attribution(
         "target", reason

@@ -486,15 +486,25 @@ def test_script_that_cannot_run(run_script: Any, monkeypatch: pytest.MonkeyPatch
         ("timeout", "time.sleep(600)", 1, "STANDS: the target did not end within 1 seconds"),
         ("crash", "return torch.relu(x)", 0, "gone: the target ends by itself"),
         ("crash", "raise OSError", 1, "STANDS: the target raises instead"),
+        ("out_of_memory", "return torch.relu(x)", 0, "gone: the target ends by itself"),
+        (
+            "out_of_memory",
+            "y = [bytes([i]) * (32 << 20) for i in range(99)]",
+            1,
+            "STANDS: the target held more than 1 GiB of memory",
+        ),
+        ("out_of_memory", "time.sleep(600)", 1, "STANDS: the target did not end within 1 seconds"),
     ],
 )
 def test_script_of_a_death(tmp_path: Path, kind: str, fault: str, status: int, said: str) -> None:
     """The target's part runs in a process of its own, whose end is judged."""
     head = "import os\nimport time\n\nimport torch\n\n\ndef __getattr__(name):\n    return getattr(torch, name)\n"
     (tmp_path / "oneflow.py").write_text(f"{head}\n\ndef relu(x):\n    {fault}\n")
-    text = script(row(kind), one_call(backward=True), Rules(), OUTPUT, ENVIRONMENT).text
-    seconds = "1" if kind == "timeout" else "60"
+    told = {**row(kind), **({"memory_limit": 1 << 30} if kind == "out_of_memory" else {})}
+    text = script(told, one_call(backward=True), Rules(), OUTPUT, ENVIRONMENT).text
+    seconds = "1" if "sleep" in fault else "60"
     text = text.replace("timeout=20", f"timeout={seconds}").replace("within 20 ", f"within {seconds} ")
+    text = text.replace("time.monotonic() + 20", f"time.monotonic() + {seconds}")
     (tmp_path / "repro.py").write_text(text)
     done = run_python(tmp_path / "repro.py")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (status, said)

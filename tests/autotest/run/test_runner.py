@@ -23,7 +23,7 @@ from dual_object.replay.observation import Observation
 from reports import read_run
 from support.fake_target import FakeTarget
 
-DEATH = Death(False, "killed by SIGSEGV", 0, 0, "")
+DEATH = Death("crash", "killed by SIGSEGV", 0, 0, "")
 Run = Callable[..., tuple[list[tuple[int, str]], Session]]
 
 

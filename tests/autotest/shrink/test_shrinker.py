@@ -41,6 +41,7 @@ def run(shared_run: Callable[..., Outcome]) -> Outcome:
         {"test_shrinking.py": "shrinking.py"},
         "--autotest-shrink=60",
         "--autotest-shrink-total=1000",
+        "--autotest-memory-limit=1G",
         env={"AUTOTEST_FAULT": "faults:shrinkable"},
     )
 
@@ -60,6 +61,7 @@ MINIMAL = {
     "test_condition": ("eager_forward/value/tan", "tan", 6, None),
     "test_backward": ("eager_backward/value/cosh", "cosh", 1, ["dtype=torch.float32, requires_grad=True)"]),
     "test_crash": ("eager_forward/crash/cos", "cos", 1, ["[0.0], dtype=torch.float32)"]),
+    "test_hungry": ("eager_forward/out_of_memory/erf", "erf", 1, ["[0.0], dtype=torch.float32)"]),
     "test_graph": ("graph_forward/value/exp", "exp", 1, ["[0.0], dtype=torch.float32)"]),
 }
 
@@ -167,6 +169,21 @@ def test_both_programs_are_kept(run: Outcome) -> None:
     program, note = Program.load(small)
     assert (program.ops(), note["row"]["fingerprint"]) == (["sin"], "torch/eager_forward/value/sin/float32")
     assert Program.load(large)[0].ops() == ["relu", "sin", "abs"]
+
+
+def test_memory_is_replayed_within_its_limit(run: Outcome) -> None:
+    """`autotest replay` ends a target that takes memory without end where it is told to, and its script at the limit of
+    the run.
+    """
+    [row] = [row for end in run.ends("test_hungry") for row in end["divergences"]]
+    assert row["memory_limit"] == 1 << 30
+    fault = {"AUTOTEST_FAULT": "faults:shrinkable"}
+    done = run_autotest(run.folder, "replay", row["id"], "--memory-limit", "900M", env=fault)
+    assert done.returncode == 1, done
+    assert done.stdout.startswith(f"{row['id']} stands: 1 divergence in 1 of 1 case\n")
+    assert "of memory, more than its limit of 900 MiB, and was" in done.stdout
+    [path] = run.folder.glob(f"autotest-report/runs/*/repros/{row['id']}/repro.py")
+    assert "\nMEMORY = 1073741824\n" in path.read_text()
 
 
 def test_told_in_every_report(run: Outcome) -> None:

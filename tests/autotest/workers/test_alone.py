@@ -16,7 +16,7 @@ from dual_object.program.values import Ref
 from dual_object.replay.adapter import GraphRefusal, TargetInfo
 from dual_object.replay.observation import Observation, Seen
 
-DIED = Death(False, "died", 0, None, "")
+DIED = Death("crash", "died", 0, None, "")
 
 
 class Answering:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from dual_object.program.values import Ref
 from dual_object.replay.observation import Observation
 
 FAULTS = Path(__file__).parents[2] / "support"
-DEATH = Death(False, "killed by SIGABRT", 1, 0, "")
-HANG = Death(True, "did not answer within 1 s and was killed", 1, 0, "")
+DEATH = Death("crash", "killed by SIGABRT", 1, 0, "")
+HANG = Death("timeout", "did not answer within 1 s and was killed", 1, 0, "")
 
 
 def program(op: str = "square", size: int = 2) -> Program:
@@ -48,12 +49,12 @@ class FakeWorker:
     def _answer(self, names: list[str], together: bool) -> Iterator[list[Observation]]:
         if together:
             if self._dies(names, together):
-                raise Gone(self._death.timed_out)
+                raise Gone(self._death.cause == "timeout")
             yield [Observation() for _ in names]
             return
         for name in names:
             if self._dies([name], together):
-                raise Gone(self._death.timed_out)
+                raise Gone(self._death.cause == "timeout")
             yield [Observation()]
 
     def bury(self, gone: Gone) -> Death:
@@ -107,6 +108,17 @@ def test_death_that_nobody_repeats_is_told() -> None:
     results = worker.result("neg", "cos", "abs")
     assert kinds(results) == ["Observation", "Death", "Observation"]
     assert results[1] is DEATH
+
+
+def test_memory_that_nobody_takes_alone_is_nobodys() -> None:
+    """What three Programs together hold beyond the limit, and none of them alone, is no death of any; one that does so
+    alone is.
+    """
+    full = replace(DEATH, cause="out_of_memory")
+    worker = FakeWorker(lambda names, together: together, full)
+    assert kinds(worker.result("neg", "cos", "abs")) == ["Observation"] * 3
+    worker = FakeWorker(lambda names, together: "cos" in names, full)
+    assert kinds(worker.result("neg", "cos", "abs")) == ["Observation", "Death", "Observation"]
 
 
 def test_death_after_the_last_answer_is_the_last_cases() -> None:
@@ -228,7 +240,7 @@ def test_hang_is_seen_though_nobody_listened(deadly: Supervisor) -> None:
     time.sleep(1.5)
     hung, seen = pending.result()
     assert isinstance(hung, Death)
-    assert (hung.timed_out, hung.how) == (True, "did not answer within 1 s and was killed")
+    assert (hung.cause, hung.how) == ("timeout", "did not answer within 1 s and was killed")
     assert isinstance(seen, Observation)
 
 

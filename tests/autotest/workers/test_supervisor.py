@@ -96,14 +96,14 @@ def test_death_costs_its_own_case(deadly: Supervisor) -> None:
     assert isinstance(first, Observation)
     assert isinstance(last, Observation)
     assert isinstance(dead, Death)
-    assert (dead.timed_out, dead.how, dead.call) == (False, "killed by SIGSEGV", 0)
+    assert (dead.cause, dead.how, dead.call) == ("crash", "killed by SIGSEGV", 0)
     assert last.outputs[1].shape == (3,)
     spawned = deadly.spawned
     deadly.info()
     deadly.timeout = 1.0
     [hung] = deadly.eager([program("tan")])
     assert isinstance(hung, Death)
-    assert (hung.timed_out, hung.how, hung.call) == (True, "did not answer within 1 s and was killed", 0)
+    assert (hung.cause, hung.how, hung.call) == ("timeout", "did not answer within 1 s and was killed", 0)
     assert deadly.spawned == spawned
     assert deadly._worker is None
 
@@ -120,7 +120,16 @@ def test_worker_is_recycled() -> None:
         assert isinstance(seen, Observation)
         assert supervisor.spawned == spawned + 1
         assert not old.is_running()
-    assert supervisor._worker.rss > 0
+    worker = supervisor._worker
+    assert worker.rss > 0
+    assert not worker.grown
+    held = worker._imported
+    worker._memory.limit = held + (100 << 20)  # what a target never gives back comes of all cases
+    worker.rss = held + (50 << 20)
+    assert worker.grown
+    spawned = supervisor.spawned
+    supervisor.eager([program()])
+    assert supervisor.spawned == spawned + 1
     supervisor.close()
 
 
@@ -170,6 +179,17 @@ def test_target_that_cannot_be_loaded(target: str, message: str) -> None:
         supervisor.info()
     assert str(caught.value) == message
     assert supervisor._worker is None
+
+
+def test_target_that_needs_more_memory_to_be_imported() -> None:
+    """A limit below what the target takes to be imported is one sentence, after one try."""
+    supervisor = Supervisor("torch", 60.0, memory=100 << 20)
+    with pytest.raises(EnvironmentFault) as caught:
+        supervisor.info()
+    assert str(caught.value) == (
+        "memory_limit=100 MiB, but should be more than what target 'torch' takes to be imported [--memory-limit]"
+    )
+    assert (supervisor._worker, supervisor.spawned) == (None, 1)
 
 
 def test_target_that_dies_at_import(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,8 +266,12 @@ def test_last_words(warm: Supervisor, monkeypatch: pytest.MonkeyPatch, said: lis
 
 def test_death_in_one_sentence() -> None:
     """A death is how it ended and, where there are any, the last words."""
-    assert Death(False, "killed by SIGABRT", 0, None, "").sentence() == "killed by SIGABRT"
-    assert Death(False, "killed by SIGABRT", 0, None, "Check failed").sentence() == "killed by SIGABRT: Check failed"
+    assert Death("crash", "killed by SIGABRT", 0, None, "").sentence() == "killed by SIGABRT"
+    assert Death("crash", "killed by SIGABRT", 0, None, "Check failed").sentence() == "killed by SIGABRT: Check failed"
+    starved = Death("out_of_memory", "held 1.1 GiB of memory, more than its limit of 1 GiB, and was killed", 0, 0, "x")
+    assert starved.sentence() == (
+        "held 1.1 GiB of memory, more than its limit of 1 GiB, and was killed [--memory-limit]"
+    )
 
 
 def test_close_leaves_nothing(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,5 +39,15 @@ def test_graph_hang():
 
 
 @autotest(n=4, check_graph=False)
+def test_hungry():
+    return torch.erf(plain())
+
+
+@autotest(n=1)
+def test_graph_hungry():
+    return torch.expm1(plain())
+
+
+@autotest(n=4, check_graph=False)
 def test_untouched():
     return torch.square(plain())

@@ -28,6 +28,11 @@ def test_crash():
 
 
 @autotest(n=1, check_graph=False, auto_backward=False)
+def test_hungry():
+    return torch.erf(torch.relu(random_tensor(ndim=2, dim0=4, dim1=3)))
+
+
+@autotest(n=1, check_graph=False, auto_backward=False)
 def test_fickle():
     return torch.asinh(random_tensor(ndim=2, dim0=4, dim1=3))
 
