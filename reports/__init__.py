@@ -24,12 +24,12 @@ if TYPE_CHECKING:
         latest_run,
         load_status,
         plan_run,
-        prune_runs,
         resolve_run,
         runs,
         save_status,
         save_summary,
     )
+    from reports.history import prune_runs
     from reports.junit import junit_property, junit_xml, worst_errors
     from reports.markdown import markdown_text
     from reports.matrix import Cell, Matrix
@@ -66,12 +66,12 @@ _HOMES = {
         "latest_run",
         "load_status",
         "plan_run",
-        "prune_runs",
         "resolve_run",
         "runs",
         "save_status",
         "save_summary",
     ),
+    "reports.history": ("prune_runs",),
     "reports.junit": (
         "junit_property",
         "junit_xml",

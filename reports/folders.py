@@ -1,10 +1,9 @@
-"""Report folders: where runs lie, which is the latest, and which are old enough to go."""
+"""Report folders: where runs lie, and which is the latest."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from reports.summary import Summary
 
 RUN_NAME = re.compile(r"(\d{8}-\d{6})-(\d+)(?:-(\d+))?")
-KEPT_RUNS = 10
 STATUS_NAME = "exit-status"
 
 
@@ -65,24 +63,6 @@ def resolve_run(folder: Path) -> Path:
         )
     is_run = any(folder.glob("records-*.jsonl")) or bool(RUN_NAME.fullmatch(folder.resolve().name))
     return folder if is_run else latest_run(folder)
-
-
-def prune_runs(report_dir: Path, keep: int = KEPT_RUNS) -> list[Path]:
-    """Remove all but the newest `keep` runs and return those removed.
-
-    Raises RecordError naming a run which cannot be removed; one that another process removed meanwhile is
-    no error.
-    """
-    if keep < 1:
-        raise PartError(f"keep={keep!r}, but should be at least 1 [prune_runs]")
-    old = runs(report_dir)[:-keep]
-    for run in old:
-        try:
-            shutil.rmtree(run)
-        except OSError as error:
-            if run.exists():
-                raise RecordError(f"{run} cannot be removed: {error.strerror}; remove it by hand") from error
-    return old
 
 
 def save_summary(run_folder: Path, summary: Summary) -> Path:
@@ -137,6 +117,12 @@ def unwritable(path: Path, reason: str) -> RecordError:
     return RecordError(
         f"{path} cannot be written: {reason}; free the disk or choose another folder with --autotest-report"
     )
+
+
+def started(run: Path) -> datetime:
+    """Return when a run began, by its folder's name."""
+    stamp, _ = _order(run)
+    return datetime.strptime(stamp, "%Y%m%d-%H%M%S").replace(tzinfo=timezone.utc)
 
 
 def _order(run: Path) -> tuple[str, int]:

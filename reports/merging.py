@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reports.errors import MergeError, RecordError
-from reports.folders import load_status, plan_run, prune_runs, resolve_run, save_status
+from reports.folders import load_status, plan_run, resolve_run, save_status
+from reports.history import prune_runs
 from reports.records import Damage, Run, read_run
 from reports.repros import join_repros
 from reports.summary import Summary

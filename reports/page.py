@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 from reports.difference import Change, RunDifference
 from reports.findings import Finding, findings, is_red
+from reports.history import Listed
 from reports.kinds import DEADLY, REFUSALS
 from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
@@ -107,12 +108,12 @@ def render_page(
     summary: Summary,
     base: str,
     changes: RunDifference | str,
-    runs: Sequence[tuple[str, str | None, str]],
+    runs: Sequence[Listed],
 ) -> str:
     """Return index.html.
 
-    `changes` is the difference from the run before, or a sentence why there is none; `runs` are name, link (None: this
-    page) and words of the kept runs.
+    `changes` is the difference from the run before, or a sentence why there is none; `runs` are the kept runs, newest
+    first.
     """
     verdict, _, words = headline(summary).partition(": ")
     return template("index.html.j2").render(
@@ -187,9 +188,7 @@ def _changes(changes: RunDifference) -> list[tuple[str, list[tuple[str, str, str
 def _compared(changes: RunDifference) -> str:
     facts = [f"{fact.name} {fact.before} → {fact.after}" for fact in changes.facts if fact.name != "command"]
     other = f"; {', '.join(facts)}" if facts else ""
-    not_run = len(changes.not_run)
-    rest = f"; {counted(not_run, 'divergence')} of tests that did not run this time" if not_run else ""
-    return f"Against the run before, {changes.before.folder.name}: {changes.headline}{rest}{other}"
+    return f"Against the run before, {changes.before.folder.name}: {changes.headline}{other}"
 
 
 def _facts(summary: Summary) -> list[tuple[str, str, bool]]:
@@ -200,6 +199,7 @@ def _facts(summary: Summary) -> list[tuple[str, str, bool]]:
         ("reference", reference, False),
         ("commit", summary.commit, False),
         ("path", summary.path, False),
+        ("what ran", summary.selection, False),
         ("device", ", ".join(summary.devices), False),
         ("seed", None if summary.seed is None else str(summary.seed), False),
         ("inputs", summary.inputs, False),

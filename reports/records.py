@@ -41,6 +41,7 @@ class RecordWriter:
         inputs: str | None = None,
         commit: str | None = None,
         path: str | None = None,
+        selection: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Create the folder and the file where they are missing, and describe the run."""
@@ -69,6 +70,7 @@ class RecordWriter:
                     "command": command,
                     "commit": commit,
                     "path": path,
+                    "selection": selection,
                 }
             )
         except BaseException:

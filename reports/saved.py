@@ -47,7 +47,7 @@ class Saved:
 
     `ran` holds the tests whose silence means something: those that passed, and those that failed and showed why. One
     that was skipped, never ended, or failed without a divergence says nothing of what it showed before. `target`,
-    `seed`, `inputs`, `commit` and `command` are None where they are not known.
+    `seed`, `inputs`, `commit`, `command` and `selection` are None where they are not known.
     """
 
     folder: Path
@@ -56,6 +56,7 @@ class Saved:
     inputs: str | None
     commit: str | None
     command: str | None
+    selection: str | None
     environment: Mapping[str, str]
     complete: bool
     ran: frozenset[str]
@@ -72,6 +73,7 @@ def saved_of(summary: Summary) -> Saved:
         inputs=summary.inputs,
         commit=summary.commit,
         command=summary.command,
+        selection=summary.selection,
         environment=dict(summary.environment),
         complete=summary.complete,
         ran=_ran(summary.outcomes, rows),
@@ -133,6 +135,7 @@ class _Reader:
             inputs=self._optional(content, "inputs", str),
             commit=self._optional(content, "commit", str),
             command=self._optional(content, "command", str),
+            selection=self._optional(content, "selection", str),
             environment=self._texts(content, "environment"),
             complete=self._part(content, "complete", bool),
             ran=_ran(self._texts(content, "outcomes"), rows),

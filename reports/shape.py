@@ -213,6 +213,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "command": _TEXT,
         "commit": _TEXT_OR_NONE,
         "path": _TEXT_OR_NONE,
+        "selection": (_is_text_or_none, "a string, null or absent"),
     },
     "target": {"environment": _NAMED_TEXTS, "devices": _TEXTS, "time": _TIME_OR_NONE},
     "surface": {"registry": _TEXTS, "touched": _TEXTS, "names": _TEXTS, "time": _TIME_OR_NONE},

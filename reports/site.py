@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from reports.difference import RunDifference, compare_runs
-from reports.errors import RecordError, ReportError
 from reports.findings import findings
-from reports.folders import load_status, replace_text, runs, unwritable
+from reports.folders import replace_text, unwritable
+from reports.history import Past, history, listed
 from reports.page import detail_data, render_page
-from reports.saved import load_saved, saved_of
+from reports.saved import Saved, saved_of
 from reports.summary import Summary
 from reports.templating import script_call
 
 DATA = "report"
-STATUS_WORDS = {0: "aligned", 1: "red", 2: "not finished", 3: "fault of the harness", 5: "no test"}
 
 
 def save_site(run_folder: Path, summary: Summary) -> Path:
@@ -45,39 +45,29 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
         )
         return page
     report = run.parent.parent
-    kept = runs(report)
-    changes = _changes(run, kept, summary)
-    replace_text(page, render_page(summary, f"{DATA}/", changes, [*_listed(run, kept, "../")]))
-    if not kept or kept[-1] != run:
+    every = history(report)
+    changes = _changes(run, every, summary)
+    replace_text(page, render_page(summary, f"{DATA}/", changes, [*listed(every, run, "../")]))
+    if not every or every[-1].folder != run:
         return page
     base = f"runs/{run.name}/{DATA}/"
-    replace_text(report / "index.html", render_page(summary, base, changes, [*_listed(run, kept, "runs/")]))
+    replace_text(report / "index.html", render_page(summary, base, changes, [*listed(every, run, "runs/")]))
     return report / "index.html"
 
 
-def _changes(run: Path, kept: list[Path], summary: Summary) -> RunDifference | str:
-    """The difference from the newest run before this one that has the same target, or why there is none."""
-    problems = []
-    for before in reversed(kept[: kept.index(run)] if run in kept else kept):
-        try:
-            saved = load_saved(before)
-        except ReportError as error:
-            problems.append(str(error))
-            continue
-        if saved.target == summary.target:
-            return compare_runs(saved, saved_of(summary))
+def _changes(run: Path, every: Sequence[Past], summary: Summary) -> RunDifference | str:
+    """The difference from the newest run before this one of the same target and selection, or why there is none.
+
+    What its tests did not come to this time is no difference.
+    """
+    folders = [past.folder for past in every]
+    before = every[: folders.index(run)] if run in folders else every
+    for past in reversed(before):
+        saved = past.saved
+        if isinstance(saved, Saved) and (saved.target, saved.selection) == (summary.target, summary.selection):
+            return replace(compare_runs(saved, saved_of(summary)), not_run=())
+    problems = [str(past.saved) for past in reversed(before) if not isinstance(past.saved, Saved)]
     if problems:
         return f"Not compared with the run before: {problems[0]}"
-    return "No earlier run of this target is kept here to compare with."
-
-
-def _listed(run: Path, kept: list[Path], folder: str) -> Iterator[tuple[str, str | None, str]]:
-    """Name, link and words of the kept runs, newest first."""
-    for other in reversed(kept):
-        try:
-            status = load_status(other)
-        except RecordError:
-            status = None  # its own page tells what is wrong with it
-        words = "" if status is None or other == run else STATUS_WORDS.get(status, "")
-        page = f"{folder}{other.name}/index.html"
-        yield other.name, None if other == run else page, words
+    of = "" if summary.selection is None else f" of {summary.selection}"
+    return f"No earlier run{of} on this target is kept here to compare with."

@@ -173,6 +173,7 @@ class Summary:
         errors: what such tests raised, as far as that is known, by test.
         confirmed: the number of remembered cases that align now.
         forgotten: what was wrong with remembered cases.
+        selection: what chose the tests, such as `suites -k matmul`; None where a run has not said so.
         outcomes, seconds_by_test, lines: by test, its outcome (passed, failed, skipped), its seconds, its first line.
         repros: by the ids of divergences.
     """
@@ -186,6 +187,7 @@ class Summary:
     inputs: str | None
     commit: str | None
     path: str | None
+    selection: str | None
     started: float | None
     seconds: float
     tests: int
@@ -283,6 +285,7 @@ class Summary:
             "command": self.command,
             "commit": self.commit,
             "path": self.path,
+            "selection": self.selection,
             "started": self.started,
             "divergences": [{**row.to_json(), "blame": self._blame(row)} for row in self.divergences],
             "known": [row.to_json() for row in self.known],

@@ -24,6 +24,7 @@ from reports.tolerances import ToleranceTally
 MOST_REASONS = 500
 MOST_SENTENCES = 100
 SLOWEST = 10
+_SHARD = re.compile(r" --shard \d+/\d+$")
 #: How a test may end, the worst first.
 OUTCOMES = ("failed", "passed", "skipped")
 
@@ -93,6 +94,7 @@ class _Tally:
         self._command = ""
         self._commit: str | None = None
         self._path: str | None = None
+        self._selections: dict[str, None] = {}
         self._environment: dict[str, str] = {}
         self._first: float | None = None
         self._last = 0.0
@@ -174,6 +176,8 @@ class _Tally:
         self._command = self._command or record["command"]
         self._commit = self._commit or record["commit"]
         self._path = self._path or record["path"]
+        if record.get("selection") is not None:
+            self._selections[record["selection"]] = None
 
     def _versions(self, record: Record) -> None:
         for name, version in record["environment"].items():
@@ -271,6 +275,12 @@ class _Tally:
             divergences.append(Divergence(**texts, level=level, reason=row["reason"], cases=tuple(cases)))
         return sorted(divergences, key=lambda row: (severity(row.kind), row.fingerprint, row.test))
 
+    def _selection(self) -> str | None:
+        """What was selected; of merged shards, what they are shares of."""
+        if len(self._selections) > 1:
+            self._selections = dict.fromkeys(_SHARD.sub("", selection) for selection in self._selections)
+        return next(iter(self._selections), None)
+
     def summary(self) -> Summary:
         """Return what was counted."""
         rows = self._divergences()
@@ -290,6 +300,7 @@ class _Tally:
             command=self._command,
             commit=self._commit,
             path=self._path,
+            selection=self._selection(),
             started=self._first,
             seconds=0.0 if self._first is None else self._last - self._first,
             tests=len(self._tests),

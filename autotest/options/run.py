@@ -47,6 +47,8 @@ class RunOptions:
     worker: str = "main"
     #: What started the run and what was checked out then, both for people.
     command: str = ""
+    #: What chose its tests, such as `suites -k matmul`.
+    selection: str | None = None
     commit: str | None = None
 
     def validate(self) -> None:

@@ -123,6 +123,7 @@ class Session:
             environment=self.environment(),
             command=self.options.command,
             commit=self.options.commit,
+            selection=self.options.selection,
             path=None if self.options.root is None else str(self.options.root),
         )
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from autotest.options import OPTIONS, RunOptions
+from autotest.run.selection import selection
 from autotest.workers.memory import memory_limit
 
 
@@ -28,7 +29,7 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
         asked[name] /= (worker or {}).get("workercount", 1)
     asked["memory_limit"] = memory_limit(asked["memory_limit"], (worker or {}).get("workercount", 1)) or 0
     about = _about(config, asked) if worker is None else _about_from(worker)
-    return RunOptions(**{**asked, **about}, root=config.rootpath)
+    return RunOptions(**{**asked, **about}, selection=selection(config), root=config.rootpath)
 
 
 def _about(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:

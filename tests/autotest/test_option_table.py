@@ -23,7 +23,7 @@ HOME = Path(__file__).parents[2]
 COMMAND = [option for option in OPTIONS.values() if option.run is not None]
 PYTEST = [option for option in OPTIONS.values() if option.pytest is not None]
 #: Of `RunOptions`: where a run is, which nobody is asked for.
-PLACE = {"folder", "root", "worker", "command", "commit"}
+PLACE = {"folder", "root", "worker", "command", "selection", "commit"}
 
 
 def table(path: str, line: str) -> list[list[str]]:

@@ -382,6 +382,7 @@ def test_random_seed_explores(tmp_path: Path) -> None:
         tmp_path, {"test_two.py": TWO, "test_too.py": TWO}, "-q", "-n", "2", "--autotest-seed", "random"
     )
     assert outcome.status == 0, outcome.out
+    assert {record["selection"] for record in outcome.records("run")} == {"."}
     seeds = {record["seed"] for record in outcome.records("run")}
     assert len(seeds) == 1
     assert outcome.summary["seed"] in seeds

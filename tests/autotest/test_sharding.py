@@ -110,6 +110,8 @@ def test_merged_shards(shards: tuple[Outcome, Outcome], tmp_path: Path) -> None:
     assert "  2 ops aligned in every phase checked\n" in out
     summary = json.loads((tmp_path / "merged" / "summary.json").read_text())
     assert (summary["tests"], summary["cases"], summary["seed"]) == (3, 6, 0)
+    assert [outcome.summary["selection"] for outcome in shards] == [". --shard 1/2", ". --shard 2/2"]
+    assert summary["selection"] == "."
     assert {op: row["eager_forward"]["wrong"] for op, row in summary["matrix"].items()} == {
         "cos": 2,
         "sin": 0,

@@ -1,10 +1,9 @@
-"""Runs lie under runs/, named by time; the newest ten stay."""
+"""Runs lie under runs/, named by time."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from reports import (
     RecordWriter,
     latest_run,
     plan_run,
-    prune_runs,
     resolve_run,
     runs,
 )
@@ -123,37 +121,6 @@ def test_missing_report_folder(tmp_path):
         f"there is no report folder '{tmp_path}/no' in {Path.cwd()}: "
         "run the tests first, or name the folder that was given with --report, or a run in it"
     )
-
-
-def test_prune_keeps_the_newest(tmp_path):
-    """Ten runs stay, and what is not a run stays too."""
-    made = [made_run(tmp_path, 0, NOON + timedelta(minutes=minute)) for minute in range(12)]
-    (tmp_path / "runs" / "mine").mkdir()
-    (tmp_path / "runs" / "20250101-000000-0").symlink_to(tmp_path)
-    assert prune_runs(tmp_path) == made[:2]
-    assert runs(tmp_path) == made[2:]
-    assert (tmp_path / "runs" / "mine").is_dir()
-    assert (tmp_path / "runs" / "20250101-000000-0").is_symlink()
-
-
-def test_run_that_cannot_be_removed(tmp_path, monkeypatch):
-    """A run which stays in spite of pruning is named."""
-    old, _ = made_run(tmp_path, 0, NOON, 1), made_run(tmp_path, 0, NOON, 2)
-
-    def refuse(path):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(shutil, "rmtree", refuse)
-    with pytest.raises(RecordError) as caught:
-        prune_runs(tmp_path, keep=1)
-    assert str(caught.value) == f"{old} cannot be removed: Permission denied; remove it by hand"
-
-
-def test_prune_keeps_one_at_least(tmp_path):
-    """Keeping none would remove the run that just ended."""
-    with pytest.raises(PartError) as caught:
-        prune_runs(tmp_path, keep=0)
-    assert str(caught.value) == "keep=0, but should be at least 1 [prune_runs]"
 
 
 def test_summary_is_saved_twice(tmp_path, summed):

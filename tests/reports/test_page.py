@@ -11,6 +11,7 @@ import pytest
 from reports import page as pages
 from reports.difference import compare_runs
 from reports.findings import findings
+from reports.history import Listed
 from reports.page import detail_data, family, index_data, render_page
 from reports.saved import saved_of
 
@@ -292,7 +293,7 @@ def test_empty_run(summed):
     data = read.data
     for name in ("phases", "families", "tests", "ops", "divergences"):
         assert data[name] == []
-    assert ("button", "tab-run") not in {(tag, attrs.get("id")) for tag, attrs in read.tags}
+    assert not {("button", "tab-run"), ("button", "tab-runs")} & {(tag, attrs.get("id")) for tag, attrs in read.tags}
 
 
 def test_facts(summed, case, ended):
@@ -409,11 +410,15 @@ def test_no_changes_are_explained(summed):
 
 def test_kept_runs(summed):
     """Kept runs are links, this one is not."""
-    runs = [("20260102-1", None, ""), ("20260101-1", "../20260101-1/index.html", "red")]
+    runs = [
+        Listed("20260102-1", None, "", "suites on oneflow", 7, 3),
+        Listed("20260101-1", "../20260101-1/index.html", "red", "", None, None),
+    ]
     read = shown(summed(), runs=runs)
     assert [attrs["href"] for tag, attrs in read.tags if tag == "a"] == ["../20260101-1/index.html"]
-    assert read.after("20260102-1") == "this page"
-    assert read.after("20260101-1") == "red"
+    told = read.said[read.said.index("20260102-1") :]
+    assert told[:7] == ["20260102-1", "this page", "3", "7", "suites on oneflow", "20260101-1", "red"]
+    assert read.after("Kept runs") == "2"
 
 
 def test_hostile_text_is_inert(summed, case, row, ended, evidence, lay, header):
@@ -442,7 +447,7 @@ def test_hostile_text_is_inert(summed, case, row, ended, evidence, lay, header):
         )
     )
     changes = compare_runs(saved_of(plain), saved_of(hostile))
-    text = render_page(hostile, "report/", changes, [(HOSTILE, HOSTILE, HOSTILE)])
+    text = render_page(hostile, "report/", changes, [Listed(HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, 1)])
     read = Read(text)
     assert [tag for tag, _ in read.tags].count("script") == 2
     assert "<script>alert" not in text

@@ -57,6 +57,7 @@ def test_first_line_describes_the_run(writer):
             "command": "pytest",
             "commit": None,
             "path": None,
+            "selection": None,
         }
     ]
 
@@ -92,12 +93,11 @@ def test_each_record_is_on_disk_before_close(writer):
 
 
 def test_run_of_a_commit(tmp_path):
-    """The commit and the path that a run is of stand in its first line."""
-    with RecordWriter(
-        tmp_path, "m", seed=0, target="t", environment={}, command="c", commit="0123", path="/w"
-    ) as opened:
+    """The commit and the path that a run is of, and what chose its tests, stand in its first line."""
+    facts = {"commit": "0123", "path": "/w", "selection": "suites"}
+    with RecordWriter(tmp_path, "m", seed=0, target="t", environment={}, command="c", **facts) as opened:
         [line] = lines_of(opened)
-    assert (line["commit"], line["path"]) == ("0123", "/w")
+    assert {name: line[name] for name in facts} == facts
 
 
 def test_what_is_written_is_read(writer):

@@ -118,7 +118,9 @@ def test_run_outside_of_a_report(made, tmp_path):
 
 def test_first_run(made):
     """The first run has nothing to be compared with."""
-    assert words_of(saved(made(FIRST))) == "No earlier run of this target is kept here to compare with."
+    assert words_of(saved(made(FIRST))) == "No earlier run on this target is kept here to compare with."
+    of = "No earlier run of suites -k relu on this target is kept here to compare with."
+    assert words_of(saved(made(SECOND, selection="suites -k relu"))) == of
 
 
 def test_run_before_is_compared(made):
@@ -144,10 +146,20 @@ def test_run_before_of_another_target(made):
     )
 
 
+def test_run_before_of_another_selection(made, ended):
+    """Runs of other tests in between are passed over, and what this one did not come to is no difference."""
+    rows = {"fingerprint": "oneflow/a"}, {"fingerprint": "oneflow/b", "test": "test_x.py::test_b"}
+    made(FIRST, *rows, selection="suites")
+    made(SECOND, selection="suites -k relu")
+    run = made(THIRD, rows[0], selection="suites")
+    assert words_of(saved(run)) == f"Against the run before, {FIRST}: the same: 1 divergence"
+    assert "oneflow/b" not in (run / "index.html").read_text()
+
+
 def test_no_earlier_run_of_the_target(made):
     """Where all runs before were of another target, nothing is compared."""
     made(FIRST, target="torch")
-    assert words_of(saved(made(SECOND))) == "No earlier run of this target is kept here to compare with."
+    assert words_of(saved(made(SECOND))) == "No earlier run on this target is kept here to compare with."
 
 
 @pytest.mark.parametrize(
@@ -189,16 +201,14 @@ def test_kept_runs_are_listed(made):
     save_status(runs[0], 1)
     save_status(runs[1], 0)
     pages = [saved(run) for run in runs]
-    listed = (
-        r'<li>(?:<a href="(.*?)">|<b aria-current="page">)(\d{8}-.*?)</(?:a|b)>(?: <span class="soft">(.*?)</span>)?'
-    )
+    listed = r'<tr>\s*<td>(?:<a href="(.*?)">|<b aria-current="page">)(\d{8}-.*?)</(?:a|b)></td>\s*<td>(.*?)</td>'
     assert re.findall(listed, pages[2].read_text()) == [
         ("", THIRD, "this page"),
         (f"runs/{SECOND}/index.html", SECOND, "aligned"),
         (f"runs/{FIRST}/index.html", FIRST, "red"),
     ]
     assert re.findall(listed, pages[1].read_text()) == [
-        (f"../{THIRD}/index.html", THIRD, ""),
+        (f"../{THIRD}/index.html", THIRD, "never ended"),
         ("", SECOND, "this page"),
         (f"../{FIRST}/index.html", FIRST, "red"),
     ]
@@ -210,7 +220,8 @@ def test_kept_runs_are_listed(made):
 def test_status_that_is_none(made):
     """A run whose exit status cannot be read is listed without words."""
     (made(FIRST) / "exit-status").write_text("fine\n")
-    assert f'<a href="runs/{FIRST}/index.html">{FIRST}</a></li>' in saved(made(SECOND)).read_text()
+    text = saved(made(SECOND)).read_text()
+    assert f'<a href="runs/{FIRST}/index.html">{FIRST}</a></td>\n          <td></td>' in text
 
 
 def test_unwritable_data_folder(made):

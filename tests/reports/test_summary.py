@@ -18,6 +18,7 @@ def test_keys(summed, case, ended, row, evidence):
         *("cases", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out"),
         *("out_of_memory", "tests", "seconds"),
         *("seed", "inputs", "random", "graph", "target", "devices", "environment", "command", "commit", "path"),
+        "selection",
         "started",
         *(
             "divergences",

@@ -266,9 +266,13 @@ def test_facts_of_the_run(lay, header, case, ended):
         {**ended("t::c", outcome="failed"), "line": None},
         worker="gw1",
     )
-    lay(header(commit="d", path="/c"), worker="gw2")
+    lay(header(commit="d", path="/c", selection="suites --shard 1/2"), worker="gw2")
+    assert summarize(read_run(folder)).selection == "suites --shard 1/2"
+    lay(header(commit="d", path="/c", selection="suites --shard 2/2"), worker="gw2")
+    lay(header(commit="d", path="/c", selection="suites --shard 1/2"), worker="gw3")
     summary = summarize(read_run(folder))
     assert (summary.command, summary.commit, summary.path, summary.started) == ("pytest", "c", "/a", 99.0)
+    assert summary.selection == "suites"  # of which two shards are shares
     assert summary.devices == ("cpu", "cuda:0")
     assert summary.outcomes == {"t::a": "passed", "t::b": "skipped", "t::c": "failed"}
     assert summary.lines == {"t::a": 12, "t::b": 12}

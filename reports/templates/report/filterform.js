@@ -5,7 +5,7 @@ import { button, byId, el } from "./elements.js";
 import { spaced } from "./words.js";
 
 // Which filters mean something in which view.
-const APPLIES = { divergences: FILTERS, matrix: FILTERS, coverage: ["text", "op", "phase"], run: [] };
+const APPLIES = { divergences: FILTERS, matrix: FILTERS, coverage: ["text", "op", "phase"], run: [], runs: [] };
 const LABELS = { level: "outcome" };
 
 export class FilterForm {

@@ -26,8 +26,8 @@ const tabs = new Tabs(run, navigation);
 const form = new FilterForm(run, navigation);
 const parts = { run, navigation, form, paging, files };
 const divergences = new DivergenceList(parts);
-// The view of the run is written by the template and stays as it is.
-const views = { divergences, matrix: new Matrix(parts), coverage: new Coverage(parts), run: null };
+// The views of the run and of the kept runs are written by the template and stay as they are.
+const views = { divergences, matrix: new Matrix(parts), coverage: new Coverage(parts), run: null, runs: null };
 new Keyboard({ navigation, form, divergences }).listen();
 watchCopyButtons();
 

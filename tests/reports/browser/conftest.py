@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reports.history import Listed
 from reports.templating import script, script_call, script_data, style, template
 
 if TYPE_CHECKING:
@@ -156,8 +157,15 @@ def sample_top() -> Data:
         ],
         "slowest": [("4.21 s", "suites/test_activation.py::test_prelu"), ("3.05 s", f"suites/test_x.py::{HOSTILE}")],
         "runs": [
-            ("20261120-121747-0-23308", None, "DIVERGENT, 4 divergences"),
-            ("20261119-101500-0-4711", "../20261119-101500-0-4711/index.html", "aligned"),
+            Listed("20261120-121747-0-23308", None, "", "suites on oneflow", 812, 4),
+            Listed(
+                "20261119-101500-0-4711",
+                "../20261119-101500-0-4711/index.html",
+                "aligned",
+                "suites/test_matmul.py -k einsum on oneflow",
+                1,
+                0,
+            ),
         ],
     }
 

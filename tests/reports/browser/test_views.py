@@ -102,16 +102,29 @@ def test_coverage_file_missing(view, page_file):
 
 
 def test_run(view, page_file):
-    """The run view has notices, why cases were not in a graph, the slowest tests, and links to kept runs."""
+    """The run view has notices, why cases were not in a graph, and the slowest tests."""
     page = view(page_file, "#view=run").page
     assert page.locator("#tab-run").inner_text() == "Run 2 notices"
     assert page.locator("#view-run h2").all_inner_texts() == [
-        "Failed without a divergence", "Skipped cases, by reason", "Static graph", "Slowest tests", "Kept runs",
-    ]  # fmt: skip
-    assert page.locator("#view-run .runs li").all_inner_texts() == [
-        "20261120-121747-0-23308 this page DIVERGENT, 4 divergences", "20261119-101500-0-4711 aligned",
+        "Failed without a divergence", "Skipped cases, by reason", "Static graph", "Slowest tests",
     ]  # fmt: skip
     assert page.locator("#filters").is_hidden()
+
+
+def test_kept_runs(view, page_file):
+    """The kept runs have a view of their own: how each ended, its new divergences, tests, and what ran."""
+    watched = view(page_file)
+    page = watched.page
+    page.locator("#tab-runs").click()
+    assert page.locator("#tab-runs").inner_text() == "Kept runs 2"
+    assert [row.split("\t") for row in page.locator("#view-runs tbody tr").all_inner_texts()] == [
+        ["20261120-121747-0-23308", "this page", "4", "812", "suites on oneflow"],
+        ["20261119-101500-0-4711", "aligned", "0", "1", "suites/test_matmul.py -k einsum on oneflow"],
+    ]
+    assert page.locator("#filters").is_hidden()
+    assert page.locator("#view-runs a").get_attribute("href") == "../20261119-101500-0-4711/index.html"
+    assert page.evaluate("location.hash") == "#view=runs"
+    assert watched.errors == []
 
 
 def test_without_script(view, page_file):
@@ -163,8 +176,8 @@ def test_tabs_by_keyboard(view, page_file):
     assert page.locator("#view-matrix").is_visible()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    assert page.locator("#view-run").is_visible()
-    assert page.evaluate("document.activeElement.id") == "tab-run"
+    assert page.locator("#view-runs").is_visible()
+    assert page.evaluate("document.activeElement.id") == "tab-runs"
     assert page.locator("[role=tab][tabindex='0']").count() == 1
 
 
