@@ -143,7 +143,7 @@ def _ended(past: Past) -> str:
         status = load_status(past.folder)
     except RecordError:
         return ""  # its own page tells what is wrong with it
-    return "never ended" if status is None else STATUS_WORDS.get(status, "")
+    return "not ended" if status is None else STATUS_WORDS.get(status, "")
 
 
 __all__ = ["Listed", "Past", "history", "listed", "prune_runs"]

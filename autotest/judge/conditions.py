@@ -2,12 +2,13 @@
 
 A wrong value at NaN and one at ordinary numbers are two faults, a wrong value in eight layouts is one. So each property
 that an input has beyond the ordinary is taken away from the least Program known to show the divergence, and it is run
-again on both sides. What no longer shows then needs the property: it is a fact of the fingerprint.
+again on both sides. What no longer shows then needs the property: it is a fact of the fingerprint. A target that fails
+at times would not show it then by chance: what is claimed has held in repeated runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +38,8 @@ CLASSES = ("nan", "inf", "huge", "subnormal", "zero", "kink", "tie")
 GREAT = 1 << 24
 #: Where activations bend and numbers are rounded in two ways: halves and integers up to here.
 KINKS = 8
+#: So many runs with a property must all show a divergence, and as many without it none, for the divergence to need it.
+TRIALS = 3
 #: (phase, kind) of every difference that a Program shows.
 PhaseKinds = frozenset[tuple[str, str]]
 
@@ -77,19 +80,26 @@ class Facts:
         key = (divergence.op, difference.phase, difference.kind, graph, has)
         if key not in self.known:
             wanted = (difference.phase, difference.kind)
-            self.known[key] = tuple(self._needed(program, wanted, graph))
+            self.known[key] = self._facts(program, wanted, graph)
         return replace(divergence, facts=self.known[key])
 
-    def _needed(self, program: Program, wanted: tuple[str, str], graph: bool) -> Iterator[str]:
-        """One property after the other is taken away; what can go stays away."""
+    def _facts(self, program: Program, wanted: tuple[str, str], graph: bool) -> tuple[str, ...]:
+        """What a Program's divergence needs; nothing where it does not show at each run, for then nobody knows."""
 
         def stands(candidate: Program) -> bool:
             return wanted in self._phase_kinds(candidate, graph)
 
-        # What does not show on its own needs nothing of its inputs that could be found out. Each experiment with what
-        # ends the target costs a process: such a Program is taken at its word.
-        if wanted[1] != "crash" and not stands(program):
-            return
+        # Each experiment with what ends the target costs a process: such a Program is taken at its word.
+        trusted = wanted[1] == "crash"
+        if not (trusted or stands(program)):
+            return ()
+        needed = tuple(self._needed(program, lambda candidate: any(stands(candidate) for _ in range(TRIALS))))
+        if needed and not trusted and not all(stands(program) for _ in range(TRIALS - 1)):
+            return ()
+        return needed
+
+    def _needed(self, program: Program, stands: Callable[[Program], bool]) -> Iterator[str]:
+        """One property after the other is taken away; what can go stays away."""
         laid = [_layout(x) for x in program.inputs]
         if any(laid):
             plain = _with(program, _contiguous)
@@ -113,7 +123,7 @@ class Facts:
             else:
                 yield name
 
-    def _class(self, program: Program, classes: Sequence[str], stands: Any) -> str:
+    def _class(self, program: Program, classes: Sequence[str], stands: Callable[[Program], bool]) -> str:
         """The first class of values that alone is enough for the divergence to show, such as `nan`; `special` where
         none is.
         """

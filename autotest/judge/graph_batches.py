@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autotest.cases.case import Case
 from autotest.judge.second_call import Draw
@@ -11,6 +11,8 @@ from autotest.options import GraphBackward
 from autotest.workers.alone import GraphResult
 from autotest.workers.protocol import Death, GraphFailure, GraphTarget
 from dual_object.program.program import Program
+from dual_object.replay.adapter import GraphRefusal
+from dual_object.replay.observation import Observation
 from dual_object.replay.second_call import SecondCall
 
 #: A graph is filled to so many ops (a third of the cost per case against one case per graph; more gains nothing) ...
@@ -26,7 +28,8 @@ MAX_DEATHS = 6
 class GraphRun:
     """One case's result in a graph; `batched` when others were in it, `backward` when its gradients were asked for.
 
-    `second` is what the graph was called again with, or why it was not.
+    `second` is what the graph was called again with, or why it was not. `once` is how a graph that the case shared
+    ended the target, which raised instead when it ran again with fewer.
     """
 
     case: Case
@@ -35,6 +38,7 @@ class GraphRun:
     result: GraphResult | None
     reason: str | None = None
     second: SecondCall | str = "not asked for"
+    once: Death | None = None
 
 
 def backward_share(cases: Sequence[Case], mode: GraphBackward) -> set[str]:
@@ -104,15 +108,10 @@ class GraphPhase:
             for case in batch:
                 yield GraphRun(case, backward, False, None, reason)
             return
-        gradients = [case.gradient_keys() for case in batch] if backward else None
-        programs = [case.program for case in batch]
-        if self._again is None:
-            seconds: list[SecondCall | str] = ["not asked for"] * len(batch)
-            answer = self._target.graph(programs, gradients)
-        else:
+        seconds: list[SecondCall | str] = ["not asked for"] * len(batch)
+        if self._again is not None:
             seconds = [self._again(case) for case in batch]
-            values = [None if isinstance(second, str) else second.arrays for second in seconds]
-            answer = self._target.graph(programs, gradients, values)
+        answer = self._graph(batch, backward, seconds)
         if isinstance(answer, list):
             for case, result, second in zip(batch, answer, seconds, strict=True):
                 yield GraphRun(case, backward, len(batch) > 1, result, second=second)
@@ -123,13 +122,39 @@ class GraphPhase:
             return
         half = len(batch) // 2
         runs = [*self._narrow(batch[:half], backward), *self._narrow(batch[half:], backward)]
-        blamed = any(isinstance(run.result, (Death, GraphFailure)) for run in runs)
+        if isinstance(answer, Death) and answer.cause == "crash":
+            runs = self._with_raised(runs, backward, answer)
+        blamed = any(isinstance(run.result, (Death, GraphFailure)) or run.once for run in runs)
         skipped = any(run.result is None for run in runs)
         # Memory that no half takes alone was that of all cases together, and nobody's fault.
         full = isinstance(answer, Death) and answer.cause == "out_of_memory"
-        for position, run in enumerate(runs):
+        sound = [run.case for run in runs if isinstance(run.result, Observation)]
+        for run in runs:
             # Each half runs alone: only together they fail.
-            if position == 0 and not (blamed or skipped or full):
+            if run.case is (sound or batch)[0] and not (blamed or skipped or full):
                 yield GraphRun(run.case, backward, True, answer)
             else:
                 yield run
+
+    def _with_raised(self, runs: list[GraphRun], backward: bool, death: Death) -> list[GraphRun]:
+        """The runs of a batch that has ended the target. Where a case raises alone, and the others do not end it
+        without that one, the batch has raised, too: the death is told with the first such case.
+        """
+        if any(isinstance(run.result, (Death, GraphFailure)) or run.once for run in runs):
+            return runs
+        raised = [run for run in runs if isinstance(run.result, GraphRefusal) and not run.result.skipped]
+        sound = [run.case for run in runs if isinstance(run.result, Observation)]
+        if not raised or (len(sound) > 1 and not isinstance(self._graph(sound, backward), list)):
+            return runs
+        return [replace(run, once=death) if run is raised[0] else run for run in runs]
+
+    def _graph(
+        self, batch: Sequence[Case], backward: bool, seconds: Sequence[SecondCall | str] = ()
+    ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
+        """One graph of all of a batch, called again where there are second calls."""
+        gradients = [case.gradient_keys() for case in batch] if backward else None
+        programs = [case.program for case in batch]
+        if self._again is None or not seconds:
+            return self._target.graph(programs, gradients)
+        values = [None if isinstance(second, str) else second.arrays for second in seconds]
+        return self._target.graph(programs, gradients, values)

@@ -4,7 +4,7 @@ localizes what differs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from autotest.judge.distributions import random_calls, sample_differences, way
 from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.localization import localize, localize_death, of_death, of_refusal, of_refused_draw
+from autotest.judge.repetition import nondeterministic, settled
 from autotest.judge.second_call import drawing
 from autotest.judge.survey import Survey
 from autotest.options import TestOptions
@@ -49,6 +50,8 @@ MOST_WAYS = 4
 class Judge:
     """Judges the cases of one test and one origin on one target; of several ranks, in `consensus` with the others.
 
+    A crash that is not `known` is run again: it may be one of several ways in which the target fails by chance.
+
     What it has found in some cases spares it work on later ones. Remembered cases have a judge of their own, so that a
     run's own cases get the same verdicts whatever is remembered.
     """
@@ -61,6 +64,7 @@ class Judge:
         survey: Survey | None = None,
         consensus: Consensus | None = None,
         dialect: Dialect | None = None,
+        known: Callable[[Divergence], bool] = lambda divergence: False,
     ) -> None:
         self.reference = reference
         self.target = target
@@ -68,6 +72,7 @@ class Judge:
         self.survey = survey
         self._consensus = consensus or Consensus()
         self._dialect = dialect or Dialect()
+        self._known = known
         # Several ranks would have to agree on what a second call shows, too.
         self._phase = GraphPhase(target, drawing(reference) if self._consensus.alone else None)
         self._facts = Facts(reference, target, options.rules)
@@ -102,7 +107,7 @@ class Judge:
     def _judge_eager(self, judgement: Judgement, answer: Observation | Death) -> None:
         case = judgement.case
         if isinstance(answer, Death):
-            self._died(judgement, answer, "eager_forward")
+            self._died(judgement, answer, "eager_forward", ())
             return
         judgement.sides.eager = answer
         if self.options.grad_order == 2:
@@ -137,9 +142,9 @@ class Judge:
         if isinstance(run.result, Observation):
             self._judge_graph_result(judgement, run, run.result)
         elif isinstance(run.result, Death):
-            self._died(judgement, run.result, "graph_forward")
+            self._died(judgement, run.result, "graph_forward", run.case.gradient_keys() if run.backward else ())
         elif run.result is not None and not _skipped(run.result):
-            self._graph_refused(judgement, run.result, run.batched)
+            self._graph_refused(judgement, run.result, run)
 
     def _judge_graph_result(self, judgement: Judgement, run: GraphRun, result: Observation) -> None:
         case = run.case
@@ -204,14 +209,16 @@ class Judge:
             return against_eager  # where eager gives another lawful answer, a graph that agrees with it does so too
         return compare(case.program, case.reference, result, rules, graph=True)
 
-    def _graph_refused(self, judgement: Judgement, result: GraphRefusal | GraphFailure, batched: bool) -> None:
+    def _graph_refused(self, judgement: Judgement, result: GraphRefusal | GraphFailure, run: GraphRun) -> None:
         program = judgement.case.program
-        if batched and isinstance(result, GraphFailure):
+        if run.batched and isinstance(result, GraphFailure):
             message = f"its graph raised {result.classes[0]}: {result.message}; alone in its graph it does not"
             together = Difference("graph_forward", "batch_only", "the program", message)
             self._keep(judgement, [together], [Divergence(together, program, None)])
         else:
             [refused] = self._with_conditions([of_refusal(program, result)], graph=True)
+            if run.once is not None:
+                refused = nondeterministic(refused, f"in a graph with others the target {run.once.sentence()}")
             self._keep(judgement, [refused.difference], [refused])
             if self._dialect.passes_graph(self.reference, self.target, program):
                 judgement.unseen.append(refused)
@@ -240,19 +247,40 @@ class Judge:
         case = judgement.case
         judgement.unseen += self._dialect.unseen(differences, divergences, case.program, backward=case.backward)
 
-    def _died(self, judgement: Judgement, death: Death, phase: Literal["eager_forward", "graph_forward"]) -> None:
+    def _died(
+        self,
+        judgement: Judgement,
+        death: Death,
+        phase: Literal["eager_forward", "graph_forward"],
+        gradients: Sequence[str],
+    ) -> None:
         judgement.death = death
         program = judgement.case.program
         divergence = of_death(program, death, phase)
         signature = (divergence.call, *self._signature(program, [divergence.difference]))
         _, known = self._localized.get(signature, (0, []))
         if not known:  # each look at it costs a worker
-            localized = localize_death(self.reference, self.target, divergence)
-            known = self._with_conditions([localized], graph=phase == "graph_forward")
+            known = [self._look_at_death(judgement.case, divergence, gradients)]
             self._localized[signature] = (1, known)
-        difference = replace(divergence.difference, call=known[0].call)
-        blamed = replace(known[0], difference=difference, program=program, last_words=divergence.last_words)
-        self._keep(judgement, [divergence.difference], [blamed])
+        blamed = replace(known[0], program=program)
+        if known[0].program is not program and known[0].difference.kind == divergence.difference.kind:
+            difference = replace(divergence.difference, call=known[0].call)
+            blamed = replace(blamed, difference=difference, last_words=divergence.last_words)
+        self._keep(judgement, [blamed.difference], [blamed])
+
+    def _look_at_death(self, case: Case, death: Divergence, gradients: Sequence[str]) -> Divergence:
+        """What a death is told as: blamed on a call, or as what comes instead when it does not come back."""
+        graph = in_graph(death.difference.phase)
+        [localized] = self._with_conditions([localize_death(self.reference, self.target, death)], graph=graph)
+        if death.difference.kind != "crash" or self._known(localized) or not self._consensus.alone:
+            return localized
+        rules = self.options.rules
+        instead = settled(self.reference, self.target, death, case.reference, rules, gradients)
+        if instead is None:
+            return localized
+        if instead.difference.kind == "crash":  # by chance: what its inputs have did not bring it about
+            return instead
+        return self._with_conditions([instead], graph=graph)[0]
 
     def _localize(self, judgement: Judgement, differences: Sequence[Difference], *, graph: bool) -> list[Divergence]:
         """Run the calls of the first `LOCALIZED` such cases one by one; later cases of the same ops share what was

@@ -211,7 +211,7 @@ class TestRun:
         """
         reference = self.session.reference
         consensus = self.verdicts.consensus = replayer.consensus
-        judge = Judge(reference, replayer.target, self.options, self._survey, consensus, self._dialect)
+        judge = Judge(reference, replayer.target, self.options, self._survey, consensus, self._dialect, self._known)
         line = _Line(replayer, judge)
         self._accepted = 0
         for index in indices:
@@ -240,6 +240,10 @@ class TestRun:
                 self._judge(line)
         self._submit(line)
         self._judge_all(line)
+
+    def _known(self, divergence: Divergence) -> bool:
+        """Whether the ledger has a divergence."""
+        return self.ledger.find(divergence.fingerprint(self.session.options.target)) is not None
 
     def _record(self, line: _Line, index: int, origin: Origin | None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""

@@ -138,7 +138,7 @@ def test_listing(made, tmp_path):
     assert list(listed(history(tmp_path), here, "../")) == [
         Listed("20260102-120300-0-1", None, "", "suites -k relu on torch", 1, 0),
         Listed("20260102-120200-0-1", "../20260102-120200-0-1/index.html", "", "oneflow", 1, 0),
-        Listed("20260102-120100-0-1", "../20260102-120100-0-1/index.html", "never ended", "", None, None),
+        Listed("20260102-120100-0-1", "../20260102-120100-0-1/index.html", "not ended", "", None, None),
         Listed("20260102-120000-0-1", "../20260102-120000-0-1/index.html", "red", "suites on oneflow", 3, 2),
     ]
 

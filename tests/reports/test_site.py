@@ -208,7 +208,7 @@ def test_kept_runs_are_listed(made):
         (f"runs/{FIRST}/index.html", FIRST, "red"),
     ]
     assert re.findall(listed, pages[1].read_text()) == [
-        (f"../{THIRD}/index.html", THIRD, "never ended"),
+        (f"../{THIRD}/index.html", THIRD, "not ended"),
         ("", SECOND, "this page"),
         (f"../{FIRST}/index.html", FIRST, "red"),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -157,13 +158,29 @@ def test_ordinary_inputs_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         [divergence] = finder.with_conditions([Divergence(difference, program, 0)], graph=False)
         assert divergence.facts == ("nan",)
-    assert target.asked == 3  # for the divergence, for it again, and without its property
+    # For the divergence, for it again, three times without its property, and twice more with it.
+    assert target.asked == 7
 
 
 def test_what_does_not_show_again_has_no_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where taking a property away changes nothing, for there is nothing any more, the property is not blamed."""
     shown = iter([True])
     assert facts(exp_of([0.1, NAN, 0.3]), Faulty(wrong_where(lambda x: next(shown, False)), monkeypatch)) == ()
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        (True, True, False),  # it shows without the tie, too
+        (True, False),  # it does not come back
+        (True, True, False, False, False, True, False),  # it comes back at times
+    ],
+)
+def test_what_shows_by_chance_has_no_facts(monkeypatch: pytest.MonkeyPatch, shown: tuple[bool, ...]) -> None:
+    """A fault that shows at some runs, whatever is in its inputs, needs nothing of them."""
+    turns = cycle(shown)
+    fault = wrong_where(lambda x: next(turns))
+    assert facts(exp_of([0.1, 0.1, 0.2]), Faulty(fault, monkeypatch)) == ()
 
 
 @pytest.mark.parametrize(

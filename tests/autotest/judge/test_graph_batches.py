@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -160,6 +161,62 @@ def test_failure_that_needs_company_is_batched() -> None:
         (0, True, True),
         (1, False, False),
     ]
+
+
+def test_memory_that_needs_company_is_nobodys() -> None:
+    """A batch that holds too much although its halves do not is nobody's failure; a case that does so alone has it."""
+    full = replace(DEATH, cause="out_of_memory")
+    runs = list(GraphPhase(FakeTarget(lambda ops: full if len(ops) > 1 else None)).run(cases(2), set()))
+    assert [type(run.result) for run in runs] == [Observation, Observation]
+    runs = list(GraphPhase(FakeTarget(lambda ops: full)).run(cases(1), set()))
+    assert [run.result for run in runs] == [full]
+
+
+REFUSAL = GraphRefusal(False, 0, ("RuntimeError",), "no")
+
+
+def refusing(deadly: int) -> FakeTarget:
+    """A target that dies of so many cases together, and refuses each where they are fewer."""
+    fake = FakeTarget(lambda ops: None)
+    fake.fails = lambda ops: DEATH if len(ops) >= deadly else [REFUSAL for _ in ops]
+    return fake
+
+
+@pytest.mark.parametrize("deadly", [2, 4])
+def test_batch_that_dies_of_what_its_cases_raise(deadly: int) -> None:
+    """Where each case raises alone, the death of the batch is told beside the first of them, once."""
+    runs = list(GraphPhase(refusing(deadly)).run(cases(4), set()))
+    assert [run.result for run in runs] == [REFUSAL] * 4
+    assert [run.once for run in runs].count(DEATH) == (1 if deadly == 4 else 2)
+    assert runs[0].once is DEATH
+
+
+def test_death_of_a_batch_without_the_case_that_raises() -> None:
+    """Where the others end the target together without it, too, the death is theirs."""
+    drawn = cases(4)
+    drawn[0] = case(0, "bad")
+    fake = FakeTarget(lambda ops: None)
+
+    def fails(ops: list[str]) -> Answer | None:
+        alone = [REFUSAL if op == "bad" else Observation() for op in ops]
+        return DEATH if len([op for op in ops if op != "bad"]) > 2 else alone
+
+    fake.fails = fails
+    runs = list(GraphPhase(fake).run(drawn, set()))
+    assert [run.result if run.result in (REFUSAL, DEATH) else "sound" for run in runs] == [
+        *(REFUSAL, DEATH, "sound", "sound")
+    ]
+    assert [run.once for run in runs] == [None] * 4
+    assert [size for size, _ in fake.asked] == [4, 2, 2, 3]
+
+
+def test_batch_that_is_skipped_has_raised_nothing() -> None:
+    """A case without a graph explains no death."""
+    skipped = GraphRefusal(True, None, (), "none here")
+    fake = FakeTarget(lambda ops: None)
+    fake.fails = lambda ops: DEATH if len(ops) > 1 else [skipped]
+    runs = list(GraphPhase(fake).run(cases(2), set()))
+    assert [(run.result, run.once) for run in runs] == [(DEATH, None), (skipped, None)]
 
 
 def test_graph_phase_gives_up_after_six_workers() -> None:

@@ -19,7 +19,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.adapter import GraphRefusal, TargetInfo
-from dual_object.replay.observation import Observation
+from dual_object.replay.observation import Failure, Observation
 from dual_object.replay.replay import Replay
 
 #: What a target's graph gives for each Program that it is asked for, by what eager gives for it.
@@ -76,7 +76,7 @@ def wrong_exp(seen: Observation, program: Program) -> Observation:
 
 def program(*ops: str) -> Program:
     """These functions, one after the other, of two numbers."""
-    x = Input(0, "", np.array([0.25, 0.5], np.float32), "float32")
+    x = Input(0, "", np.array([0.3, 0.7], np.float32), "float32")
     return Program(
         [x], [Call("function", op, (Ref(i),), {}, out=Ref(i + 1)) for i, op in enumerate(ops)], Ref(len(ops))
     )
@@ -182,6 +182,101 @@ def test_eager_death() -> None:
     assert (judgement.verdict, told(judgement)) == ("crashed", [("eager_forward", "crash", "exp")])
     assert judgement.graph.record()["forward"] == "its eager run failed"
     assert target.graphs == []
+
+
+RAISED = Observation(failures=[Failure(0, "exception", ("RuntimeError",), "no")], ended=True)
+BY_CHANCE = "; nondeterministic: "
+
+
+def in_turn(*answers: Any) -> Callable[..., Any]:
+    """One answer after the other, the last one from then on; None stands for what the target really computes."""
+    left = list(answers)
+
+    def answer(seen: Any, program: Any = None) -> Any:
+        chosen = left.pop(0) if len(left) > 1 else left[0]
+        return (list(seen) if isinstance(seen, list) else seen) if chosen is None else chosen
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind", "words"),
+    [
+        ((DIED, DIED, DIED), "crash", "the target died: last words"),
+        (
+            (DIED, RAISED),
+            "exception",
+            f"exp raised RuntimeError: no{BY_CHANCE}at another run the target died: last words",
+        ),
+        (
+            (DIED, DIED, RAISED),
+            "exception",
+            f"exp raised RuntimeError: no{BY_CHANCE}at another run the target died: last words",
+        ),
+        (
+            (DIED, None),
+            "crash",
+            f"the target died: last words{BY_CHANCE}run again, it did not in 2 of 2 runs",
+        ),
+    ],
+)
+def test_crash_that_does_not_come_back(answers: Any, kind: str, words: str) -> None:
+    """A crash that another failure takes the place of when its Program runs again is told as that failure."""
+    [judgement] = judged(Pretended(in_turn(*answers), same), program("exp"))
+    assert (judgement.verdict, told(judgement)) == ("crashed", [("eager_forward", kind, "exp")])
+    assert judgement.divergences[0].difference.message == words
+
+
+def test_crash_in_a_graph_that_does_not_come_back() -> None:
+    """The same in a graph, whose fingerprint is that of a graph that has raised at once."""
+    [judgement] = judged(Pretended(sound, in_turn(DIED, [REFUSED])), program("exp"))
+    [at_once] = judged(Pretended(sound, in_turn([REFUSED])), program("exp"))
+    assert (judgement.verdict, at_once.verdict) == ("crashed", "divergent")
+    [divergence], [other] = judgement.divergences, at_once.divergences
+    assert divergence.fingerprint("t") == other.fingerprint("t") == "t/graph_forward/exception/exp/float32"
+    assert divergence.difference.message == (
+        f"{other.difference.message}{BY_CHANCE}at another run the target died: last words"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "known"), [("Check failed: a == b", False), ("last words", True)], ids=["reasoned", "known"]
+)
+def test_crash_that_is_believed(words: str, known: bool) -> None:
+    """What the ledger has, and a target that says what it has checked, is not run again."""
+    died, runs = replace(DIED, last_words=words), []
+
+    def eager(seen: Observation, program: Program) -> Any:
+        runs.append(program)
+        return died
+
+    reference, target, program_ = Adapter(), Pretended(eager, same), program("exp")
+    judge = Judge(reference, target, TestOptions(n=1), known=lambda divergence: known)
+    judgement = Judgement(Case(0, "test#0", program_, Replay(reference, program_, side="reference").run()), 0.0)
+    judge.judge([judgement], target.eager([program_]))
+    assert told(judgement) == [("eager_forward", "crash", "exp")]
+    assert sum(run is program_ for run in runs) == 1
+
+
+def test_cases_share_what_a_crash_has_come_to() -> None:
+    """A further case of the same calls that dies is told as the first, without another look."""
+    target = Pretended(in_turn(DIED, DIED, RAISED, None), same)
+    first, second = judged(target, program("exp"), program("exp"))
+    assert told(first) == told(second) == [("eager_forward", "exception", "exp")]
+    assert second.divergences[0].program is second.case.program
+
+
+def test_graph_that_ends_the_target_where_its_cases_raise() -> None:
+    """Cases that raise, each alone, have raised together, too: the process that ended there is told beside it."""
+    died = replace(DIED, how="killed by SIGSEGV", last_words="")
+    graph = lambda seen: died if len(seen) > 1 else [REFUSED]  # noqa: E731 - as short as it is used
+    first, second = judged(Pretended(sound, graph), program("exp"), program("sin"))
+    assert [judgement.verdict for judgement in (first, second)] == ["divergent", "divergent"]
+    assert told(first) == [("graph_forward", "exception", "exp")]
+    assert first.divergences[0].difference.message == (
+        f"exp raised RuntimeError: no{BY_CHANCE}in a graph with others the target killed by SIGSEGV"
+    )
+    assert second.divergences[0].difference.message == "sin raised RuntimeError: no"
 
 
 def test_refused_draw() -> None:

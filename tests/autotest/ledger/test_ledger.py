@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autotest.compare.difference import Difference
+from autotest.compare.divergence import Divergence
 from autotest.ledger.accept import AcceptError, accept
-from autotest.ledger.check import orphans
+from autotest.ledger.check import orphans, stale_entries
 from autotest.ledger.document import document
 from autotest.ledger.entries import Entry, LedgerError, Ledgers, read, store
 from dual_object.program.calls import Input
@@ -259,6 +261,42 @@ def test_ledger_check(accepted):
         f"{FINGERPRINT} is known to diverge, but no longer does: remove its entry from known_divergences.toml\n"
         "1 entry replayed, 1 no longer diverges\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("shown", "runs", "stale"),
+    [
+        ([["value"]], 1, []),
+        ([["crash"], [], ["value"]], 3, []),
+        (
+            [["crash"], [], ["crash"]],
+            3,
+            [
+                f"{FINGERPRINT} is known to diverge, but no longer does: remove its entry from {{path}} "
+                "(its Program now shows torch/eager_forward/crash/relu/float32)"
+            ],
+        ),
+    ],
+)
+def test_proof_of_what_fails_by_chance(shown, runs, stale, tmp_path, monkeypatch):
+    """An entry is gone only where none of several runs shows it."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry())
+    ran = []
+
+    def trial(*asked, graph):
+        ran.append(asked)
+        program = one_call(backward=True)
+        return [
+            Divergence(Difference("eager_forward", kind, "t0", "differs", 0), program, 0)
+            for kind in shown[len(ran) - 1]
+        ]
+
+    monkeypatch.setattr("autotest.ledger.check.trial", trial)
+    entries = read(path, "torch").entries.values()
+    info = TargetInfo("torch", {"torch": "2.14.1"}, ("cpu",), ("float32",))
+    assert stale_entries(None, None, lambda: info, entries) == [sentence.format(path=path) for sentence in stale]
+    assert len(ran) == runs
 
 
 def test_orphan(tmp_path):
