@@ -80,6 +80,46 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, **options: str | int 
 
 
 @main.command()
+@click.argument("expressions", nargs=-1, required=True, metavar="EXPRESSION...")
+@run_option("target")
+@click.option("-n", "--cases", type=click.IntRange(min=1), metavar="N", help="Cases of each; default 20.")
+@run_option("seed")
+@run_option("inputs")
+@run_option("report")
+@run_option("case_timeout")
+@run_option("shrink")
+@run_option("shrink_total")
+@run_option("blame_total")
+@run_option("no_memory")
+@run_option("repro_total")
+@click.option(
+    "--write",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Leave the test file that was run: a new file, such as test_x.py.",
+)
+def check(
+    expressions: tuple[str, ...], cases: int | None, write: Path | None, **options: str | int | bool | None
+) -> None:
+    """Draw, judge, shrink and report each EXPRESSION, without a test file.
+
+    \b
+    autotest check 'torch.softmax(x[2, 3], dim=-1)'         a tensor of 2 x 3
+    autotest check 'nn.Conv2d(3, 8, 3)(x[2, 3, n, n])'      n is one size per case, 1 to 7
+    autotest check 'x[1:6, 3] + y[3]'                       a size of 1 to 5
+    autotest check 'torch.lgamma(x[4](low=0.5, high=4, dtype=float64))'
+    autotest check 'torch.sum(x[...], dim=oneof(0, -1))'    any shape; a drawn argument
+    autotest check 'torch.relu(tensor([1.0, nan]))'         these very values
+
+    Exit status: that of `autotest run`.
+    """
+    from autotest.commands.check import check
+
+    with _refusals():
+        status = check(expressions, cases, write, options)
+    sys.exit(status)
+
+
+@main.command()
 @_PATHS
 @run_option("target")
 @run_option("n", help="Processes.")

@@ -116,6 +116,8 @@ def program_parts(evidence: Mapping[str, Any], encoding: str = "utf-8") -> list[
         parts.append(Text(f"as small as it gets {effort}"))
     if note:
         parts.append(Text(literal(note, encoding), overflow="fold"))
+    if shrunk.get("check"):
+        parts.append(Text(literal(shrunk["check"], encoding), overflow="fold"))
     return parts
 
 

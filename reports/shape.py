@@ -182,7 +182,8 @@ def _is_shrunk(value: Any) -> bool:
     if value.get("program") is None:
         return _is_text(value.get("note"))
     sized = _is_whole(value.get("calls")) and _is_whole(value.get("elements"))
-    return sized and _is_text(value["program"]) and _is_text_or_none(value.get("note"))
+    texts = _is_text_or_none(value.get("note")) and _is_text_or_none(value.get("check"))
+    return sized and texts and _is_text(value["program"])
 
 
 def _is_blame(value: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from autotest.cases.case import Case, Origin, Rejection
 from autotest.cases.deadline import deadline
 from autotest.cases.dialect import Dialect
-from autotest.cases.mistakes import mistake
+from autotest.cases.mistakes import mistake, unrecorded
 from autotest.cases.places import defined_at, name_place, raised_at, warnings_at_users_lines
 from autotest.cases.randomness import seeded
 from autotest.errors import AutotestError, UsageError, is_sentence
@@ -120,10 +120,13 @@ class Drawer:
                     return Rejection(
                         index, key, recording.program, reason, raised_at(error), mistake(error, own, drawn)
                     )
-                if is_sentence(error):
-                    name_place(error, raised_at(error))
-                self.raised = error
-                raise
+                told = unrecorded(error)
+                if is_sentence(told):
+                    name_place(told, raised_at(error))
+                self.raised = told
+                if told is error:
+                    raise
+                raise told from error
             program = recording.program
             try:
                 program.outputs = recording.returned(returned)

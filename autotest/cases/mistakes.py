@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autotest.cases.places import users_lines
+from autotest.errors import UsageError
 from generators import Drawing, DrawnArray, Generator
 
 #: So many draws without an accepted one are enough where no other draw could mend the call.
@@ -17,6 +18,8 @@ _OF_THE_FORM = re.compile(
     r"unexpected keyword argument|invalid combination of arguments|positional argument|multiple values for "
     r"|must be .+, not |unsupported operand type"
 )
+#: What PyTorch says of an argument that it does not know.
+_NOT_DUAL = re.compile(r"\b(?:not|got) DualObject\b|invalid combination(?s:.*)\bDualObject\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,19 @@ def mistake(raised: BaseException, own: BaseException, drawn: Drawing) -> Mistak
     return Mistake(
         f"{users_lines(raised.__traceback__)}{type(own).__name__}: {own}",
         plain and _OF_THE_FORM.search(str(own)) is not None,
+    )
+
+
+def unrecorded(error: Exception) -> Exception:
+    """What to raise for an exception of the body: where PyTorch's own function or module was given a dual object, which
+    it cannot know, a sentence with the way out.
+    """
+    if not isinstance(error, TypeError) or not _NOT_DUAL.search(str(error)):
+        return error
+    said = str(error).partition("\n")[0]
+    return UsageError(
+        "PyTorch's own function was given a dual object, but should be called through autotest's `torch`, and a module "
+        f"class of the test derive from its torch.nn.Module: {said}"
     )
 
 

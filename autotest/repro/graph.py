@@ -45,7 +45,7 @@ def graph_text(source: Source) -> list[str]:
             for position, (path, (_, data)) in enumerate(starts.items())
         )
         lines.append(f"            self.loss({products}).backward()")
-    lines.append(f"            return {{{', '.join(source.graph_results())}}}")
+    lines.append(f"            return {{{', '.join(result.item() for result in source.graph_results())}}}")
     lines += ["", "    graph = Graph()"]
     called = f"graph({', '.join(taken)})"
     if source.wanted.again:
@@ -53,8 +53,8 @@ def graph_text(source: Source) -> list[str]:
     if source.wanted.kind == "random":
         return [*lines, f"    return stacked([{called} for _ in range(SAMPLES)])"]
     lines.append(f"    results = {called}")
-    state = source.buffers()
-    return [*lines, f"    return {{**results{''.join(f', {item}' for item in state)}}}"]
+    state = "".join(f", {result.item()}" for result in source.buffers())
+    return [*lines, f"    return {{**results{state}}}"]
 
 
 #: Said of a cotangent of size 0, which the graph takes as an input.

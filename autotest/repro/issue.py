@@ -10,6 +10,7 @@ from autotest.compare.difference import Rules
 from autotest.compare.kinds import KINDS, PHASES, Kind, PhaseRow
 from autotest.compare.tolerance import tolerance
 from autotest.repro.script import versions
+from autotest.repro.short.trial import Told
 from autotest.repro.templating import template
 from reports.quantities import counted
 
@@ -27,49 +28,57 @@ class Extent:
     command: str
 
 
-def issue_text(
-    row: Mapping[str, Any],
-    program: str,
-    rules: Rules,
-    evidence: Mapping[str, Any],
-    extent: Extent,
-    environment: Mapping[str, str],
-    script: str,
-    file: str,
-) -> str:
-    """The issue of a divergence; `program` is what the script runs, `evidence` what the records have of it."""
-    target = row["target"]
-    where = ", ".join(_words(PHASES, phase) for phase in extent.phases)
-    facts = [
-        ("versions", versions(target, environment)),
-        ("shows in", where),
-        ("compared", _compared(rules)),
-        ("seen in", f"{counted(extent.cases, 'case')} of {counted(extent.tests, 'test')}"),
-        ("found by", f"`{_cell(extent.command)}`" if extent.command else ""),
-        ("fingerprint", f"`{row['fingerprint']}`"),
-    ]
-    return template("issue.md.j2").render(
-        title=f"`{row['op']}`: {_words(KINDS, row['kind'])} ({_words(PHASES, row['phase'])})",
-        summary=row["message"],
-        facts=[(name, value) for name, value in facts if value],
-        program=program,
-        target=target,
-        expected=f"Expected: what PyTorch does. Actual: {_after_op(row['message'])}.",
-        blame=_blame(evidence.get("blame")),
-        words=evidence.get("words") or (),
-        worst=[_worst(element) for element in (evidence.get("worst") or ())[:MOST_WORST]],
-        last_words=evidence.get("last_words"),
-        script=script.rstrip("\n"),
-        file=file,
-    )
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """What the issue of a divergence is made of.
+
+    Attributes:
+        row: as the records have it; `evidence` what they have of it besides.
+        program: what the script runs; `script` its text, `file` that of its arrays, if it has one.
+    """
+
+    row: Mapping[str, Any]
+    program: str
+    rules: Rules
+    evidence: Mapping[str, Any]
+    extent: Extent
+    environment: Mapping[str, str]
+    script: str
+    file: str
+
+    def text(self, short: Told) -> str:
+        """The issue, which begins with a short script if that has been seen to show the divergence."""
+        row, evidence = self.row, self.evidence
+        target = row["target"]
+        where = ", ".join(_words(PHASES, phase) for phase in self.extent.phases)
+        command = self.extent.command
+        facts = [
+            ("versions", versions(target, self.environment)),
+            ("shows in", where),
+            ("compared", _compared(self.rules)),
+            ("seen in", f"{counted(self.extent.cases, 'case')} of {counted(self.extent.tests, 'test')}"),
+            ("found by", f"`{_cell(command)}`" if command else ""),
+            ("fingerprint", f"`{row['fingerprint']}`"),
+        ]
+        return template("issue.md.j2").render(
+            title=f"`{row['op']}`: {_words(KINDS, row['kind'])} ({_words(PHASES, row['phase'])})",
+            summary=row["message"],
+            short=short,
+            facts=[(name, value) for name, value in facts if value],
+            program=self.program,
+            target=target,
+            blame=_blame(evidence.get("blame")),
+            words=evidence.get("words") or (),
+            worst=[_worst(element) for element in (evidence.get("worst") or ())[:MOST_WORST]],
+            last_words=evidence.get("last_words"),
+            script=self.script.rstrip("\n"),
+            lines=counted(self.script.count("\n"), "line"),
+            file=self.file,
+        )
 
 
 def _words(table: Mapping[str, Kind] | Mapping[str, PhaseRow], name: str) -> str:
     return table[name].words if name in table else name  # another version may have told of it
-
-
-def _after_op(message: str) -> str:
-    return message.partition(": ")[2].rstrip(".") or message
 
 
 def _blame(blame: Mapping[str, Any] | None) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autotest.budget import Allowance
 from autotest.cases.store import find_run, whole_id
 from autotest.repro.issue import Extent
+from autotest.repro.running import EACH
 from autotest.repro.script import Unscripted
 from autotest.repro.writing import extent_of, write_repro
 from dual_object.errors import ProgramError
@@ -36,7 +38,9 @@ def repro_again(id_: str, report: Path, output: Path | None) -> Path:
         evidence, extent = summary.evidence.get(finding.fingerprint), extent_of(finding, summary)
     folder = script_path(run, id_).parent if output is None else output
     try:
-        return write_repro(stored, evidence, extent, summary.environment, folder).script
+        written = write_repro(stored, evidence, extent, summary.environment, folder)
+        written.begin_issue(Allowance(EACH))
+        return written.script
     except OSError as error:
         raise RecordError(
             f"{folder} cannot be written: {error.strerror}; choose another folder with --output"

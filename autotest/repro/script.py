@@ -16,7 +16,7 @@ from autotest.repro.graph import graph_text
 from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
 from autotest.repro.targets import RECIPES
-from autotest.repro.templating import template
+from autotest.repro.templating import public, template
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.program.program import Program
@@ -58,10 +58,9 @@ def script(
     rules: Rules,
     shown: Mapping[str, Any] | None,
     environment: Mapping[str, str],
-    paths: str = "",
 ) -> Script:
-    """The repro of a divergence: `row` as the records have it, `shown` what of `program` shows it (None: unknown),
-    `paths` where its custom ops are imported from. Raises Unscripted.
+    """The repro of a divergence: `row` as the records have it, `shown` what of `program` shows it (None: unknown).
+    Raises Unscripted.
     """
     reason = obstacle(row, program)
     if reason is not None:
@@ -74,10 +73,12 @@ def script(
     graph = "\n".join(wrapped(graph_text(source))) if source.wanted.graph else ""
     samples = SAMPLES if source.sampled else 0
     values = {
-        "title": row["message"].partition("\n")[0].replace("\\", "/").replace('"""', "'''"),
+        "title": public(row["message"].partition("\n")[0]).replace("\\", "/").replace('"""', "'''"),
         "fingerprint": row["fingerprint"],
         "versions": versions(row["target"], environment),
-        "paths": paths if source.customs() else "",
+        "own_modules": ", ".join(
+            sorted({path.partition(":")[0] for pair in source.customs().values() for path in pair})
+        ),
         "file": FILE_NAME if source.file else "",
         "deadly": row["kind"] in DEADLY,
         "memory": row.get("memory_limit"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from autotest.repro import arrays
 from autotest.repro.questions import HELPERS, STATE_KINDS, Question, of_factor, of_memory, of_result, of_state
-from autotest.repro.wanted import Wanted
+from autotest.repro.wanted import Result, Wanted
 from dual_object.program.calls import Call, Input, op_name
 from dual_object.program.printing import lines, names
 from dual_object.program.program import Program
@@ -33,8 +33,8 @@ _SILENT = ("enter", "exit", "set", "get", "module")
 class Source:
     """The parts of a script that are about one Program.
 
-    `file` are the arrays that stand in a file beside the script, none where all are inline; `imports` the lines that
-    the printed program needs. Both fill while the parts are asked for.
+    `elements` is how many elements all its arrays have; `file` are those that stand in a file beside the script, none
+    where all are inline; `imports` the lines that the printed program needs. Both fill while the parts are asked for.
     """
 
     def __init__(self, program: Program, wanted: Wanted) -> None:
@@ -45,7 +45,8 @@ class Source:
         self.strided = False
         self.loads = False
         self._names = names(program)
-        self._outside = sum(array.size for array in self._all_arrays()) > arrays.MOST_INLINE
+        self.elements = sum(array.size for array in self._all_arrays())
+        self._outside = self.elements > arrays.MOST_INLINE
 
     def _all_arrays(self) -> Iterator[Array]:
         program = self.program
@@ -81,10 +82,12 @@ class Source:
             return f'ARRAYS["{name}"]'
         if arrays.shapeless(data):
             return f'np.zeros({data.shape}, "{data.dtype.name}")'
+        return self.literal(data)
+
+    def literal(self, data: Array) -> str:
+        """The values of an array; what they need is imported."""
         text = arrays.literal(data)
-        for word in ("inf", "nan"):
-            if word in text:
-                self.imports.add(f"from math import {word}")
+        self.imports |= {f"from math import {word}" for word in ("inf", "nan") if word in text}
         return text
 
     def _numpy(self, data: Array, name: str) -> str:
@@ -103,10 +106,11 @@ class Source:
         """
         statements: list[str] = []
         for x in other_inputs(self.program.inputs) if again else self.program.inputs:
-            statements += self._input(x, self.name(x.id), x.requires_grad and requires_grad)
+            statements += self.input(x, self.name(x.id), x.requires_grad and requires_grad)
         return statements
 
-    def _input(self, x: Input, name: str, requires_grad: bool) -> list[str]:
+    def input(self, x: Input, name: str, requires_grad: bool) -> list[str]:
+        """The lines that make one input."""
         if x.strides is None and not x.offset:
             return [f"{name} = {self.tensor(x.data, x.dtype, name, requires_grad)}"]
         grad = [f"{name}.requires_grad = True"] if requires_grad else []
@@ -159,7 +163,7 @@ class Source:
             return [f"{indent}{line}" for line in self._keeping(text.strip(), index)]
         if type(call.out) is Ref and _bare(text) and call.kind not in _SILENT:
             text = f"{indent}{self.name(call.out.id)} = {text.strip()}"  # as a replay takes it: whatever came back
-        return [text, *(indent + line for line in self._load(call))]
+        return [text, *(indent + line for line in self.load(call))]
 
     def _keeping(self, statement: str, index: int) -> list[str]:
         """The statement of a call, so that what it returned is seen as it came."""
@@ -174,7 +178,7 @@ class Source:
         out = self.program.calls[index].out
         return [f"{result} = {statement}", *answers, *([f"{self.name(out.id)} = {result}"] if type(out) is Ref else [])]
 
-    def _load(self, call: Call) -> list[str]:
+    def load(self, call: Call) -> list[str]:
         """The line that gives a new module its state."""
         if not call.state or type(call.out) is not Ref:
             return []
@@ -203,7 +207,7 @@ class Source:
             if line.call in setup and line.call is not None:
                 call = self.program.calls[line.call]
                 self._import_for(call, line.text)
-                statements += [line.text.strip(), *self._load(call)]
+                statements += [line.text.strip(), *self.load(call)]
         return statements
 
     def _cut(self) -> int | None:
@@ -227,6 +231,10 @@ class Source:
     def customs(self) -> dict[str, tuple[str, str]]:
         """Custom ops by name: where reference and target have them, as `module:qualname`."""
         return {call.op: call.custom for call in self.program.calls if call.kind == "custom" and call.custom}
+
+    def own_modules(self) -> list[str]:
+        """The modules that the functions of custom ops are imported from."""
+        return sorted({path.partition(":")[0] for sides in self.customs().values() for path in sides})
 
     def _import_for(self, call: Call, text: str) -> None:
         """Import what a printed operator is called by."""
@@ -339,8 +347,8 @@ class Source:
         target = ", ".join(["out", *extras] if returns else extras)
         statements.append(f"{target} = {call}" if target else call)
         if wanted.backward and program.cotangents and not self.refusal:
-            statements += self._backward()
-        statements.append(f"return {{{', '.join(self.results())}}}")
+            statements += self.backward()
+        statements.append(f"return {{{', '.join(result.item() for result in self.results())}}}")
         before = self.custom_lines() + self.setup_lines()
         if not self.sampled:
             return before + statements
@@ -374,7 +382,7 @@ class Source:
         text = self.array(data, f"cotangent of {self.name(id_)}")
         return f"torch.tensor({text}, dtype={expression})"
 
-    def _laid(self, id_: int, data: Array, expression: str) -> str:
+    def laid(self, id_: int, data: Array, expression: str) -> str:
         """A cotangent that lies in memory as the eager backward of the Program was given it."""
         strides = self.program.cotangent_strides.get(id_)
         if strides is None:
@@ -383,10 +391,11 @@ class Source:
         laid = self._numpy(data, f"cotangent of {self.name(id_)}")
         return f"torch.from_numpy(strided({laid}, {strides})).to({expression})"
 
-    def _backward(self) -> list[str]:
+    def backward(self) -> list[str]:
+        """The lines that run backward from what the program returned."""
         starts = self.starts()
         tensors = ", ".join(starts)
-        cotangents = ", ".join(self._laid(id_, data, f"{path}.dtype") for path, (id_, data) in starts.items())
+        cotangents = ", ".join(self.laid(id_, data, f"{path}.dtype") for path, (id_, data) in starts.items())
         if not self.wanted.second:
             return [f"torch.autograd.backward([{tensors}], [{cotangents}])"]
         second = self.program.second_cotangents
@@ -419,59 +428,60 @@ class Source:
         plain = all(part.isidentifier() for part in attribute.split("."))
         return f"{name}.{attribute}" if plain else f'dict({name}.named_{kind}())["{attribute}"]'
 
-    def results(self) -> list[str]:
-        """What is shown: the items of a dict from name to value."""
+    def results(self) -> list[Result]:
+        """What is shown."""
         part, key = self.wanted.part, self.wanted.key
         if self.refusal:
             return []
-        items: list[str] = []
+        shown: list[Result] = []
         if part in ("output", None):
             paths = self.paths()
             if not self.wanted.graph:
                 paths |= {id_: self.name(id_) for id_ in self.program.watched}
-            items += [f'"{self.name(id_)}": {path}' for id_, path in paths.items() if key in ("", str(id_))]
+            shown += [Result(self.name(id_), path) for id_, path in paths.items() if key in ("", str(id_))]
         if part in ("gradient", "second", None) and self.wanted.backward and self.program.cotangents:
-            items += self.gradients()
-        items += self.buffers()
+            shown += self.gradients()
+        shown += self.buffers()
         if part in ("input", None) and not self.wanted.graph:
             ids = [x.id for x in self.program.inputs if key in ("", str(x.id))]
-            items += [f'"{self.name(id_)} afterwards": {self.name(id_)}' for id_ in ids]
+            shown += [Result(f"{self.name(id_)} afterwards", self.name(id_)) for id_ in ids]
         hosts = {name: op_name(self.program.calls[index]) for index, name in self.hosts().items()}
-        items += [f'"{op} read by Python": {name}' for name, op in hosts.items()]
+        shown += [Result(f"{op} read by Python", name, plain=True) for name, op in hosts.items()]
         for questions in self.asked().values():
-            items += [f'"{question.words}": {answer}' for answer, question in questions.items()]
-        return [*items, *(f'"{question.words}": {question.answer}' for question in self._questions())]
+            shown += [Result(question.words, answer, plain=True) for answer, question in questions.items()]
+        return [*shown, *(Result(question.words, question.answer, plain=True) for question in self._questions())]
 
-    def graph_results(self) -> list[str]:
+    def graph_results(self) -> list[Result]:
         """The same of what a graph's `build` returns: outputs and gradients."""
-        part, key, items = self.wanted.part, self.wanted.key, list[str]()
+        part, key, shown = self.wanted.part, self.wanted.key, list[Result]()
         if part in ("output", None):
-            items += [f'"{self.name(id_)}": {path}' for id_, path in self.paths().items() if key in ("", str(id_))]
+            shown += [Result(self.name(id_), path) for id_, path in self.paths().items() if key in ("", str(id_))]
         if part in ("gradient", None) and self.wanted.backward and self.program.cotangents:
-            items += self.gradients()
-        return items
+            shown += self.gradients()
+        return shown
 
-    def buffers(self) -> list[str]:
-        """The buffers to show, as items of a dict."""
+    def buffers(self) -> list[Result]:
+        """The buffers to show."""
         part, key = self.wanted.part, self.wanted.key
         if part not in ("buffer", None):
             return []
         if key and part == "buffer":
-            return [f'"buffer {self.leaf(key, "buffers")}": {self.leaf(key, "buffers")}']
+            leaf = self.leaf(key, "buffers")
+            return [Result(f"buffer {leaf}", leaf)]
         return [
-            f'**{{f"buffer {name}.{{key}}": buffer for key, buffer in {name}.named_buffers()}}'
+            Result("", f'{{f"buffer {name}.{{key}}": buffer for key, buffer in {name}.named_buffers()}}')
             for name in self._stateful()
         ]
 
-    def gradients(self) -> list[str]:
-        """The gradients to show, as items of a dict."""
+    def gradients(self) -> list[Result]:
+        """The gradients to show."""
         which, key = "second gradient" if self.wanted.second else "gradient", self.wanted.key
         if key and self.wanted.part in ("gradient", "second"):
             leaf = self.leaf(key, "parameters")
-            return [f'"{which} of {leaf}": {leaf}.grad']
-        items = [f'"{which} of {name}": {name}.grad' for name in self._leaf_tensors()]
-        return items + [
-            f'**{{f"{which} of {name}.{{key}}": leaf.grad for key, leaf in {name}.named_parameters()}}'
+            return [Result(f"{which} of {leaf}", f"{leaf}.grad")]
+        leaves = [Result(f"{which} of {name}", f"{name}.grad") for name in self._leaf_tensors()]
+        return leaves + [
+            Result("", f'{{f"{which} of {name}.{{key}}": leaf.grad for key, leaf in {name}.named_parameters()}}')
             for name in self._stateful()
         ]
 

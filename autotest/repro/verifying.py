@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from autotest.budget import Allowance
 from autotest.exits import CANNOT_RUN
+from autotest.repro.running import EACH, run_python
 from autotest.repro.writing import Written, attempts
 from reports.findings import Finding, findings, is_red
 from reports.repros import VERIFIED, ReproResult, save_repros
 from reports.summary import Summary
 
-#: One script may take so many seconds, its imports included.
-EACH = 60.0
 #: So many run at a time: each holds two frameworks.
 TOGETHER = 2
 
@@ -60,6 +55,8 @@ def settle(candidates: Iterator[Written | str], allowance: Allowance) -> ReproRe
             return ReproResult(False, candidate)
         result = ReproResult(True, _refusal(allowance) or verify(candidate.script, candidate.paths))
         if result.words != NOT_REPRODUCED:
+            if result.words == VERIFIED:
+                candidate.begin_issue(allowance)
             return result
     return result
 
@@ -73,37 +70,15 @@ def _refusal(allowance: Allowance) -> str | None:
 
 def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH) -> str:
     """Run a script and say in words what it ended with; `paths` is where it may import from."""
-    kept = os.environ.get("PYTHONPATH")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, *([kept] if kept else [])])}
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter
-        [sys.executable, str(script)],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        out, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
+    ended = run_python([str(script)], paths, seconds)
+    if ended.status is None:
         return f"not verified: it did not end within {seconds:g} s"
-    finally:
-        _end(process)
-    return words(process.returncode, out)
+    return words(ended.status, ended.out, ended.err)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """End a script and the process that it may have started for the target."""
-    if process.returncode is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-
-
-def words(status: int, out: str) -> str:
+def words(status: int, out: str, err: str = "") -> str:
     """What a script's exit status and output amount to."""
-    lines = [line.strip() for line in out.splitlines() if line.strip()]
+    lines = [line.strip() for line in [*out.splitlines(), *err.splitlines()] if line.strip()]
     last = lines[-1] if lines else "it said nothing"
     # A script that breaks by itself ends with 1 as well: only its own sentence says that the divergence stands.
     if status == 1 and any(line.startswith("STANDS: ") for line in lines):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autotest.compare.kinds import DEADLY, PHASES, RAISES
 
@@ -61,3 +61,17 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
         again=shown is not None and shown.get("again", False),
         graph=graph,
     )
+
+
+class Result(NamedTuple):
+    """What a script shows: its name, and its expression. Without a name the expression is a dict of such. `plain`: a
+    value of Python's own, not a tensor.
+    """
+
+    name: str
+    expression: str
+    plain: bool = False
+
+    def item(self) -> str:
+        """As a part of a dict."""
+        return f'"{self.name}": {self.expression}' if self.name else f"**{self.expression}"

@@ -7,45 +7,69 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotest.budget import Allowance
 from autotest.cases.store import Store, Stored
 from autotest.repro import arrays
-from autotest.repro.issue import Extent, issue_text
+from autotest.repro.issue import Extent, Issue
+from autotest.repro.running import EACH
 from autotest.repro.script import Unscripted, script
+from autotest.repro.short import Told, short_text, tell
 from dual_object.errors import ProgramError
 from reports.findings import Finding
 from reports.repros import FOLDER, ISSUE
 from reports.summary import SCRIPT, Evidence, Summary
 
+#: The short script's file.
+SHORT = "short.py"
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A repro on disk; `paths` is where the custom ops of its test are imported from."""
+    """A repro on disk; `paths` is where the custom ops of its test are imported from, `short` the text of its short
+    script, or why it has none.
+    """
 
     id: str
     folder: Path
     paths: tuple[str, ...]
+    issue: Issue
+    short: str | Unscripted
 
     @property
     def script(self) -> Path:
         """The script."""
         return self.folder / SCRIPT
 
+    def begin_issue(self, allowance: Allowance) -> None:
+        """Let the issue begin with the short script, if that is seen to show the divergence in the seconds that are
+        left; it is kept beside the issue then.
+        """
+        if isinstance(self.short, Unscripted):
+            told = Told(reason=str(self.short))
+        elif allowance.over or not allowance.seconds:
+            told = Told(reason="there was no time to run it (--repro-total)")
+        else:
+            (self.folder / SHORT).write_text(self.short, encoding="utf-8")
+            told = tell(self.folder / SHORT, self.issue.row, min(EACH, allowance.seconds))
+        self.write_issue(told)
+
+    def write_issue(self, told: Told) -> None:
+        """Write the issue with what is told of the short script; where it has none, no file of it stays."""
+        if not told.script:
+            (self.folder / SHORT).unlink(missing_ok=True)
+        (self.folder / ISSUE).write_text(self.issue.text(told), encoding="utf-8")
+
 
 def write_repro(
     stored: Stored, evidence: Evidence | None, extent: Extent, environment: Mapping[str, str], folder: Path
 ) -> Written:
-    """Write script, arrays and issue of one stored Program into `folder`, anew. Raises Unscripted, OSError."""
+    """Write script, arrays and issue of one stored Program into `folder`, anew; the issue is still without its short
+    script. Raises Unscripted, OSError.
+    """
     test = Path(stored.row["test"].partition("::")[0]).absolute().parent
     paths = tuple(dict.fromkeys([str(test), os.getcwd()]))
-    made = script(
-        stored.row,
-        stored.program,
-        stored.rules,
-        stored.shown,
-        environment,
-        os.pathsep.join(map(os.path.relpath, paths)),
-    )
-    text = issue_text(
+    made = script(stored.row, stored.program, stored.rules, stored.shown, environment)
+    issue = Issue(
         stored.row,
         str(stored.program),
         stored.rules,
@@ -61,8 +85,13 @@ def write_repro(
     else:
         (folder / arrays.FILE_NAME).unlink(missing_ok=True)
     (folder / SCRIPT).write_text(made.text, encoding="utf-8")
-    (folder / ISSUE).write_text(text, encoding="utf-8")
-    return Written(folder.name, folder, paths)
+    try:
+        short: str | Unscripted = short_text(stored.row, stored.program, stored.shown)
+    except Unscripted as reason:
+        short = reason
+    written = Written(folder.name, folder, paths, issue, short)
+    written.write_issue(Told(reason="it has not been run"))
+    return written
 
 
 def extent_of(finding: Finding, summary: Summary) -> Extent:

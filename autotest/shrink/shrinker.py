@@ -21,6 +21,7 @@ from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence, blamed_line
 from autotest.compare.kinds import DEADLY, PHASES, in_graph
 from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.expressions import command
 from autotest.judge.localization import call_alone
 from autotest.judge.standalone import TrialError, trial
 from autotest.shrink.choices import UnavailableError, check_available, minimise
@@ -74,6 +75,7 @@ class Shrunk:
             "program": None if program is None else str(program),
             "blamed_line": self.line,
             "values": [] if program is None else input_lines(program),
+            "check": None if program is None else command(program),
             "calls": None if program is None else calls(program),
             "elements": None if program is None else elements(program),
             "seconds": round(self.seconds, 3),

@@ -11,13 +11,19 @@ from dual_object.program.values import Array
 
 def laid(data: Array, strides: Sequence[int] | None) -> Array:
     """A fresh buffer with the values of `data` and these strides; contiguous for None."""
-    if strides is None:
-        return data.copy()
+    return data.copy() if strides is None else _view(memory_of(data, strides), data.shape, strides)
+
+
+def memory_of(data: Array, strides: Sequence[int]) -> Array:
+    """The memory, from its start, of a tensor with these values and strides; 0 where no element lies."""
     extent = 1 + sum((size - 1) * stride for size, stride in zip(data.shape, strides, strict=True) if size)
-    flat = np.zeros(extent, data.dtype)
-    bytes_ = tuple(stride * data.itemsize for stride in strides)
-    view: Array = np.lib.stride_tricks.as_strided(flat, data.shape, bytes_)
-    view[...] = data
+    memory = np.zeros(extent, data.dtype)
+    _view(memory, data.shape, strides)[...] = data
+    return memory
+
+
+def _view(memory: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:
+    view: Array = np.lib.stride_tricks.as_strided(memory, shape, tuple(stride * memory.itemsize for stride in strides))
     return view
 
 

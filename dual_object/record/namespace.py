@@ -13,6 +13,7 @@ from dual_object.errors import ArgumentError, RawTargetNeeded
 from dual_object.program.global_layouts import MOVES
 from dual_object.record.dual import DualObject
 from dual_object.record.names import unknown_name
+from dual_object.record.own_module import OwnModule
 from dual_object.record.recording import recording
 
 #: Gives what is called instead of a function of the framework, None where that is itself.
@@ -89,12 +90,18 @@ class DualFunction:
         return self._dual_path.rpartition(".")[2]
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        raise ArgumentError(
-            f"base=torch.{self._dual_path}, but should be a class of one framework: "
-            "write one class per framework and join them with dual(reference=..., target=...)"
-        )
+        torch = sys.modules["torch"]
+        if self._function is torch.nn.Module:
+            return (OwnModule,)
+        base = f"base=torch.{self._dual_path}, but should be"
+        apart = "write one class per framework and join them with dual(reference=..., target=...)"
+        if self._kind == "module":
+            raise ArgumentError(f"{base} torch.nn.Module, whose forward calls a torch.{self._dual_path}; or {apart}")
+        raise ArgumentError(f"{base} a class of one framework: {apart}")
 
     def __instancecheck__(self, instance: Any) -> bool:
+        if isinstance(instance, OwnModule):
+            return self._function is sys.modules["torch"].nn.Module
         return isinstance(instance._value if type(instance) is DualObject else instance, self._function)
 
     @property

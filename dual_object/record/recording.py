@@ -30,6 +30,7 @@ from dual_object.program.values import (
 )
 from dual_object.record.annotations import draw, is_drawable
 from dual_object.record.dual import DualObject
+from dual_object.record.own_module import OwnModule
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation, class_names
 from dual_object.replay.randomness import randomness
@@ -325,6 +326,11 @@ class Recording:
             raise ArgumentError(
                 f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
                 'wrap it in GetDualObject("x", pytorch, oneflow)'
+            )
+        if isinstance(arg, OwnModule):
+            raise ArgumentError(
+                f"{op} was given {type(arg).__name__}, a module class of the test, but should be given modules of the "
+                f"framework: hold both as attributes of another such class, and call them in its forward"
             )
         if self.stepper is None:
             raise RawTargetNeeded(f"{op} was given a {type(arg).__name__}, which only an inline run can pass on")

@@ -120,10 +120,11 @@ def test_shrunk_program_stands_below_the_original(told):
         "seconds": 0.25,
         "runs": 12,
         "note": "its 10 s were spent",
+        "check": "autotest check 'torch.sin(tensor(0.0))'",
     }
     shown = {**told(worst=[])["evidence"], "shrunk": shrunk}
     lines = failure_text([told(evidence=shown)], cases=2).splitlines()
-    assert lines[-9:] == [
+    assert lines[-10:] == [
         "",
         "  shrunk to 1 call, 1 element (12 runs, 0.2 s):",
         "    def program(torch, x):",
@@ -131,6 +132,7 @@ def test_shrunk_program_stands_below_the_original(told):
         "        return t0",
         "    x = torch.tensor(0.0, dtype=torch.float32)",
         "  its 10 s were spent",
+        "  autotest check 'torch.sin(tensor(0.0))'",
         "",
         "  autotest replay 0a1b2c3d",
     ]

@@ -1,6 +1,6 @@
 // Programs, with a mark at the line that is blamed.
 
-import { copyButton, el, paragraph, scrollBox } from "./elements.js";
+import { code, copyButton, el, paragraph, scrollBox } from "./elements.js";
 import { section } from "./section.js";
 import { counted } from "./words.js";
 
@@ -11,13 +11,14 @@ export function programSection(program, blamedLine, inputs = []) {
   return section("Program", programBox("Program", lines), copyButton(text, "program"));
 }
 
-// Likewise the simplest program found; or the reason why there is none.
-export function shrunkSection({ program, blamed_line: blamedLine, values, calls, elements, note }) {
+// Likewise the simplest program found, and the command that checks it, if there is one; or why nothing was found.
+export function shrunkSection({ program, blamed_line: blamedLine, values, calls, elements, note, check }) {
   if (!program) return section("Not shrunk", paragraph("whole soft", note));
   const lines = [...values.map((value) => programLine(value)), ...programLines(program, blamedLine)];
   const text = [...values, "", program].join("\n").replace(/^\n/, "");
   return section(`Shrunk to ${counted(calls, "call")}, ${counted(elements, "element")}`,
-    programBox("Shrunk program", lines), copyButton(text, "shrunk program"), note ? paragraph("soft", note) : null);
+    programBox("Shrunk program", lines), copyButton(text, "shrunk program"), note ? paragraph("soft", note) : null,
+    check ? el("div", {}, code(check), " ", copyButton(check, "check command")) : null);
 }
 
 const programBox = (name, lines) => scrollBox(name, el("pre", { class: "program" }, lines));

@@ -185,17 +185,17 @@ def test_generator_is_neither_true_nor_false(session: Session) -> None:
     )
 
 
-def test_own_module_of_one_framework_names_its_line(session: Session) -> None:
-    """A module class that derives from the dual one is refused where it is written."""
+def test_own_class_of_one_framework_names_its_line(session: Session) -> None:
+    """A class that derives from a dual one is refused where it is written."""
 
     def deriving() -> Any:
-        class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+        class Double(torch.autograd.Function):  # type: ignore[misc, name-defined]
             pass
 
     with pytest.raises(ArgumentError) as caught:
         returning(deriving)()
-    assert told(caught.value, __file__, "class Net(torch.nn.Module)") == (
-        "base=torch.nn.Module, but should be a class of one framework: "
+    assert told(caught.value, __file__, "class Double(torch.autograd.Function)") == (
+        "base=torch.autograd.Function, but should be a class of one framework: "
         "write one class per framework and join them with dual(reference=..., target=...)"
     )
 

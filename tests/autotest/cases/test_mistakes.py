@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch as real
 
-from autotest import RejectionError, autotest, nothing, oneof, random, random_bool, random_tensor, torch
+from autotest import RejectionError, UsageError, autotest, nothing, oneof, random, random_bool, random_tensor, torch
 from autotest.cases.case import Rejection
 from autotest.cases.drawer import Drawer
 from autotest.cases.mistakes import MISTAKEN_DRAWS
@@ -127,3 +128,33 @@ def test_misspelt_name_is_told_with_the_one_meant(session: Session) -> None:
         with pytest.raises(UnknownName) as caught:
             autotest(n=2)(body)()
         assert told(caught.value, __file__, message.partition(" has no ")[2].partition(":")[0]) == message
+
+
+class Raw(real.nn.Module):
+    """A module of PyTorch's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = real.nn.Linear(3, 2)
+
+    def forward(self, x: Any) -> Any:
+        """Its layer's."""
+        return self.layer(x)
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "said"),
+    [
+        (lambda: Raw()(random_tensor(2, 2, 3)), "self.layer(x)", "linear(): argument 'input'"),
+        (lambda: real.cat([random_tensor(1, 3)]), "real.cat", "expected Tensor as element 0"),
+        (lambda: real.clamp(random_tensor(1, 3), 1), "real.clamp", "clamp() received an invalid combination"),
+    ],
+)  # fmt: skip
+def test_functions_of_pytorch_itself(session: Session, body: Callable[[], Any], place: str, said: str) -> None:
+    """What PyTorch cannot do with a dual object is told with the way out, at the line that asks for it."""
+    with pytest.raises(UsageError) as caught:
+        autotest(n=1)(body)()
+    assert told(caught.value, __file__, place).startswith(
+        "PyTorch's own function was given a dual object, but should be called through autotest's `torch`, and a module "
+        f"class of the test derive from its torch.nn.Module: {said}"
+    )

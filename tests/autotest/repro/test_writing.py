@@ -11,6 +11,10 @@ from click.testing import CliRunner
 
 from autotest.budget import Allowance
 from autotest.cli import main
+from autotest.compare.difference import Rules
+from autotest.compare.divergence import new_row
+from autotest.repro import Unscripted
+from autotest.repro.issue import Extent, Issue
 from autotest.repro.verifying import settle, verify, words
 from autotest.repro.writing import Written
 from reports.repros import ReproResult
@@ -59,19 +63,24 @@ def test_each_red_fingerprint_has_a_script_and_an_issue(told: Outcome) -> None:
 
 def test_issue(told: Outcome) -> None:
     """It says to whoever knows nothing of the harness what differs, how widely, and how it was compared."""
-    lines = (folder(told) / LGAMMA / "issue.md").read_text().splitlines()
+    text = (folder(told) / LGAMMA / "issue.md").read_text()
+    lines = text.splitlines()
     assert lines[0] == "# `lgamma`: wrong values (backward, eager)"
+    assert lines[2] == (
+        "There is no short script: it has not been run. The one at the end holds this program and its inputs:"
+    )
     assert "| shows in | backward, eager |" in lines
     assert (
         "| compared | shape, dtype, device, values (rtol=0.0001, atol=1e-05 for float32, by dtype; integers exactly) |"
         in lines
     )
     assert "| seen in | 2 cases of 1 test |" in lines
-    assert f"| fingerprint | `oneflow/eager_backward/value/lgamma/float32` |" in lines  # noqa: F541
+    assert "| fingerprint | `oneflow/eager_backward/value/lgamma/float32` |" in lines
     assert "- 3 of 3 elements differ beyond the tolerance" in lines
     assert "| index | PyTorch | oneflow | absolute | relative | ULP |" in lines
     script = (folder(told) / LGAMMA / "repro.py").read_text()
-    assert "\n".join(lines).endswith(f"```python\n{script.rstrip()}\n```")
+    assert text.endswith(f"```python\n{script.rstrip()}\n```\n\n</details>\n")
+    assert [part for part in (str(told.folder), str(Path.home()), "/tmp") if part in text] == []  # noqa: S108
 
 
 def test_failure_and_summary_name_the_script(told: Outcome) -> None:
@@ -82,13 +91,20 @@ def test_failure_and_summary_name_the_script(told: Outcome) -> None:
 
 
 def test_script_is_written_again(told: Outcome, tmp_path: Path) -> None:
-    """`autotest repro ID` gives the same script, elsewhere too, and touches nothing else there."""
+    """`autotest repro ID` gives the same script, elsewhere too, and touches nothing else there; the issue begins with
+    the short script, which was run.
+    """
     report = str(told.folder / "autotest-report")
     (tmp_path / "mine.txt").write_text("kept")
     result = CliRunner().invoke(main, ["repro", LGAMMA, "--report", report, "--output", str(tmp_path)])
     assert (result.exit_code, result.output) == (0, f"{tmp_path / 'repro.py'}\n")
     assert (tmp_path / "repro.py").read_text() == (folder(told) / LGAMMA / "repro.py").read_text()
     assert (tmp_path / "mine.txt").read_text() == "kept"
+    short = (tmp_path / "short.py").read_text()
+    issue = (tmp_path / "issue.md").read_text()
+    assert issue.startswith(f"# `lgamma`: wrong values (backward, eager)\n\n```python\n{short}```\n\nIt prints:\n")
+    assert short.count("\n") == 8
+    assert "\noneflow [0. 0. 0.]\n```\n" in issue
     result = CliRunner().invoke(main, ["repro", ARGSORT, "--report", report])
     assert (result.exit_code, result.output) == (0, f"{folder(told) / ARGSORT / 'repro.py'}\n")
 
@@ -147,7 +163,9 @@ def candidate(folder: Path, status: int) -> Written:
     """A repro that ends so."""
     folder.mkdir()
     (folder / "repro.py").write_text(f"import sys\n\nprint('STANDS: x')\nsys.exit({status})\n")
-    return Written(folder.name, folder, ())
+    row = new_row(("oneflow", "eager_forward", "value", "relu", "float32"), "test_x.py::test_a", "#0", "relu: x")
+    issue = Issue(row, "", Rules(), {}, Extent(1, 1, [], ""), {}, "", "")
+    return Written(folder.name, folder, (), issue, Unscripted("it has none here"))
 
 
 def test_candidates(tmp_path: Path) -> None:
@@ -158,6 +176,11 @@ def test_candidates(tmp_path: Path) -> None:
         yield candidate(tmp_path / "whole", 1)
 
     assert settle(two(), Allowance(60)) == ReproResult(True, "verified: exits 1")
+    assert not (tmp_path / "least" / "issue.md").exists()
+    issue = (tmp_path / "whole" / "issue.md").read_text()
+    assert (
+        "\nThere is no short script: it has none here. The one at the end holds this program and its inputs:\n" in issue
+    )
     assert settle(iter([candidate(tmp_path / "a", 0)]), Allowance(60)) == ReproResult(
         True, "did not reproduce (exit 0)"
     )

@@ -382,16 +382,22 @@ def test_isinstance(body):
     body(run)
 
 
-def test_dual_classes_have_no_subclasses():
-    """A class built on a dual one is refused with what to do instead."""
+def test_other_dual_classes_have_no_subclasses():
+    """A class built on a dual one, `nn.Module` apart, is refused with what to do instead."""
+    apart = "write one class per framework and join them with dual(reference=..., target=...)"
     with pytest.raises(ArgumentError) as caught:
 
-        class _Mine(torch.nn.Module):
+        class _Function(torch.autograd.Function):
+            pass
+
+    assert str(caught.value) == f"base=torch.autograd.Function, but should be a class of one framework: {apart}"
+    with pytest.raises(ArgumentError) as caught:
+
+        class _Mine(torch.nn.Linear):
             pass
 
     assert str(caught.value) == (
-        "base=torch.nn.Module, but should be a class of one framework: "
-        "write one class per framework and join them with dual(reference=..., target=...)"
+        f"base=torch.nn.Linear, but should be torch.nn.Module, whose forward calls a torch.nn.Linear; or {apart}"
     )
 
 

@@ -240,6 +240,7 @@ def test_shrunk_program(view, write, divergence, found):
         "calls": 1,
         "elements": 1,
         "note": "no <b>seconds</b> left",
+        "check": "autotest check 'torch.sin(tensor(0.0))'",
     }
     row = divergence(tests=[0], families=[0])
     evidence = {"program": "def program(torch, x):", "blamed_line": 1, "facts": [], "words": [], "worst": []}
@@ -258,7 +259,9 @@ def test_shrunk_program(view, write, divergence, found):
     )
     if found:
         copied = "x = torch.tensor(0.0)\n\ndef program(torch, x):\n    t0 = torch.sin(x)"
-        assert section.locator("button").get_attribute("data-copy") == copied
+        buttons = section.locator("button").all()
+        assert [button.get_attribute("data-copy") for button in buttons] == [copied, shrunk["check"]]
+        assert section.locator("code").inner_text() == shrunk["check"]
 
 
 def test_blame(view, write, divergence):
