@@ -15,7 +15,7 @@ from autotest.repro.arrays import FILE_NAME
 from autotest.repro.graph import graph_text
 from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
-from autotest.repro.targets import RECIPES
+from autotest.repro.targets import recipe
 from autotest.repro.templating import template
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
@@ -66,7 +66,8 @@ def script(
     reason = obstacle(row, program)
     if reason is not None:
         raise Unscripted(reason)
-    recipe = RECIPES[row["target"]]
+    known = recipe(row["target"])
+    assert known is not None, "otherwise there is an obstacle"
     source = Source(program, wanted(row, shown))
     checked = KINDS[row["kind"]].compared if row["kind"] in KINDS else _ALL
     text = source.program_text()
@@ -77,7 +78,8 @@ def script(
         "title": row["message"].partition("\n")[0].replace("\\", "/").replace('"""', "'''"),
         "fingerprint": row["fingerprint"],
         "versions": versions(row["target"], environment),
-        "paths": paths if source.customs() else "",
+        "paths": paths if source.customs() or known.adapted else "",
+        "adapted": known.adapted,
         "file": FILE_NAME if source.file else "",
         "deadly": row["kind"] in DEADLY,
         "samples": samples,
@@ -99,8 +101,8 @@ def script(
         "host": bool(source.hosts()),
         "refusal": source.refusal,
         "families": ", ".join(f'"{name}"' for name in sorted(FAMILIES)),
-        "import_target": recipe.imports,
-        "target": recipe.module,
+        "import_target": known.imports,
+        "target": known.module,
     }
     made = template("repro.py.j2")
     rendered = made.render(numpy=False, **values)
