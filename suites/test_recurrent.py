@@ -84,7 +84,7 @@ def test_cell_over_time():
 
 @pytest.mark.xfail(reason="OneFlow 0.9.0 does not write the gradient of a weight that met no sequence", strict=False)
 @forms("torch.nn.RNN", "torch.nn.GRU", "torch.nn.LSTM")
-@autotest(n=6)
+@autotest(n=2)
 def test_no_sequences(op):
     return op(2, 3)(tensor(size(1, 4), 0, 2))[0]
 
