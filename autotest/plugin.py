@@ -30,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         if option.pytest is None:
             continue
         shape = {"action": "store_true"} if option.kind.flag else {"metavar": option.pytest.metavar}
+        shape |= {"action": "append"} if option.kind.often else {}
         group.addoption(option.typed_for_pytest, default=option.default, help=option.pytest.help, **shape)
 
 

@@ -26,6 +26,12 @@ def integers(low=-8, high=8, low_y=None, high_y=None):
     return draw
 
 
+def great():
+    """Draws two tensors of int32 whose sums are beyond what a float32 holds exactly."""
+    sizes = shape(2)
+    return args(*(tensor(*sizes, low=1 << 25, high=1 << 29, dtype="int32") for _ in range(2)))
+
+
 def number(low=0):
     """Draws an integer tensor and an integer."""
     return lambda: args(tensor(*shape(2), low=low, high=20, dtype=random_dtype(*_INTEGERS)), whole(1, 6))
@@ -43,6 +49,7 @@ def square(dtype):
 
 ROWS = (
     Op("add", integers(), "torch x+y x+=y", variant="integers"),
+    *ops("add sub", great, "torch", variant="great"),
     Op("sub", integers(), "torch x-y", variant="integers"),
     Op("mul", integers(), "torch x*y", variant="integers"),
     Op("div", integers(low_y=1), "torch x/y", variant="integers"),
@@ -75,6 +82,7 @@ ROWS = (
     ),
     Op("sum", of_dtype(bool, 0, 2), "torch", variant="bool"),
     Op("mean", of_dtype("float64"), "torch", variant="float64"),
+    Op("softmax", lambda: args(tensor(*shape(3), dtype="float64"), dim=whole(-3, 3)), "torch", variant="float64"),
     *(Op("matmul", square(dtype), "torch", variant=dtype) for dtype in ("float64", "int64")),
     *ops("int long float double bool byte", of_dtype("float32", 0, 5), "Tensor", variant="cast"),
     *ops("half bfloat16", of_dtype("float32", 0, 5), "Tensor", variant="cast"),
@@ -136,3 +144,8 @@ def test_where_promotes():
 @autotest(n=10)
 def test_cat_promotes():
     return torch.cat([tensor(2, dtype=int, low=0, high=5), tensor(3)])
+
+
+@autotest(n=1)
+def test_softmax_of_nothing():
+    return torch.softmax(tensor(3, 1, 0, dtype="float64"), dim=-1)

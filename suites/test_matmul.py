@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+from forms import forms
 from rows import Layer, Op, args, main_forms, ops, other_forms, real, shape, size, tensor, whole, wrong_calls
 
 from autotest import autotest, random_bool, torch
+
+#: A sum of no products is 0, and OneFlow 0.9.0 gives whatever the memory of the result holds: zeros by chance, too.
+unwritten = pytest.mark.xfail(reason="OneFlow 0.9.0 does not write a sum of no products", strict=False)
 
 
 def matrices():
@@ -166,3 +171,39 @@ def test_two_layers():
     k = size()
     m = torch.nn.Sequential(torch.nn.Linear(k, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2))
     return m(tensor(size(), k)) * real(0.5, 2)
+
+
+@unwritten
+@forms("torch.matmul", "torch.mm")
+@autotest(n=2)
+def test_over_nothing(op):
+    return op(tensor(size(), 0), tensor(0, size()))
+
+
+@unwritten
+@autotest(n=2)
+def test_linear_over_nothing():
+    return torch.nn.functional.linear(tensor(size(), 0), tensor(size(), 0))
+
+
+@unwritten
+@autotest(n=2)
+def test_no_rows():
+    k = size()
+    return torch.matmul(tensor(0, k), tensor(k, size()))
+
+
+@unwritten
+@autotest(n=2)
+def test_linear_layer_on_no_rows():
+    return torch.nn.Linear(4, 3)(tensor(0, 4))
+
+
+@autotest(n=1)
+def test_batches_over_nothing():
+    return torch.bmm(tensor(2, size(), 0), tensor(2, 0, size()))
+
+
+@autotest(n=1)
+def test_batches_of_no_rows():
+    return torch.matmul(tensor(2, 0, 3), tensor(3, size()))

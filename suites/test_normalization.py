@@ -111,3 +111,10 @@ def test_two_steps_of_training():
     channels = size()
     m = torch.nn.BatchNorm1d(channels)
     return m(tensor(size(2), channels, 3)) + m(tensor(1, channels, 3, low=0, high=2))
+
+
+@autotest(n=6)
+def test_training_in_a_sequence():
+    channels = size()
+    m = torch.nn.Sequential(torch.nn.BatchNorm2d(channels), torch.nn.ReLU())
+    return m(tensor(size(2), channels, 2, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from forms import forms
 from rows import Layer, args, main_forms, size, tensor
 
 from autotest import autotest, random, random_bool, torch
@@ -79,3 +80,15 @@ def test_cell_over_time():
     for step in x.unbind(0):
         state = m(step, state)
     return state
+
+
+@pytest.mark.xfail(reason="OneFlow 0.9.0 does not write the gradient of a weight that met no sequence", strict=False)
+@forms("torch.nn.RNN", "torch.nn.GRU", "torch.nn.LSTM")
+@autotest(n=2)
+def test_no_sequences(op):
+    return op(2, 3)(tensor(size(1, 4), 0, 2))[0]
+
+
+@autotest(n=1)
+def test_no_sequences_both_ways():
+    return torch.nn.LSTM(2, 3, num_layers=2, bidirectional=True)(tensor(size(1, 4), 0, 2))[0]

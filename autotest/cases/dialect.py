@@ -20,6 +20,8 @@ from dual_object.replay.adapter import Adapter
 class Dialect:
     """What the core does for a test written with `from autotest import autotest`."""
 
+    #: What takes a body of its tests down.
+    recording: type[Recording] = Recording
     #: Whether its tests draw plain tensors, whatever the run asks for.
     plain = False
     #: Where random cotangents start; they end at 1.

@@ -152,7 +152,7 @@ class Drawer:
 
     def _recording(self, index: int, origin: Origin, source: Source, stepper: Replay | None) -> Recording:
         """A recording of a case, not begun."""
-        return Recording(
+        return self.dialect.recording(
             self.reference,
             draw_state=_StateDraw(source),
             omitted=Nothing,

@@ -27,6 +27,7 @@ def run_option(name: str, **otherwise: Any) -> Callable[[F], F]:
     settings = {
         "type": _click_type(option),
         "is_flag": option.kind.flag,
+        "multiple": option.kind.often,
         "default": option.default,
         "show_default": isinstance(option.default, str),
         "metavar": option.run.metavar,

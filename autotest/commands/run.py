@@ -38,10 +38,16 @@ def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, Any]) -
 
 
 def pytest_arguments(options: Mapping[str, Any]) -> list[str]:
-    """Options of a run by name, as pytest takes them; None and False stand for what was not given."""
+    """Options of a run by name, as pytest takes them; None and False stand for what was not given, a tuple for what may
+    be given often.
+    """
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     typed = {OPTIONS[name].typed_for_pytest: value for name, value in given.items()}
-    return [option if value is True else f"{option}={value}" for option, value in typed.items()]
+    return [
+        option if value is True else f"{option}={text}"
+        for option, value in typed.items()
+        for text in (value if isinstance(value, tuple) else [value])
+    ]
 
 
 def refuse_missing(paths: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
 from autotest.dropin.alone import refused_alone
 from autotest.dropin.cases import close_case
+from autotest.dropin.duals.recording import AutoTestRecording
 from autotest.dropin.errors import PyTorchDoesNotSupportError, refused
 from autotest.dropin.levels import aligns_exceptions, unseen
 from autotest.dropin.options import DropInOptions
@@ -22,6 +23,7 @@ from dual_object.replay.adapter import Adapter
 class AutoTestDialect(Dialect):
     """What the core does for a test that imports OneFlow's harness, with the options of its `@autotest`."""
 
+    recording = AutoTestRecording
     plain = True
     least_cotangent = 0.0
 

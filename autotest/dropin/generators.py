@@ -16,6 +16,7 @@ from unittest import SkipTest
 import numpy as np
 
 from autotest.api.tensors import RandomDevice, chosen
+from autotest.dropin.duals.values import plain
 from autotest.dropin.randomness import rng
 from autotest.dropin.state import state
 from autotest.run.session import session_for
@@ -61,6 +62,10 @@ class generator(Generator):  # noqa: N801 - OneFlow's own name
             if isinstance(child, Generator):
                 child.to(annotation)
         return self
+
+    def __bool__(self) -> bool:
+        # As there: `if padding:` asks whether one was given. `if random_bool():` is always so, there as here.
+        return True
 
     def value(self) -> Any:
         """The value in this case; what was drawn before the case, in the same test, stays."""
@@ -129,7 +134,7 @@ def _dual(other: Any) -> bool:
 
 def pack(x: Any) -> Any:
     """`x` itself if it is a generator, else a generator of nothing else."""
-    return x if isinstance(x, Generator) else constant(x)
+    return x if isinstance(x, Generator) else constant(plain(x))
 
 
 class add(generator):  # noqa: N801 - OneFlow's own name

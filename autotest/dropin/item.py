@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autotest.cases.randomness import seeded
+from autotest.dropin.duals.recording import AutoTestRecording
 from autotest.dropin.errors import refused
 from autotest.dropin.generators import item_drawing
 from autotest.run.session import Session
@@ -46,7 +47,7 @@ def surrounded(session: Session, test: str) -> Iterator[None]:
                 recording.release()
 
 
-class Outside(Recording):
+class Outside(AutoTestRecording):
     """The recording of dual calls outside of a case: both sides run each call at once, and the caller gets the target's
     exception.
     """

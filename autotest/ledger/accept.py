@@ -15,7 +15,8 @@ from tomlkit.items import AoT, Table
 from autotest.cases.case import case_test_name
 from autotest.cases.store import Store
 from autotest.errors import AutotestError
-from autotest.ledger.entries import FILE_NAME, LedgerError, find, store, version_of
+from autotest.ledger.entries import LedgerError, find, store, version_of
+from autotest.options.ledger import FILE_NAME
 from dual_object.errors import ProgramError
 from dual_object.program.program import Program
 from reports import resolve_run

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from autotest.compare.difference import Rules
 from autotest.errors import AutotestError
+from autotest.options.ledger import FILE_NAME
 from dual_object.errors import ProgramError
 from dual_object.program.program import Program
 from dual_object.program.values import Array
@@ -40,9 +41,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-FILE_NAME = "known_divergences.toml"
 _REQUIRED = ("fingerprint", "reason", "versions", "tests", "message", "program", "stored")
-_OPTIONAL = ("strict", "device")
+_OPTIONAL = ("strict", "device", "elsewhere")
 _STRICT = ("proof", "seen")
 
 
@@ -56,7 +56,8 @@ class Entry:
 
     `strict` is `proof` (the stored Program must still diverge) or `seen` (it is only counted: nondeterministic,
     machine-dependent). `tests` are the case-key names of the tests that showed it; `line` and `message` say it to
-    people.
+    people. In tests that have another ledger beside them, to which `--ledger` adds this one, the facts may be any that
+    match `elsewhere`.
     """
 
     path: Path
@@ -69,6 +70,7 @@ class Entry:
     stored: str
     strict: str = "proof"
     device: str = "cpu"
+    elsewhere: str = ""
 
     @property
     def kind(self) -> str:
@@ -84,8 +86,12 @@ class Entry:
         """Whether a divergence is the one that the entry is about."""
         if not self.general:
             return fingerprint == self.fingerprint
-        parts, patterns = fingerprint.split("/"), self.fingerprint.split("/")
-        return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
+        return _matches(fingerprint, self.fingerprint)
+
+    def covers_elsewhere(self, fingerprint: str) -> bool:
+        """The same for one that a test shows which the entry's ledger does not stand beside."""
+        widened = "/".join([*self.fingerprint.split("/")[:4], self.elsewhere])
+        return self.covers(fingerprint) or bool(self.elsewhere and _matches(fingerprint, widened))
 
     @property
     def target(self) -> str:
@@ -126,6 +132,11 @@ class Entry:
             ) from error
 
 
+def _matches(fingerprint: str, pattern: str) -> bool:
+    parts, patterns = fingerprint.split("/"), pattern.split("/")
+    return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
+
+
 def version_of(target: str, environment: Mapping[str, str]) -> str:
     """The version that the package of a target has in an environment; "0" where it tells none."""
     return environment.get(target.partition(":")[0].rpartition(".")[2], "0")
@@ -163,20 +174,26 @@ def _array(dtype: str, shape: Sequence[int], numbers: Sequence[Any]) -> Array:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The entries of one file for one target, by fingerprint, and what is wrong with the file."""
+    """The entries of one file for one target, by fingerprint, and what is wrong with the file. The ledgers that were
+    `added` to it count as well, but are proved elsewhere.
+    """
 
     path: Path | None = None
     entries: Mapping[str, Entry] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    added: tuple[Ledger, ...] = ()
 
     @cached_property
     def _general(self) -> tuple[Entry, ...]:
         return tuple(entry for entry in self.entries.values() if entry.general)
 
     def find(self, fingerprint: str) -> Entry | None:
-        """The entry about a divergence: its own, else the first general one that covers it."""
-        own = self.entries.get(fingerprint)
-        return own or next((entry for entry in self._general if entry.covers(fingerprint)), None)
+        """The entry about a divergence: its own, else the first general one that covers it, else one of those added."""
+        own = self.entries.get(fingerprint) or next((one for one in self._general if one.covers(fingerprint)), None)
+        if own is not None:
+            return own
+        added = (entry for ledger in self.added for entry in ledger.entries.values())
+        return next((entry for entry in added if entry.covers_elsewhere(fingerprint)), None)
 
     def about(self, test: str) -> Iterator[Entry]:
         """The entries that a test is to prove."""
@@ -248,12 +265,13 @@ def _entry(path: Path, target: str, table: Any, where: str) -> Entry:
 
 
 class Ledgers:
-    """The ledgers of a run: for each test the nearest file above it, up to `root`."""
+    """The ledgers of a run: for each test the nearest file above it, up to `root`, and those `added` for all tests."""
 
-    def __init__(self, target: str, root: Path) -> None:
+    def __init__(self, target: str, root: Path, added: Sequence[Path] = ()) -> None:
         self._target = target
         self._root = root.resolve()
         self._by_folder: dict[Path, Ledger] = {}
+        self._added = added
 
     def nearest(self, test_file: Path) -> Ledger:
         """The ledger that is about tests in `test_file`; an empty one where no file is found."""
@@ -261,9 +279,14 @@ class Ledgers:
         ledger = self._by_folder.get(folder)
         if ledger is None:
             path = find(folder, self._root)
-            ledger = Ledger() if path is None else self._read(path)
+            own = Ledger() if path is None else self._read(path)
+            ledger = replace(own, added=tuple(added for added in self._given if added.path != own.path))
             self._by_folder[folder] = ledger
         return ledger
+
+    @cached_property
+    def _given(self) -> tuple[Ledger, ...]:
+        return tuple(read(path, self._target) for path in dict.fromkeys(self._added))
 
     def _read(self, path: Path) -> Ledger:
         for ledger in self._by_folder.values():
@@ -273,7 +296,8 @@ class Ledgers:
 
     def problems(self) -> list[str]:
         """What is wrong with the ledgers read so far, each once."""
-        return list(dict.fromkeys(problem for ledger in self._by_folder.values() for problem in ledger.problems))
+        read_so_far = [*self._by_folder.values(), *(self._given if self._by_folder else ())]
+        return list(dict.fromkeys(problem for ledger in read_so_far for problem in ledger.problems))
 
 
 def find(folder: Path, root: Path) -> Path | None:

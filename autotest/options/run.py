@@ -33,6 +33,7 @@ class RunOptions:
     shrink_total: float = 120.0
     blame_total: float = 60.0
     memory: bool = True
+    ledger: tuple[Path, ...] = ()
     shard: Shard | None = None
     case: str | None = None
     repro_total: float = 120.0

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from autotest.errors import UsageError
+from autotest.options.ledger import SHIPPED, given_ledger
 from autotest.options.run import Inputs, Isolate
 from autotest.options.shard import Shard
 
@@ -23,13 +24,15 @@ from autotest.options.shard import Shard
 class Kind:
     """What may be given: `parse` makes of it what it means, or raises ValueError where it is not what it `should` be.
 
-    `choices` are all the texts there are, where these can be listed. A `flag` is given or not, and has no text.
+    `choices` are all the texts there are, where these can be listed. A `flag` is given or not, and has no text. What
+    may be given `often` means a tuple.
     """
 
     parse: Callable[[Any], Any]
     should: str = ""
     choices: tuple[str, ...] = ()
     flag: bool = False
+    often: bool = False
 
 
 def _whole(text: str) -> int:
@@ -83,6 +86,7 @@ SEED = Kind(_seed, "a whole number of at least 0, or 'random'")
 SHARD = Kind(Shard.parse, "i/n with i from 1 to n, such as 1/2")
 INPUTS = _one_of(get_args(Inputs))
 ISOLATE = _one_of(get_args(Isolate))
+LEDGER = Kind(given_ledger, f"a file of known divergences, or {SHIPPED!r} for those of the suites", often=True)
 FLAG = Kind(bool, flag=True)
 #: A flag that switches its field off.
 UNLESS = Kind(operator.not_, flag=True)
@@ -130,8 +134,11 @@ class Option:
 
         Raises UsageError, naming `knob` (by default pytest's option), for a value that means nothing.
         """
-        if given is None:
-            return None
+        if self.kind.often:
+            return tuple(part for text in given or () for part in self._parsed(text, knob))
+        return None if given is None else self._parsed(given, knob)
+
+    def _parsed(self, given: Any, knob: str | None) -> Any:
         try:
             return self.kind.parse(given)
         except ValueError:
@@ -261,6 +268,17 @@ _ROWS = (
         run=Face("Neither draw again what diverged in earlier runs nor remember it."),
         pytest=Face("do not draw again what diverged in earlier runs, and do not remember what diverges now"),
         field="memory",
+    ),
+    Option(
+        "ledger",
+        LEDGER,
+        None,
+        run=Face("What this file knows to diverge is known in all tests; suites: what the suites know.", "FILE|suites"),
+        pytest=Face(
+            "a ledger that counts in all tests, beside the nearest one of each; may be given often; "
+            "suites: those that the suites come with",
+            "FILE|suites",
+        ),
     ),
     Option(
         "shard",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autotest.compare.kinds import in_graph
-from autotest.repro.targets import RECIPES
+from autotest.compare.kinds import KINDS, in_graph
+from autotest.repro.targets import RECIPES, recipe
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay import tracing
+
+#: What a script asks a framework's own tensors for, and cannot ask those of a class of the user's.
+_UNREAD = frozenset({"device", "strides", "offset", "is_leaf"})
 
 
 def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
@@ -17,16 +20,22 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     target = row["target"]
     if row["kind"] == "batch_only":
         return "it shows only in a static graph that other cases share"
-    recipe = RECIPES.get(target)
-    if recipe is None:
-        return f"target {target!r} is not one that a script knows how to import ({', '.join(RECIPES)})"
+    known = recipe(target)
+    if known is None:
+        return (
+            f"target {target!r} is not one that a script knows how to import "
+            f"({', '.join(RECIPES)}, package.module:Class)"
+        )
     graph = in_graph(row["phase"])
     if row["phase"] == "graph_backward" and row["kind"] == "random":
         return "it is the gradient of a random call in a static graph"
     if graph and row["kind"] == "structure":
         return "what a call returned inside of a static graph cannot be asked outside of it"
-    if graph and recipe.graph is None:
+    if graph and known.graph is None:
         return f"a script builds no static graph of {target}"
+    asked = _UNREAD & {*KINDS[row["kind"]].compared} if row["kind"] in KINDS else _UNREAD
+    if known.adapted and asked:
+        return f"a script does not ask {target} for {', '.join(sorted(asked))}"
     if program.inline is not None:
         return program.inline
     if distributed(program):

@@ -15,7 +15,7 @@ from autotest.repro.arrays import FILE_NAME
 from autotest.repro.graph import graph_text
 from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
-from autotest.repro.targets import RECIPES
+from autotest.repro.targets import recipe
 from autotest.repro.templating import public, template
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
@@ -65,7 +65,9 @@ def script(
     reason = obstacle(row, program)
     if reason is not None:
         raise Unscripted(reason)
-    recipe = RECIPES[row["target"]]
+    known = recipe(row["target"])
+    assert known is not None, "otherwise there is an obstacle"
+    own = [row["target"].partition(":")[0]] if known.adapted else []
     source = Source(program, wanted(row, shown))
     checked = KINDS[row["kind"]].compared if row["kind"] in KINDS else _ALL
     text = source.program_text()
@@ -76,9 +78,8 @@ def script(
         "title": public(row["message"].partition("\n")[0]).replace("\\", "/").replace('"""', "'''"),
         "fingerprint": row["fingerprint"],
         "versions": versions(row["target"], environment),
-        "own_modules": ", ".join(
-            sorted({path.partition(":")[0] for pair in source.customs().values() for path in pair})
-        ),
+        "own_modules": ", ".join(sorted({*source.own_modules(), *own})),
+        "adapted": known.adapted,
         "file": FILE_NAME if source.file else "",
         "deadly": row["kind"] in DEADLY,
         "memory": row.get("memory_limit"),
@@ -101,8 +102,8 @@ def script(
         "host": bool(source.hosts()),
         "refusal": source.refusal,
         "families": ", ".join(f'"{name}"' for name in sorted(FAMILIES)),
-        "import_target": recipe.imports,
-        "target": recipe.module,
+        "import_target": known.imports,
+        "target": known.module,
     }
     made = template("repro.py.j2")
     rendered = made.render(numpy=False, **values)

@@ -58,7 +58,7 @@ class Session:
         self.test_file: Path | None = None
         #: Why the test that runs may diverge, where it is marked as one that does.
         self.excuse: str | None = None
-        self.ledgers = None if options.root is None else Ledgers(options.target, options.root)
+        self.ledgers = None if options.root is None else Ledgers(options.target, options.root, options.ledger)
         #: Of the test that runs: its verdicts, and its worst elements.
         self.counts: Counter[str] = Counter()
         self.worst: list[Mapping[str, object]] = []

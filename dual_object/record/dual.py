@@ -84,8 +84,7 @@ class DualObject:
             raise RawTargetNeeded("the body uses a raw target object")
         self._recording.program.inline = "the body uses a raw target object"
         if self._ref.id not in stepper.values.by_id:
-            failure = stepper.seen.failures[-1].message if stepper.seen.failures else "it was never computed"
-            raise RuntimeError(f"the target has no value here: {failure}")
+            raise stepper.lacking()
         return stepper.values.by_id[self._ref.id]
 
     def __getattr__(self, name: str) -> Any:

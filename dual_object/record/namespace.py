@@ -47,7 +47,7 @@ class DualNamespace:
             except AttributeError as error:
                 raise unknown_name(error, member, ".".join(filter(None, ("torch", self._path))), part) from None
         if inspect.ismodule(member):
-            return DualNamespace(path)
+            return type(self)(path)
         return DualFunction(path, member) if callable(member) else member
 
     def __repr__(self) -> str:

@@ -188,12 +188,19 @@ class Recording:
         returned, record.out = self._result(result, record)
         if kind == "module":  # what a new module draws for itself is replaced
             self._start_randomness()
-        if isinstance(returned, (tuple, list)):
-            self._groups.append(returned)
         if not ahead:
             self._append(record)
         if record.state and in_global_scope() and not record.operands():
             self._make_global(returned)
+        returned = self.shown(record, result, returned)
+        if isinstance(returned, (tuple, list)):
+            self._groups.append(returned)
+        return returned
+
+    def shown(self, call: Call, result: Any, returned: Any) -> Any:
+        """What the body is shown of a call's result: `returned`, that is `result` with dual objects for the reference's
+        own. A subclass may show more.
+        """
         return returned
 
     def _positional(
@@ -323,10 +330,7 @@ class Recording:
         if tree is not None:
             return tree, tree
         if type(arg).__module__.partition(".")[0] == self.target:
-            raise ArgumentError(
-                f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
-                'wrap it in GetDualObject("x", pytorch, oneflow)'
-            )
+            return self._raw_target(arg, op)
         if isinstance(arg, OwnModule):
             raise ArgumentError(
                 f"{op} was given {type(arg).__name__}, a module class of the test, but should be given modules of the "
@@ -336,6 +340,13 @@ class Recording:
             raise RawTargetNeeded(f"{op} was given a {type(arg).__name__}, which only an inline run can pass on")
         self.program.inline = f"{op} was given a {type(arg).__name__}, which cannot be stored"
         return arg, Opaque(arg)
+
+    def _raw_target(self, arg: Any, op: str) -> tuple[Any, Tree]:
+        """What `_argument` gives for one of the target's own objects; for subclasses that take such."""
+        raise ArgumentError(
+            f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
+            'wrap it in GetDualObject("x", pytorch, oneflow)'
+        )
 
     def _result(self, result: Any, call: Call) -> tuple[Any, Tree]:
         """What the body gets for a call's result, and its neutral form."""

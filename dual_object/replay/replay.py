@@ -88,7 +88,14 @@ class Replay:
         self.program = program
         self.values = Values()
         self.seen = Observation()
+        #: What the last call gave, as this side has it.
+        self.given: Any = None
         self._modes = Modes(adapter)
+
+    def lacking(self) -> RuntimeError:
+        """What to raise where a value is asked for that this run has not."""
+        failure = self.seen.failures[-1].message if self.seen.failures else "it was never computed"
+        return RuntimeError(f"the target has no value here: {failure}")
 
     def run(self) -> Observation:
         """Run everything and read what it shows."""
@@ -163,7 +170,7 @@ class Replay:
 
     def _step(self, index: int, call: Call) -> None:
         try:
-            result = self.apply(call)
+            result = self.given = self.apply(call)
             if call.raises:
                 message = f"accepted what the reference refuses with {call.raises[0]}"
                 self.seen.failures.append(Failure(index, "accepts_invalid", (), message))

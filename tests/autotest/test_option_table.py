@@ -79,6 +79,8 @@ def test_pytest_has_the_rows(pytestconfig: pytest.Config) -> None:
         ({}, []),
         ({"cases": 5, "shard": None}, ["--autotest-cases=5"]),
         ({"drop_in": True, "no_memory": False}, ["--autotest-drop-in"]),
+        ({"ledger": ()}, []),
+        ({"ledger": ("a.toml", "suites")}, ["--autotest-ledger=a.toml", "--autotest-ledger=suites"]),
         ({"case_timeout": "0", "shrink": 0}, ["--autotest-case-timeout=0", "--autotest-shrink=0"]),
     ],
 )

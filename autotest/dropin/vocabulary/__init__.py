@@ -6,6 +6,7 @@ import os
 
 from autotest.dropin.decorator import autotest
 from autotest.dropin.dtypes import random_dtype, random_pytorch_dtype
+from autotest.dropin.duals.namespace import torch
 from autotest.dropin.generators import (
     choice_pytorch_tensor,
     constant,
@@ -32,7 +33,6 @@ from autotest.dropin.placements import (
     random_sbp,
 )
 from autotest.dropin.tensors import choice_tensor, random_tensor
-from dual_object.record.namespace import torch
 
 from . import generators, global_scope, profiler, torch_flow_dual_object, util
 from .profiler import profile

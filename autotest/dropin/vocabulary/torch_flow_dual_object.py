@@ -24,6 +24,8 @@ from autotest.dropin.checkers import (
     equality_checker,
 )
 from autotest.dropin.decorator import autotest
+from autotest.dropin.duals.namespace import torch
+from autotest.dropin.duals.pairs import GetDualObject
 from autotest.dropin.errors import BothDoNotSupportError, OneFlowGraphBuildOrRunError, PyTorchDoesNotSupportError
 from autotest.dropin.generators import Nothing, choice_pytorch_tensor, generator, random_pytorch_tensor
 from autotest.dropin.lacking import computed
@@ -39,7 +41,6 @@ from autotest.dropin.notes import (
     to_string,
 )
 from autotest.dropin.options import running_options
-from autotest.dropin.pairs import GetDualObject
 from autotest.dropin.placements import GlobalScope, broadcast, globaltest, is_global
 from autotest.dropin.randomness import rng
 from autotest.dropin.raw import (
@@ -59,7 +60,6 @@ from autotest.dropin.raw import (
 from autotest.dropin.state import state
 from autotest.dropin.tensors import choice_tensor, random_tensor
 from dual_object.record.dual import DualObject
-from dual_object.record.namespace import torch
 
 from . import profiler as auto_profiler
 

@@ -132,6 +132,8 @@ def short_text(row: Mapping[str, Any], program: Program, shown: Mapping[str, Any
         raise Unscripted("it shows in many results together")
     if source.customs():
         raise Unscripted("it calls functions of its test")
+    if row["target"] not in RECIPES:
+        raise Unscripted("its target is a class of its own, which takes more lines")
     module = RECIPES[row["target"]].module
     if module == "torch":
         raise Unscripted("both sides are PyTorch")

@@ -232,3 +232,17 @@ def test_a_failing_case_keeps_a_red_divergence() -> None:
     both = unseen([shown], [blamed, red], PROGRAM, OPTIONS_OF, backward=True)
     assert [one is blamed for one in both] == [True]
     assert len(unseen([hidden], [blamed, red], PROGRAM, OPTIONS_OF, backward=True)) == 2
+
+
+def test_a_backward_starts_in_the_shape_of_each_side() -> None:
+    """Where a result has its elements in another shape, a backward that is refused here runs in OneFlow's harness."""
+    raised = difference("exception", phase="eager_backward")
+    reshaped = difference("shape", expected=seen([1.0]), actual=seen(1.0))
+    longer = difference("shape", expected=seen([1.0, 1.0]), actual=seen([1.0]))
+    lacking = difference("shape", expected=None)
+    blamed = [Divergence(raised, PROGRAM, 1)]
+    assert unseen([reshaped, raised], blamed, PROGRAM, OPTIONS_OF, backward=True) == blamed
+    for other in (longer, lacking, difference("dtype", actual=seen([1.0], "float64"))):
+        assert unseen([other, raised], blamed, PROGRAM, OPTIONS_OF, backward=True) == []
+    gradient = Divergence(difference(phase="eager_backward", part="gradient"), PROGRAM, 1)
+    assert unseen([reshaped, gradient.difference], [gradient], PROGRAM, OPTIONS_OF, backward=True) == []

@@ -18,6 +18,14 @@ SharedRun = Callable[..., Outcome]
 FILES = {path.name: f"dropin/{path.name}" for path in sorted((BODIES / "dropin").glob("test_*.py"))}
 OPTIONS = ("--autotest-drop-in", "-q", "-rA", "-W", "ignore::DeprecationWarning")
 ENVIRONMENT = {"ONEFLOW_PROFILE_RUN_NUM": "3"}
+#: What OneFlow 0.9.0 refuses in a graph or in a backward, and OneFlow's harness does not ask of it.
+UNSEEN = {
+    ("method", "graph_forward/exception/bincount/int64,method"),
+    ("select", "graph_forward/unsupported/select/float32"),
+    ("repeat_interleave", "graph_forward/exception/repeat_interleave/float32"),
+    ("linspace", "graph_forward/exception/linspace/float32,0-dim"),
+    ("flatten", "eager_backward/exception/Flatten/float32,0-dim"),
+}
 #: What the files themselves want to fail or cannot run here; everything else passes.
 FAILED = {"TestDualObjects::test_own_checker_differs"}
 SKIPPED = {
@@ -68,6 +76,8 @@ def test_nothing_is_red(whole: Outcome) -> None:
     summary = whole.summary
     assert summary["divergences"] == []
     assert {(row["op"], row["kind"]) for row in summary["stricter"]} >= {("BatchNorm2d", "value")}
+    unseen = [row for row in summary["stricter"] if "test_unseen_graphs.py" in row["test"]]
+    assert {(row["test"].rpartition("::test_")[2], row["fingerprint"].partition("/")[2]) for row in unseen} >= UNSEEN
     assert re.search(r"^stricter +\d+ +seen by these checks only, not red, in \d+ cases?$", whole.out, re.MULTILINE)
 
 

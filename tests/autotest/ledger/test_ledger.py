@@ -9,10 +9,12 @@ import pytest
 
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
+from autotest.errors import UsageError
 from autotest.ledger.accept import AcceptError, accept
 from autotest.ledger.check import orphans, stale_entries
 from autotest.ledger.document import document
 from autotest.ledger.entries import Entry, LedgerError, Ledgers, read, store
+from autotest.options import OPTIONS
 from dual_object.program.calls import Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
@@ -113,7 +115,7 @@ def test_stored_values_are_exact(dtype, tmp_path):
         (
             {"reson": "x"},
             "LEDGER: entry 1 of torch has the unknown key 'reson', but should have only fingerprint, reason, versions, "
-            "tests, message, program, stored, strict, device",
+            "tests, message, program, stored, strict, device, elsewhere",
         ),
         ({"reason": None}, "LEDGER: entry 1 of torch lacks the key 'reason'"),
         ({"reason": " "}, "LEDGER: entry 1 of torch has reason=' ', but should have a text that is not empty"),
@@ -194,6 +196,67 @@ def test_nearest_ledger(tmp_path):
     assert Ledgers("torch", tmp_path / "a" / "b").nearest(tmp_path / "a" / "b" / "test_x.py").path is None
 
 
+@pytest.mark.parametrize(
+    ("fingerprint", "elsewhere", "covered"),
+    [
+        (FINGERPRINT, "", True),
+        ("torch/eager_forward/value/relu/float64", "", False),
+        ("torch/eager_forward/value/relu/float64", "*", True),
+        ("torch/eager_forward/value/relu/float64,empty", "*,empty", True),
+        ("torch/eager_forward/value/relu/float64", "*,empty", False),
+        ("torch/eager_forward/nonfinite/relu/float32", "*", False),
+        ("torch/graph_forward/value/relu/float32", "*", False),
+        ("torch/eager_forward/value/relu6/float32", "*", False),
+        ("oneflow/eager_forward/value/relu/float32", "*", False),
+    ],
+)
+def test_entry_elsewhere(tmp_path, fingerprint, elsewhere, covered):
+    """In tests that its ledger was added to an entry covers the facts that it says; never another phase, kind or op."""
+    mine, added = tmp_path / "mine" / "known_divergences.toml", tmp_path / "suites" / "known_divergences.toml"
+    for path, text in ((mine, ""), (added, entry(elsewhere=elsewhere or None))):
+        path.parent.mkdir()
+        path.write_text(text)
+    ledgers = Ledgers("torch", tmp_path, [added])
+    assert (ledgers.nearest(mine.parent / "test_x.py").find(fingerprint) is not None) is covered
+    exact = ledgers.nearest(added.parent / "test_x.py")
+    assert (exact.find(fingerprint) is not None) is (fingerprint == FINGERPRINT)
+    assert exact.added == ()
+
+
+def test_added_ledger(tmp_path):
+    """It counts where no other ledger is, proves nothing there, and what is wrong with it is told."""
+    added = tmp_path / "given.toml"
+    added.write_text(entry() + entry(reason=None))
+    ledgers = Ledgers("torch", tmp_path, [added, added])
+    assert ledgers.problems() == []
+    ledger = ledgers.nearest(tmp_path / "test_a.py")
+    found = ledger.find(FINGERPRINT)
+    assert found is not None
+    assert found.path == added
+    assert (list(ledger.about("test_a.py::test_relu")), len(ledger.added)) == ([], 1)
+    assert ledgers.problems() == [f"{added}: entry 2 of torch lacks the key 'reason'"]
+
+
+def test_given_ledgers(tmp_path):
+    """`--ledger` takes files and the name of those that the suites have; what is neither is refused."""
+    path = tmp_path / "given.toml"
+    path.touch()
+    root = Path(__file__).parents[3] / "suites"
+    option = OPTIONS["ledger"]
+    assert option.read([str(path), "suites"]) == (
+        path,
+        root / "known_divergences.toml",
+        root / "global" / "known_divergences.toml",
+    )
+    assert option.read(None) == ()
+    with pytest.raises(UsageError) as caught:
+        option.read(["oneflow.toml"])
+    assert str(caught.value) == (
+        "ledger='oneflow.toml', but should be a file of known divergences, or 'suites' for those of the suites "
+        "[--autotest-ledger]"
+    )
+
+
 def test_page_of_the_suites_is_that_of_their_ledger(monkeypatch):
     """The page of known divergences is what the command writes, with the words of every kind and phase."""
     root = Path(__file__).parents[3]
@@ -235,6 +298,17 @@ def test_known_divergence_is_green(accepted):
     green = run_pytest(folder, {}, env=env)
     assert green.status == 0
     assert (green.summary["divergent"], green.summary["divergences"]) == (2, [])
+    assert [row["fingerprint"] for row in green.summary["known"]] == [FINGERPRINT]
+
+
+def test_known_elsewhere_is_green(accepted, tmp_path):
+    """A ledger that a run is given counts for tests that lie elsewhere, and asks no proof of them."""
+    folder, env = accepted
+    (tmp_path / "planted.py").write_text(FAULT)
+    given = ("--autotest-ledger", str(folder / "known_divergences.toml"))
+    env = {**env, "PYTHONPATH": str(tmp_path)}
+    green = run_pytest(tmp_path, {"test_b.py": BODY}, *given, target="torch", env=env)
+    assert green.status == 0, green.out
     assert [row["fingerprint"] for row in green.summary["known"]] == [FINGERPRINT]
 
 

@@ -523,10 +523,12 @@ def test_script_is_short() -> None:
     [
         (row("batch_only", "graph_forward"), {}, "it shows only in a static graph that other cases share"),
         (
-            {**row("value"), "target": "faults:Adapter"},
+            {**row("value"), "target": "jax"},
             {},
-            "target 'faults:Adapter' is not one that a script knows how to import (oneflow, torch)",
+            "target 'jax' is not one that a script knows how to import (oneflow, torch, package.module:Class)",
         ),
+        ({**row("layout"), "target": "a.b:C"}, {}, "a script does not ask a.b:C for offset, strides"),
+        ({**row("value", "graph_forward"), "target": "a:C"}, {}, "a script builds no static graph of a:C"),
         ({**row("value", "graph_forward"), "target": "torch"}, {}, "a script builds no static graph of torch"),
         (row("value"), {"inline": "a lambda"}, "a lambda"),
         (
@@ -586,3 +588,34 @@ def test_scripts_of_known_divergences(tmp_path: Path) -> None:
     ended = {start: run_python(path) for start, path in zip(chosen, paths, strict=True)}
     assert {start: done.returncode for start, done in ended.items()} == dict.fromkeys(chosen, 1), ended
     assert all("\nSTANDS: " in done.stdout for done in ended.values()), ended
+
+
+ADAPTER = """
+import torch
+from dual_object.adapters.torch import adapter as base
+
+
+class Targets:
+    class Adapter(base.Adapter):
+        name = "mine"
+
+        def resolve(self, path):
+            if path == "relu":
+                return lambda x: torch.relu(x) * {factor}
+            return super().resolve(path)
+"""
+
+
+@pytest.mark.parametrize(("factor", "status"), [(2, 1), (1, 0)])
+def test_script_of_a_class(tmp_path: Path, factor: int, status: int) -> None:
+    """A class of the user's is asked for what it resolves, its tensors are read by it, values and gradients."""
+    (tmp_path / "mine.py").write_text(ADAPTER.format(factor=factor))
+    told = {**row("value", "eager_backward"), "target": "mine:Targets.Adapter"}
+    made = script(told, one_call(backward=True), Rules(), GRADIENT, ENVIRONMENT)
+    assert "\nIt imports the target, so run it where Python finds mine.\n" in made.text
+    (tmp_path / "repro.py").write_text(made.text)
+    done = run_python(tmp_path / "repro.py")
+    assert done.returncode == status, done.stdout + done.stderr
+    said = "STANDS: gradient of x differs in " if status else "gone: both sides agree"
+    assert done.stdout.splitlines()[-1].startswith(said), done.stdout
+    assert done.stdout.startswith("mine:Targets.Adapter torch, torch ")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
+from autotest.dropin.duals.namespace import AutoTestNamespace
 from dual_object.record.dual import DualObject
 from dual_object.record.namespace import GetDualObject as GetPlainDualObject
 from dual_object.record.recording import recording
@@ -14,6 +16,8 @@ def GetDualObject(name: str, pytorch: Any, oneflow: Any) -> Any:  # noqa: N802 -
 
     The test then runs with the target in this process.
     """
+    if inspect.ismodule(pytorch):
+        return AutoTestNamespace(pytorch.__name__.partition(".")[2])
     made = GetPlainDualObject(name, pytorch, oneflow)
     if isinstance(made, DualObject):
         record = recording("GetDualObject()")

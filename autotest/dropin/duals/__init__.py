@@ -1,0 +1,1 @@
+"""Dual objects as OneFlow's harness has them: all that a call gives answers `.pytorch` and `.oneflow`."""
