@@ -23,9 +23,10 @@ def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, Any]) -
 
     refuse_missing(paths)
     count = processes(workers)
-    # pytest would rewrite the asserts of plugin packages; this one is imported already, and its asserts are for
+    # pytest would rewrite the asserts of plugin packages; these are imported already, and their asserts are for
     # readers.
-    ignored = ["-W", "ignore:Module already imported so cannot be rewritten; autotest"]
+    said = "ignore:Module already imported so cannot be rewritten"
+    ignored = ["-W", f"{said}; autotest", "-W", f"{said}; op_autotest"]
     arguments = [*ignored, *paths, *pytest_arguments(options)]
     if count:
         # A pytest worker dies only of what is not ours; none of its tests should be lost for it.
