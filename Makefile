@@ -9,16 +9,16 @@ ARGS :=
 # The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
-.PHONY: align boxing-4 survey test lint bench mutation false-alarms blame build clean
+.PHONY: align boxing-4 survey test lint docs package matrix bench mutation false-alarms blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
 	@if uv --version >/dev/null 2>&1; then \
 		uv venv --quiet --clear .venv && \
-		uv pip install --quiet --python $(PYTHON) -c constraints.txt -e '.[oneflow,test]'; \
+		uv pip install --quiet --python $(PYTHON) -c constraints.txt -e '.[docs,oneflow,suites,test]'; \
 	else \
 		rm -rf .venv && python3.10 -m venv .venv && \
-		$(PYTHON) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[oneflow,test]'; \
+		$(PYTHON) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs,oneflow,suites,test]'; \
 	fi
 	@touch $@
 
@@ -45,6 +45,19 @@ lint: $(STAMP)
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
+# The site of docs/, without a network: site/index.html. A page that leads nowhere is an error.
+docs: $(STAMP)
+	.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -d .venv/.doctrees docs site $(ARGS)
+	@echo "site/index.html"
+
+# An sdist and a wheel in dist/, each installed into an empty environment without OneFlow, and tried there.
+package: $(STAMP)
+	$(PYTHON) .ci/package.py $(ARGS)
+
+# The same on every CPython and pytest that the plugin is said to work with; some minutes.
+matrix: $(STAMP)
+	$(PYTHON) .ci/package.py --all $(ARGS)
+
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks $(ARGS)
 
@@ -60,4 +73,4 @@ blame: $(STAMP)
 	$(PYTHON) -m benchmarks.blame $(ARGS)
 
 clean:
-	rm -rf .venv autotest-report
+	rm -rf .venv autotest-report dist site

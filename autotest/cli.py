@@ -64,7 +64,7 @@ def main() -> None:
 @main.command()
 @_PATHS
 @run_options
-def run(paths: tuple[str, ...], n: str, ranks: int | None, **options: str | int | bool | None) -> None:
+def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **options: str | int | bool | None) -> None:
     """Run tests under PATHS (files, folders, node ids); what follows -- goes to pytest.
 
     Exit status: 0 aligned, 1 divergence or failed test, 2 usage or environment, 3 fault of the harness,
@@ -72,6 +72,10 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, **options: str | int 
     """
     from autotest.commands.run import run_pytest
 
+    if suites:
+        from autotest.commands.suites import suite_arguments
+
+        paths = suite_arguments(paths)
     if ranks is not None:
         from autotest.ranks.launcher import run_ranks
 

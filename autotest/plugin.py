@@ -316,12 +316,15 @@ def pytest_make_collect_report(
     if report.failed and call is not None and call.excinfo is not None:
         from autotest.cases.places import name_place, raised_at
         from autotest.errors import AutotestError
+        from op_autotest.names import displacing
 
         error = call.excinfo.value
         # Asked of their modules, which may be shadowed, only where they are there already.
         if isinstance(error, AutotestError) or type(error).__module__ in ("dual_object.errors", "generators.errors"):
             name_place(error, raised_at(error))
             report.longrepr = str(error)
+        elif (sentence := displacing(error)) is not None:
+            report.longrepr = f"{report.longrepr}\n{sentence}"
     return report
 
 

@@ -39,22 +39,20 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Run a test body n times on fresh draws, on PyTorch and on the target, and compare.
 
     Args:
-        body: the function or method, when used without parentheses.
-        options: by name, each as `TestOptions` has it:
-
-            n: cases, each compared eagerly.
-            auto_backward: compare the gradients of all leaves, under a cotangent that both sides share.
-            rtol, atol: both or neither; they replace the dtype's own tolerance.
-            check_graph: run every case again in the target's static graph.
-            check_allclose: compare values.
-            check_dtype: compare dtypes.
-            check_layout: compare strides.
-            check_grad_use_random_data: draw the cotangent; False: ones.
-            graph_backward: cases whose graph runs backward: "share" (every fourth, at least three), "all" or "none".
-            missing: "fail"; "count": an op that the target lacks is counted and does not fail the test.
-            inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
-            grad_order: 2: differentiate the gradients again, eagerly, each under a random cotangent of its own.
-            because: the case that needs an rtol and atol wider than the dtype's own.
+        body: the function or method, when used without parentheses. Options are given by name.
+        n: cases, each compared eagerly.
+        auto_backward: compare the gradients of all leaves, under a cotangent that both sides share.
+        rtol, atol: both or neither; they replace the dtype's own tolerance.
+        check_graph: run every case again in the target's static graph.
+        check_allclose: compare values.
+        check_dtype: compare dtypes.
+        check_layout: compare strides.
+        check_grad_use_random_data: draw the cotangent; False: ones.
+        graph_backward: cases whose graph runs backward: "share" (every fourth, at least three), "all" or "none".
+        missing: "fail"; "count": an op that the target lacks is counted and does not fail the test.
+        inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
+        grad_order: 2: differentiate the gradients again, eagerly, each under a random cotangent of its own.
+        because: the case that needs an rtol and atol wider than the dtype's own.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async or a class.

@@ -295,6 +295,13 @@ _ROWS = (
         pytest=None,
     ),
     Option(
+        "suites",
+        FLAG,
+        False,
+        run=Face("Run the suites that come with op-autotest; PATHS are files and folders of theirs."),
+        pytest=None,
+    ),
+    Option(
         "case",
         TEXT,
         None,

@@ -95,6 +95,7 @@ def main() -> None:
         setup, _ = next(requests)
     except StopIteration:
         return
+    os.chdir(setup["folder"])
     sys.path[:] = setup["path"]
     from autotest.workers.fault_injection import plant
     from dual_object.errors import TargetError

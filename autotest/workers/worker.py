@@ -25,6 +25,7 @@ from autotest.workers.server import PROGRESS
 from dual_object.program.values import Array
 from dual_object.replay.adapter import TargetInfo
 from dual_object.replay.replay import BACKWARD
+from op_autotest.names import HOME
 
 #: Seconds in which a target must be imported.
 START_TIMEOUT = 120.0
@@ -73,6 +74,8 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
+            # It imports our packages from where it starts: the folder of the run may have modules of these names.
+            cwd=HOME,
             pass_fds=(shared.fileno(),),
             # Ctrl-C is for us; the worker then goes with its pipe or its parent.
             start_new_session=True,
@@ -88,7 +91,13 @@ class Worker:
         self._selector.register(self._out, selectors.EVENT_READ)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        setup = {"path": sys.path, "target": target, "progress": shared.fileno(), "default_dtype": default_dtype}
+        setup = {
+            "folder": os.getcwd(),
+            "path": sys.path,
+            "target": target,
+            "progress": shared.fileno(),
+            "default_dtype": default_dtype,
+        }
         shared.close()
         self._send(setup, [])
 

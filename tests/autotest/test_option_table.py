@@ -157,7 +157,7 @@ def test_table_of_the_readme() -> None:
     cells_of = {typed(cells[0]): cells for cells in rows}
     for option in COMMAND:
         _, for_pytest, meaning = cells_of[option.typed]
-        ours = {"n": "-n", "ranks": ""}.get(option.name, option.typed_for_pytest)
+        ours = {"n": "-n", "ranks": "", "suites": ""}.get(option.name, option.typed_for_pytest)
         assert typed(for_pytest) == ours
         said = re.search(r"`([^`]+)` \(default\b|\(default `?([^`;)]+)", meaning)
         shown = None if said is None else said[1] or said[2]
@@ -171,8 +171,8 @@ def test_options_of_a_test_are_declared_alike() -> None:
     signature = next(node.args for node in functions if node.args.kwonlyargs)
     declared = zip(signature.kwonlyargs, signature.kw_defaults, strict=True)
     assert {argument.arg: ast.literal_eval(default) for argument, default in declared if default} == fields
-    told = re.findall(r"^ {12}([a-z_, ]+): ", decorator.autotest.__doc__ or "", re.MULTILINE)
-    assert [name for names in told for name in names.split(", ")] == [*fields]
+    told = re.findall(r"^ {8}([a-z_, ]+): ", decorator.autotest.__doc__ or "", re.MULTILINE)
+    assert [name for names in told for name in names.split(", ")] == ["body", *fields]
     rows = table("docs/writing-tests.md", "| option of `@autotest` | default | meaning |")
     documented = {name: cells[1] for cells in rows for name in re.findall("`([a-z_]+)`", cells[0])}
     assert documented.keys() == fields.keys()

@@ -285,36 +285,6 @@ def test_usage_error_in_a_file_names_its_line(tmp_path: Path) -> None:
     assert red_lines(outcome) == ["torch has no matmull: did you mean torch.matmul? [test_wrong.py:3]"]
 
 
-@pytest.mark.parametrize("name", ["generators", "dual_object"])
-def test_shadowing_file(tmp_path: Path, name: str) -> None:
-    """A file of one of our packages' names beside the tests is named, and nothing runs."""
-    outcome = run_pytest(tmp_path, {"test_two.py": TWO, f"{name}.py": "X = 1\n"}, target=None)
-    home = Path(autotest.__file__).resolve().parent.parent
-    assert outcome.status == 2, outcome.out
-    assert red_lines(outcome)[0] == (
-        f"the import {name!r} resolved to {tmp_path}/{name}.py, "
-        f"but should resolve to op-autotest's own package in {home}: rename that file, or run from another folder "
-        "[test_two.py:2]"
-    )
-    assert "Traceback" not in outcome.out
-
-
-def test_shadowing_file_is_named_before_options_are_read(tmp_path: Path) -> None:
-    """With an option given, the shadowing file is a usage error of one sentence."""
-    outcome = run_pytest(tmp_path, {"test_two.py": TWO, "reports.py": "X = 1\n"})
-    assert outcome.status == pytest.ExitCode.USAGE_ERROR
-    assert outcome.out.startswith(f"ERROR: the import 'reports' resolved to {tmp_path}/reports.py, but should resolve")
-
-
-def test_data_folders_of_our_names_are_in_nobodys_way(tmp_path: Path) -> None:
-    """Folders without an `__init__.py` that are called as our packages are: ours are found, wherever pytest starts."""
-    for name in ("autotest", "generators", "dual_object", "reports"):
-        (tmp_path / name).mkdir()
-    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, env={"PYTHONPATH": "."})
-    assert outcome.status == 0, outcome.out
-    assert outcome.outcomes() == {"test_first": "passed", "test_second": "passed"}
-
-
 LATE = """
 import pytest
 from autotest import autotest, random_tensor, torch
