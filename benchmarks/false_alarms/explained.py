@@ -20,6 +20,11 @@ EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
             "twice the deviation is beyond float32 and divides the gradient, which is 0 where that is rounded to "
             "infinity, and NaN where the squares were infinite already"
         ),
+        ("float64", "torch/eager_backward/value/lu_solve/float32"): (
+            "the gradient of a badly scaled matrix is a product of its parts, of which the greatest is 1,000 times as "
+            "great as the element: both sides are off by as much as float32 rounds the greatest by, on either side of "
+            "what float64 gives"
+        ),
         ("contiguous", "torch/eager_backward/nonfinite/var/float32,strided,special"): _MEAN,
         ("permuted", "torch/eager_backward/nonfinite/var/float32,strided,special"): _MEAN,
         ("contiguous", "torch/eager_forward/nonfinite/GroupNorm/float32,channels_last,huge"): (

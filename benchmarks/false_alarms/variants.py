@@ -61,9 +61,12 @@ class Wide(TorchDispatchMode):
         return put(op(*wide_args, **wide_kwargs), result)
 
 
-#: Ops that exist for some dtypes alone, or whose result is about a dtype.
+#: Ops that exist for some dtypes alone, whose result is about a dtype, or whose backward looks for the greatest
+#: distance among those that it works out anew: the one that it is given was rounded to float32.
 ONE_DTYPE = frozenset(
     {
+        "aten._cdist_backward",
+        "aten._pdist_backward",
         "aten._to_copy",
         "aten.nextafter",
         "aten._scaled_dot_product_flash_attention_for_cpu",
