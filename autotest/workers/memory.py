@@ -6,6 +6,7 @@ refused memory (RLIMIT_DATA) raises whatever it raises then. What a process real
 
 from __future__ import annotations
 
+import math
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -63,11 +64,14 @@ def _group_limits(root: Path) -> Iterator[int]:
                 yield int(text)
 
 
-def words(size: int) -> str:
-    """A size as people write it: `4 GiB`, `512 MiB`."""
+def words(size: int, *, up: bool = False) -> str:
+    """A size as people write it, `4 GiB`, `1.5 GiB`, rounded down or `up`: what is beyond a limit reads so."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
-            return f"{size / unit:.3g} {name}"
+            hundredths = 100 * size / unit
+            # 1.1 GiB are no whole number of bytes, and are 1.1 GiB all the same.
+            rounded = math.ceil(hundredths - 1e-4) if up else math.floor(hundredths + 1e-4)
+            return f"{rounded / 100:g} {name}"
     return f"{size} bytes"
 
 

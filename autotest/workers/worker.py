@@ -196,7 +196,7 @@ class Worker:
         overrun = self._memory.overrun
         if overrun is not None:
             cause = "out_of_memory"
-            held, limit = map(words, overrun)
+            held, limit = words(overrun.held, up=True), words(overrun.limit)
             how = f"held {held} of memory, more than its limit of {limit}, and was killed"
         elif timed_out:
             self.close()

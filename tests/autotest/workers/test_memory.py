@@ -71,11 +71,18 @@ def test_machine_without_control_groups(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "text"), [(5, "5 bytes"), (2048, "2 KiB"), (512 << 20, "512 MiB"), (GIB * 11 // 10, "1.1 GiB")]
+    ("size", "down", "up"),
+    [
+        (5, "5 bytes", "5 bytes"),
+        (2048, "2 KiB", "2 KiB"),
+        (512 << 20, "512 MiB", "512 MiB"),
+        (GIB * 11 // 10, "1.1 GiB", "1.1 GiB"),
+        (GIB + 4096, "1 GiB", "1.01 GiB"),
+    ],
 )
-def test_words(size: int, text: str) -> None:
-    """Sizes in words."""
-    assert words(size) == text
+def test_words(size: int, down: str, up: str) -> None:
+    """Sizes in words; one page more than a limit reads as more."""
+    assert (words(size), words(size, up=True)) == (down, up)
 
 
 HUNGRY = "held = [b'x' * (16 << 20) for _ in range(100)]; import time; time.sleep(60)"
