@@ -506,7 +506,7 @@ def test_script_of_a_death(tmp_path: Path, kind: str, fault: str, status: int, s
     text = text.replace("timeout=20", f"timeout={seconds}").replace("within 20 ", f"within {seconds} ")
     text = text.replace("time.monotonic() + 20", f"time.monotonic() + {seconds}")
     (tmp_path / "repro.py").write_text(text)
-    done = run_python(tmp_path / "repro.py")
+    done = run_python(tmp_path / "repro.py", forked=kind != "out_of_memory")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (status, said)
 
 
