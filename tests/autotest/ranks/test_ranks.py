@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,9 +24,9 @@ from autotest.ranks.launcher import End, Ranks, run_ranks
 from autotest.ranks.peers import Note, Notes, Peers, read_note
 from autotest.workers.worker import last_words
 from reports import read_run, summarize
+from support.forks import forks
 from support.runs import Outcome, environment, lay
 
-TIMEOUT = 200
 RELU = """
 from autotest import autotest, globaltest, random_tensor, sbp, torch
 
@@ -64,17 +63,11 @@ def run(folder: Path, files: Mapping[str, str], *arguments: str, fault: str = ""
     """Run two ranks on `files` and see that none of their processes is left."""
     folder.mkdir()
     lay(folder, files)
-    command = [sys.executable, "-m", "autotest", "run", *files, "--ranks", "2", "--repro-total", "0", *arguments]
-    done = subprocess.run(  # noqa: S603 - our own interpreter
-        command,
-        cwd=folder,
-        env=environment({"RANK_FAULT": fault}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
+    command = ["-m", "autotest", "run", *files, "--ranks", "2", "--repro-total", "0", *arguments]
+    done = forks().run(command, folder, environment({"RANK_FAULT": fault}), merged=True)
+    deadline = time.monotonic() + 10
+    while processes_in(folder) and time.monotonic() < deadline:  # a fork is killed once its launcher was
+        time.sleep(0.05)
     assert processes_in(folder) == [], done.stdout
     return Outcome(done.returncode, done.stdout, folder)
 
