@@ -90,7 +90,9 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **optio
 @run_option("seed")
 @run_option("inputs")
 @run_option("report")
+@run_option("ledger")
 @run_option("case_timeout")
+@run_option("memory_limit")
 @run_option("shrink")
 @run_option("shrink_total")
 @run_option("blame_total")
@@ -101,9 +103,7 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **optio
     type=click.Path(dir_okay=False, path_type=Path),
     help="Leave the test file that was run: a new file, such as test_x.py.",
 )
-def check(
-    expressions: tuple[str, ...], cases: int | None, write: Path | None, **options: str | int | bool | None
-) -> None:
+def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, **options: Any) -> None:
     """Draw, judge, shrink and report each EXPRESSION, without a test file.
 
     \b

@@ -34,11 +34,13 @@ def test_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[tuple[list[str], str, dict[str, object]]] = []
     monkeypatch.setattr("autotest.commands.check.run_pytest", lambda *given: ran.append(given) or 0)
     monkeypatch.chdir(tmp_path)
-    arguments = ["check", "x[2] + 1", "--seed", "3", "--write", "test_x.py"]
+    arguments = ["check", "x[2] + 1", "--seed", "3", "--ledger", "a.toml", "--ledger", "suites", "--memory-limit", "2G"]
+    arguments += ["--write", "test_x.py"]
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output) == (0, "")
     [(given, processes, options)] = ran
     assert (given[0], processes, options["seed"], options["target"]) == ("test_x.py", "0", "3", "oneflow")
+    assert (options["ledger"], options["memory_limit"]) == (("a.toml", "suites"), "2G")
     assert "return x + 1\n" in Path("test_x.py").read_text()
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 2
