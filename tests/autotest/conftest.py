@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from autotest.options import RunOptions
 from autotest.run.session import Session, current_session
+from support.forks import forks
 from support.runs import Outcome, run_pytest
 
 
@@ -49,6 +51,18 @@ def torch_session() -> Iterator[Session]:
     session = Session(RunOptions(target="torch", case_timeout=60.0, inputs="plain", shrink=0, blame_total=0))
     yield session
     session.close()
+
+
+@pytest.fixture(autouse=True)
+def forked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What starts as `sys.executable` is a fork that has PyTorch: a worker of the target torch is up at once."""
+    if "real_interpreter" not in request.fixturenames:
+        monkeypatch.setattr(sys, "executable", str(forks().python))
+
+
+@pytest.fixture
+def real_interpreter() -> None:
+    """`sys.executable` stays what it is, for tests that look at the memory or the family of a process by its id."""
 
 
 @pytest.fixture

@@ -479,6 +479,7 @@ def test_script_that_cannot_run(run_script: Any, monkeypatch: pytest.MonkeyPatch
     assert (done.returncode, done.stdout) == (125, "cannot run here: oneflow cannot be imported: nor this\n")
 
 
+@pytest.mark.usefixtures("real_interpreter")
 @pytest.mark.parametrize(
     ("kind", "fault", "status", "said"),
     [

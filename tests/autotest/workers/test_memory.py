@@ -13,6 +13,8 @@ import pytest
 from autotest.workers import memory
 from autotest.workers.memory import Watch, machine_memory, memory_limit, words
 
+pytestmark = pytest.mark.usefixtures("real_interpreter")
+
 GIB = 1 << 30
 
 

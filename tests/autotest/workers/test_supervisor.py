@@ -181,6 +181,7 @@ def test_target_that_cannot_be_loaded(target: str, message: str) -> None:
     assert supervisor._worker is None
 
 
+@pytest.mark.usefixtures("real_interpreter")
 def test_target_that_needs_more_memory_to_be_imported() -> None:
     """A limit below what the target takes to be imported is one sentence, after one try."""
     supervisor = Supervisor("torch", 60.0, memory=100 << 20)
@@ -274,6 +275,7 @@ def test_death_in_one_sentence() -> None:
     )
 
 
+@pytest.mark.usefixtures("real_interpreter")
 def test_close_leaves_nothing(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file has a name while a worker runs; a closed supervisor has no process, and may be closed again."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
