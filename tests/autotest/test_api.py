@@ -33,6 +33,7 @@ def test_unknown_name() -> None:
     assert str(caught.value) == "module 'autotest' has no attribute 'nothing_at_all'"
 
 
+@pytest.mark.usefixtures("real_interpreter")
 def test_import_is_light() -> None:
     """`import autotest` imports neither NumPy nor a framework."""
     code = "import sys, autotest; print(sorted({'numpy', 'torch', 'oneflow', 'pytest'} & set(sys.modules)))"

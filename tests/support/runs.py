@@ -17,6 +17,8 @@ from support.forks import TIMEOUT, forks, outer_environment
 #: The modules of planted faults, which an inner run imports by their bare names: `AUTOTEST_FAULT=faults:wrong`.
 SUPPORT = Path(__file__).parent
 BODIES = SUPPORT / "bodies"
+#: The real one; while a test runs, `sys.executable` may be a fork's.
+INTERPRETER = sys.executable
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def command(*arguments: str, target: str | None = "torch") -> list[str]:
     that: what a run tells of its cases is the same then, however wild inputs become. Without a target it gets no option
     of ours.
     """
-    start = [sys.executable, "-m", "pytest", "-W", "error"]
+    start = [INTERPRETER, "-m", "pytest", "-W", "error"]
     if target is None:
         return [*start, *arguments]
 
@@ -107,7 +109,7 @@ def run_python(path: Path, *, forked: bool = True) -> subprocess.CompletedProces
     """
     if forked:
         return forks().run([str(path)], path.parent, environment({}))
-    line = [sys.executable, str(path)]
+    line = [INTERPRETER, str(path)]
     return subprocess.run(line, cwd=path.parent, env=environment({}), capture_output=True, text=True, check=False)  # noqa: S603 - our own interpreter
 
 

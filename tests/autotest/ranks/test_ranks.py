@@ -325,6 +325,7 @@ def test_rank_that_never_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert found == End((1,), "import", "rank 1 did not get past the start in 1 s")
 
 
+@pytest.mark.usefixtures("real_interpreter")
 def test_killing_takes_children_along(tmp_path: Path) -> None:
     """Whatever a rank has started in its group ends with it."""
     script = (
