@@ -45,6 +45,11 @@ def test_slow(i):
 CASES = 240
 
 
+def _hear_ctrl_c() -> None:
+    """What was started in the background of a shell ignores SIGINT, and hands that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Running:
     """An inner pytest in mid-run."""
 
@@ -60,6 +65,7 @@ class Running:
             stdout=self._log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=_hear_ctrl_c,
         )
         self.met: dict[int, psutil.Process] = {}
 
@@ -159,7 +165,13 @@ def test_interrupted_while_workers_start(tmp_path: Path) -> None:
     lay(tmp_path, {"test_collecting.py": COLLECTING})
     line = [sys.executable, "-m", "autotest", "run", ".", "--target", "torch", "-n", "2"]
     run = subprocess.Popen(  # noqa: S603 - our own interpreter
-        line, cwd=tmp_path, env=environment({}), stdout=subprocess.PIPE, text=True, start_new_session=True
+        line,
+        cwd=tmp_path,
+        env=environment({}),
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=_hear_ctrl_c,
     )
     while len([*tmp_path.glob("collecting-*")]) < 2:
         time.sleep(0.05)
