@@ -153,8 +153,8 @@ class Verdicts:
 
     def replays(self) -> list[str]:
         """The commands by which the stored Programs run again, one per fingerprint."""
-        rows = {row["fingerprint"]: row for row in reversed(self.rows or self.excused)}
-        return [row["replay"] for row in reversed(rows.values()) if row["replay"] == f"autotest replay {row['id']}"]
+        rows = self.rows or self.excused
+        return [*dict.fromkeys(row["replay"] for row in rows if row["replay"] == f"autotest replay {row['id']}")]
 
     def _triaged(self, row: Row) -> Row:
         """The row with what a closer look at its fingerprint has added to its evidence."""

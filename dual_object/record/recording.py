@@ -1,4 +1,8 @@
-"""Recording: a test body runs on the reference, call by call, and leaves a Program behind."""
+"""Recording: a test body runs on the reference, call by call, and leaves a Program behind.
+
+All that a body does goes through one object, which knows every value by its number: calls, what they are given and
+give, what the body reads, and regions. Apart they would hand these numbers around, so they are one long module.
+"""
 
 from __future__ import annotations
 

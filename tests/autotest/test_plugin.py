@@ -19,17 +19,7 @@ from support.runs import Outcome, command, environment, run_pytest
 SharedRun = Callable[..., Outcome]
 SEVERAL = {"test_several.py": "several.py"}
 COUNTS = {"tests": 8, "cases": 35, "aligned": 35, "divergent": 0, "crashed": 0, "timed_out": 0}
-TWO = """
-from autotest import autotest, random_tensor, torch
-
-@autotest(n=2)
-def test_first():
-    return torch.sin(random_tensor(ndim=1))
-
-@autotest(n=2)
-def test_second():
-    return torch.square(random_tensor(ndim=1))
-"""
+TWO = "two.py"
 
 
 @pytest.fixture

@@ -12,17 +12,7 @@ from op_autotest.names import HOME, displaced
 from support.forks import forks
 from support.runs import command, environment, lay, run_pytest
 
-TWO = """
-from autotest import autotest, random_tensor, torch
-
-@autotest(n=2)
-def test_first():
-    return torch.sin(random_tensor(ndim=1))
-
-@autotest(n=2)
-def test_second():
-    return torch.square(random_tensor(ndim=1))
-"""
+TWO = "two.py"
 
 
 def shadowed(name: str, found: Path, folder: Path) -> str:

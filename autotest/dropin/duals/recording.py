@@ -27,17 +27,13 @@ class AutoTestRecording(Recording):
         function: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        *,
-        receiver: DualObject | None = None,
-        custom: tuple[Any, Any] | None = None,
-        annotated: Any = None,
+        **more: Any,
     ) -> Any:
         """As `Recording.call`; a side that is set is no call."""
         if kind == "set" and op in ("pytorch", self.target):
-            assert receiver is not None
-            self._replace(receiver, op, args[0])
+            self._replace(more["receiver"], op, args[0])
             return None
-        return super().call(kind, op, function, args, kwargs, receiver=receiver, custom=custom, annotated=annotated)
+        return super().call(kind, op, function, args, kwargs, **more)
 
     def shown(self, call: Call, result: Any, returned: Any) -> Any:
         """With both sides, but for what Python itself asks an operator for: `bool(x)` must be a bool."""

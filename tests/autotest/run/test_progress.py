@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
+import struct
+import termios
 import threading
 import time
 from pathlib import Path
@@ -86,10 +89,6 @@ def test_nowhere_to_write(tmp_path: Path) -> None:
 
 def terminal(rows: int, columns: int) -> tuple[int, int]:
     """Both ends of a terminal of that size."""
-    import fcntl
-    import struct
-    import termios
-
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     return ours, theirs
