@@ -257,7 +257,11 @@ def pytest_runtest_makereport(
         from autotest.errors import is_sentence
 
         if is_sentence(call.excinfo.value):
-            report.longrepr = call.excinfo.getrepr(style="value", chain=False)
+            shown = call.excinfo.getrepr(style="value", chain=False)
+            if shown.reprcrash is not None:
+                # On CI pytest's list of failures has whole messages, and ours are a page long: it stands above already.
+                shown.reprcrash.message = shown.reprcrash.message.partition("\n")[0]
+            report.longrepr = shown
     _record_test(item, call, report)
     return report
 

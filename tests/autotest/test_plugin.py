@@ -80,9 +80,11 @@ def test_skipped():
 """
 
 
-def test_summary_is_the_end(tmp_path: Path) -> None:
-    """What the run came to stands below pytest's own reasons; each divergence is shown once."""
-    outcome = run_pytest(tmp_path, {"test_a.py": FAILING}, "-rfEs", env={"AUTOTEST_FAULT": "faults:wrong"})
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_summary_is_the_end(tmp_path: Path, ci: str) -> None:
+    """What the run came to stands below pytest's own reasons; each divergence is shown once, on a build server, too."""
+    variables = {"AUTOTEST_FAULT": "faults:wrong", "CI": ci}
+    outcome = run_pytest(tmp_path, {"test_a.py": FAILING}, "-rfEs", env=variables)
     before, _, end = outcome.out.partition("= autotest =")
     assert "SKIPPED [1] test_a.py:13: of no use" in before
     assert before.count("def program(torch, x):") == 1
