@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         random,
         random_bool,
         random_or_nothing,
+        random_size,
         tuple,  # noqa: F401 - reachable by name, kept out of `__all__`
     )
 
@@ -85,6 +86,7 @@ _HOMES = {
         "random",
         "random_bool",
         "random_or_nothing",
+        "random_size",
         "tuple",
     ),
 }
@@ -125,6 +127,7 @@ __all__ = [
     "random_or_nothing",
     "random_placement",
     "random_sbp",
+    "random_size",
     "random_tensor",
     "sbp",
     "torch",

@@ -22,15 +22,18 @@ from generators.errors import (
 )
 from generators.fills import FILLS, fill_values
 from generators.generator import Generator, constant, pack
+from generators.laid_out import Factor, LaidOutSource
 from generators.layouts import LAYOUTS, Placed
-from generators.mixes import EDGE, MIXES, PLAIN, STANDARD, Mix
+from generators.mixes import EDGE, LAID_OUT, MIXES, PLAIN, STANDARD, Mix
 from generators.scalars import random, random_bool
+from generators.sizes import random_size
 from generators.source import Choice, PhiloxSource, Source, case_key, words
 
 __all__ = [
     "DTYPES",
     "EDGE",
     "FILLS",
+    "LAID_OUT",
     "LAYOUTS",
     "MIXES",
     "PLAIN",
@@ -42,8 +45,10 @@ __all__ = [
     "DrawnArray",
     "Dtype",
     "DtypeError",
+    "Factor",
     "Generator",
     "GeneratorError",
+    "LaidOutSource",
     "Mix",
     "Nothing",
     "OutsideCaseError",
@@ -66,6 +71,7 @@ __all__ = [
     "random",
     "random_bool",
     "random_or_nothing",
+    "random_size",
     "round_to_bfloat16",
     "tuple",
     "words",

@@ -11,10 +11,18 @@ from generators import checks
 from generators.alternatives import tuple as tuple_of
 from generators.dtypes import DTYPES, dtype_name
 from generators.errors import RangeError
-from generators.fills import FILLS, fill_values
+from generators.fills import (
+    FILLS,
+    LAID_OUT,
+    LAID_OUT_DISTINCT,
+    LAID_OUT_RANGED,
+    LAID_OUT_RANGED_DISTINCT,
+    fill_values,
+)
 from generators.generator import Generator
 from generators.layouts import CONTIGUOUS, LAYOUTS, Placed, expand_values, place_layout
 from generators.mixes import PLAIN, Mix
+from generators.sizes import laid_out_size
 from generators.source import Source
 
 DEFAULT_FILLS: Final = PLAIN.fills
@@ -78,19 +86,28 @@ class ArrayGenerator(Generator):
         high = checks.number(_plain(self._high), "high", self)
         dtype = dtype_name(_plain(self._dtype))
         mix = self._mix
-        fills, bounded = self._mixed(dtype)
         distinct = checks.boolean(_plain(self._distinct), "distinct", self)
-        fill = "distinct" if distinct else FILLS[source.index(len(FILLS), fills)]
+        fill, bounded = self._fill(source, dtype, distinct=distinct)
         seed = source.integer(0, SEEDS)
         data = fill_values(fill, seed, shape, dtype, low, high, self, bounded)
         if mix.layouts is None:
             return DrawnArray(data, dtype, fill, seed, low, high, bounded)
         placed = place_layout(LAYOUTS[source.index(len(LAYOUTS), mix.layouts)], shape)
         if placed.strides is not None and 0 in placed.strides:
-            if distinct:  # no two of its elements lie in one place
+            if fill == "distinct":  # no two of its elements lie in one place
                 return DrawnArray(data, dtype, fill, seed, low, high, bounded)
             data = expand_values(data, placed.strides)
         return DrawnArray(data, dtype, fill, seed, low, high, bounded, placed)
+
+    def _fill(self, source: Source, dtype: str, *, distinct: bool) -> tuple[str, bool]:
+        """How the array is filled, and whether special values keep to the range."""
+        if self._mix.laid_out and self._fills is DEFAULT_FILLS:
+            names: Sequence[str] = LAID_OUT_DISTINCT if distinct else LAID_OUT
+            if self._knobs["ranged"] and DTYPES[dtype].category == "integer":
+                names = LAID_OUT_RANGED_DISTINCT if distinct else LAID_OUT_RANGED
+            return names[source.index(len(names))], True
+        fills, bounded = self._mixed(dtype)
+        return ("distinct" if distinct else FILLS[source.index(len(FILLS), fills)]), bounded
 
     def _mixed(self, dtype: str) -> tuple[Sequence[float], bool]:
         """The weights of the fills, and whether special values keep to the range.
@@ -118,6 +135,8 @@ class ArrayGenerator(Generator):
 
     def _drawn_size(self, source: Source) -> int:
         mix = self._mix
+        if mix.laid_out:
+            return laid_out_size(source, 2, 5)
         if mix.empty:
             extreme = source.index(3, (1 - mix.empty - mix.single, mix.single, mix.empty))
             if extreme:

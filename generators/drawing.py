@@ -23,10 +23,11 @@ class Drawing:
     The memos keep their generators alive, so that the identity of one that is gone is never met again in this
     case. `annotations` holds the types that generators were given during the case: a generator built at
     module level must not carry what one case said about it into the next, or a case would depend on which
-    ones ran before. `mix` says how wild tensors are.
+    ones ran before. `mix` says how wild tensors are; `stretched`, whether a laid-out case has its one long
+    dimension: two of them could fill the memory.
     """
 
-    __slots__ = ("annotations", "mix", "source", "values")
+    __slots__ = ("annotations", "mix", "source", "stretched", "values")
 
     def __init__(self, source: Source, mix: Mix = PLAIN) -> None:
         """Starts with nothing drawn."""
@@ -34,6 +35,7 @@ class Drawing:
         self.mix: Final = mix
         self.values: Final[dict[Drawable, Any]] = {}
         self.annotations: Final[dict[Drawable, object]] = {}
+        self.stretched = False
 
     def value_of(self, generator: Drawable) -> Any:
         """The value of `generator` in this case, drawn when first asked for."""

@@ -34,6 +34,8 @@ KINKS: Final = (0.0, 1.0, -1.0, 3.0, -3.0, 6.0)
 RARE: Final = 8
 # "ties" has so many different values.
 TIED: Final = 3
+#: Fills that put one kind of corner among uniform values.
+CORNERS: Final = ("nan", "infinities", "signed_zeros", "subnormals", "greatest", "ends")
 # The stream of a seed that "sprinkled" takes its places from; its values come from the seed's own.
 SECOND: Final = 1 << 127
 
@@ -73,6 +75,12 @@ def fill_values(
         edge: special values alone, whatever the range.
         distinct: no two alike. The range is cut into as many equal parts as there are elements, and each part gives
             one; unless the range is `bounded`, one element in eight, and at least one, is special.
+
+        nan, infinities, signed_zeros, subnormals, greatest, ends: uniform, but one element in eight, and at least one,
+            is NaN, an infinity (both where there are several), 0.0 or -0.0, the least subnormal or its negative, the
+            greatest finite value (once), the greatest or the least of the range. Of an integer dtype they are the first
+            value above the range, the ends of the dtype, the last one below the range, what a float cannot hold, the
+            greatest value of half as many bits, and the ends of the range: an index beyond its range is to be refused.
 
     No integer is the least of its dtype: dividing that by -1 ends the process. The parts of a complex value are filled
     each for itself ("ones" has imaginary parts nearest to 0); bool ignores the range.
@@ -228,6 +236,53 @@ def _edge(task: _Task) -> Any:
     return _picked(task, edge_values(task.dtype))
 
 
+def _strewn(what: str) -> Callable[[_Task], Any]:
+    """A filler that puts the corners of one kind among uniform values."""
+
+    def fill(task: _Task) -> Any:
+        values = _uniform(task)
+        if task.dtype.category == "bool" or not task.amount:
+            return values
+        corners = _integer_corners(task, what) if task.dtype.category == "integer" else _float_corners(task, what)
+        raw = words(task.seed ^ SECOND, task.amount)
+        # The elements with the least words are the special ones; they take the corners in turn.
+        places = np.argsort(raw, kind="stable")[: max(1, task.amount // RARE)]
+        if what == "greatest" and task.dtype.category != "integer":
+            places = places[:1]  # two of them overflow together or not, as they are summed
+        values = np.array(values, dtype=np.result_type(values, corners))
+        values[places] = np.resize(corners, len(places))
+        return values
+
+    return fill
+
+
+def _float_corners(task: _Task, what: str) -> Flat:
+    _, subnormal, huge = float_facts(task.dtype)
+    corners = {
+        "nan": [math.nan],
+        "infinities": [math.inf, -math.inf],
+        "signed_zeros": [-0.0, 0.0],
+        "subnormals": [subnormal, -subnormal],
+        "greatest": [huge],
+        "ends": [task.limits.last, task.limits.first],
+    }
+    return _rounded(np.array(corners[what], dtype=np.float64), task.dtype)
+
+
+def _integer_corners(task: _Task, what: str) -> Flat:
+    info = np.iinfo(task.dtype.storage)
+    corners: dict[str, list[int]] = {
+        "nan": [int(task.limits.last) + 1],
+        "infinities": [info.max, info.min + 1],
+        "signed_zeros": [int(task.limits.first) - 1],
+        "subnormals": [*_UNHELD, *(-value for value in _UNHELD)],
+        "greatest": [math.isqrt(info.max), -math.isqrt(info.max)],
+        "ends": [int(task.limits.last), int(task.limits.first)],
+    }
+    held = [value for value in corners[what] if info.min < value <= info.max]
+    return np.array(held or [info.max], dtype=task.dtype.storage)
+
+
 def _distinct(task: _Task) -> Any:
     first, last = task.limits
     order = np.argsort(words(task.seed ^ SECOND, task.amount), kind="stable")
@@ -306,9 +361,17 @@ _FILLERS: Final = MappingProxyType[str, Callable[[_Task], Any]](
         "sprinkled": _sprinkled,
         "edge": _edge,
         "distinct": _distinct,
+        **{corner: _strewn(corner) for corner in CORNERS},
     }
 )
-FILLS: Final = tuple(_FILLERS)[:-1]
+FILLS: Final = tuple(_FILLERS)[:8]
+#: The values that a laid-out case can have, the ordinary ones first; ...
+LAID_OUT: Final = ("uniform", *CORNERS, "ties", "halves", "zeros")
+#: ... where no two may be equal; ...
+LAID_OUT_DISTINCT: Final = ("distinct", *CORNERS)
+#: ... and of integers whose range was given: they are indices and sizes, of which some ops trust their caller.
+LAID_OUT_RANGED: Final = ("uniform", "ends", "ties", "zeros")
+LAID_OUT_RANGED_DISTINCT: Final = ("distinct", "ends")
 
 
 @lru_cache(maxsize=256)

@@ -17,6 +17,8 @@ class Mix:
         empty, single: the share of size 0, and of size 1, among the sizes that were left out.
         scalar: the share of rank 0 among the ranks that were left out.
         without_gradient: the share of differentiable tensors that do not require a gradient.
+        laid_out: a design decides, not chance: values, layouts and sizes are each of those there are, at equal shares.
+        dtype: of the tensors that leave it open.
     """
 
     fills: tuple[float, ...]
@@ -27,6 +29,8 @@ class Mix:
     single: float = 0.0
     scalar: float = 0.0
     without_gradient: float = 0.0
+    laid_out: bool = False
+    dtype: str = "float32"
 
 
 PLAIN: Final = Mix(
@@ -59,5 +63,14 @@ EDGE: Final = Mix(
     single=0.10,
     scalar=0.08,
     without_gradient=0.12,
+)
+#: For laid-out cases. The first of the equal shares, and the greatest of the others, is the ordinary one.
+LAID_OUT: Final = Mix(
+    fills=PLAIN.fills,
+    bounded=PLAIN.bounded,
+    layouts=STANDARD.layouts,
+    scalar=0.1,
+    without_gradient=0.1,
+    laid_out=True,
 )
 MIXES: Final = MappingProxyType({"plain": PLAIN, "standard": STANDARD, "edge": EDGE})

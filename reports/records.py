@@ -125,6 +125,10 @@ class RecordWriter:
             }
         )
 
+    def left_out(self, test: str, key: str, reason: str) -> None:
+        """Record that a laid-out case has started in vain, and why: there is no such case."""
+        self.write({"type": "left_out", "test": test, "key": key, "reason": reason})
+
     def shrunk(self, test: str, fingerprint: str, shrunk: Mapping[str, object]) -> None:
         """Record the simplest program found for a divergence, or why there is none."""
         self.write({"type": "shrunk", "test": test, "fingerprint": fingerprint, "shrunk": dict(shrunk)})

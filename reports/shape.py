@@ -232,6 +232,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "undecidable": (_is_doubts, "a list of op, phase and reason, or absent"),
         "time": _TIME_OR_NONE,
     },
+    "left_out": {"test": _TEXT, "key": _TEXT, "reason": _TEXT, "time": _TIME_OR_NONE},
     "test": {
         "test": _TEXT,
         "seconds": _NUMBER,

@@ -142,6 +142,8 @@ class _Tally:
             self._running.pop((path, record["test"], record["key"]), None)
             if first:
                 self._end(record)
+        elif kind == "left_out":
+            self._running.pop((path, record["test"], record["key"]), None)
         elif kind == "test":
             self._test(path, record)
         elif kind == "fault":

@@ -14,7 +14,7 @@ import pytest
 from forms import Form, member
 from refusals import refused
 
-from autotest import oneof, random, random_bool, random_device, random_tensor
+from autotest import oneof, random, random_bool, random_device, random_size, random_tensor
 
 #: One generator, so that all tensors of a case are on one device.
 _DEVICE = random_device()
@@ -36,8 +36,8 @@ def args(*positional: Any, **named: Any) -> Args:
 
 
 def size(low: int = 1, high: int = 5) -> Any:
-    """The size of a dimension."""
-    return random(low, high).to(int)
+    """The size of a dimension; in laid-out cases 0, 1 and long ones, too."""
+    return random_size(low, high)
 
 
 def whole(low: int, high: int) -> int:
@@ -50,7 +50,7 @@ def real(low: float, high: float) -> float:
     return random(low, high).to(float).value()
 
 
-def tensor(*sizes: Any, low: Any = -1, high: Any = 1, dtype: Any = float, **named: Any) -> Any:
+def tensor(*sizes: Any, low: Any = -1, high: Any = 1, dtype: Any = None, **named: Any) -> Any:
     """A tensor of these sizes with values of [low, high), on the case's device; the rest is as for `random_tensor`."""
     dims = {f"dim{axis}": value for axis, value in enumerate(sizes)}
     return placed(random_tensor(ndim=len(sizes), low=low, high=high, dtype=dtype, **dims, **named))

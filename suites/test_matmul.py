@@ -143,19 +143,19 @@ ROWS = (
 
 
 @main_forms(ROWS)
-@autotest(n=20)
+@autotest(n=20, coverage="pairs")
 def test_op(call):
     return call()
 
 
 @other_forms(ROWS)
-@autotest(n=10)
+@autotest(n=10, coverage="none")
 def test_form(call):
     return call()
 
 
 @wrong_calls(ROWS)
-@autotest(n=2, auto_backward=False, check_graph=False)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
 def test_errors(call):
     return call()
 

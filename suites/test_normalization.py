@@ -95,13 +95,13 @@ ROWS = (
 
 
 @main_forms(ROWS)
-@autotest(n=10)
+@autotest(n=10, coverage="pairs")
 def test_op(call):
     return call()
 
 
 @other_forms(ROWS)
-@autotest(n=5)
+@autotest(n=5, coverage="none")
 def test_form(call):
     return call()
 

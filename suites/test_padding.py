@@ -104,13 +104,13 @@ WITHIN = (
 
 
 @main_forms(ROWS)
-@autotest(n=10)
+@autotest(n=10, coverage="pairs")
 def test_op(call):
     return call()
 
 
 @main_forms(WITHIN)
-@autotest(n=10, inputs="standard")
+@autotest(n=10, inputs="standard", coverage="pairs")
 def test_places_within_an_image(call):
     return call()
 

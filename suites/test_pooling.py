@@ -82,7 +82,7 @@ ROWS = (
 
 
 @main_forms(ROWS)
-@autotest(n=10)
+@autotest(n=10, coverage="pairs")
 def test_op(call):
     return call()
 

@@ -80,25 +80,25 @@ INITS = ("uniform_", "normal_", "trunc_normal_", "xavier_uniform_", "xavier_norm
 
 
 @main_forms(ROWS)
-@autotest(n=6)
+@autotest(n=6, coverage="none")
 def test_op(call):
     return call()
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
-@autotest(n=6)
+@autotest(n=6, coverage="none")
 def test_in_place(name):
     x = tensor(whole(2, 5), whole(2, 5), requires_grad=False)
     return getattr(x, name)(*IN_PLACE[name])
 
 
 @pytest.mark.parametrize("name", INITS)
-@autotest(n=6, check_graph=False)
+@autotest(n=6, check_graph=False, coverage="none")
 def test_init(name):
     return getattr(torch.nn.init, name)(torch.ones(4, whole(2, 5)))
 
 
-@autotest(n=6)
+@autotest(n=6, coverage="none")
 def test_what_is_computed_from_random_values():
     x = tensor(size(), 4)
     return torch.nn.Linear(4, 3)(torch.nn.functional.dropout(x, 0.5)), torch.sin(x)

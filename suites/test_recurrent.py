@@ -68,7 +68,7 @@ ROWS = (
 
 
 @main_forms(ROWS)
-@autotest(n=6)
+@autotest(n=6, coverage="pairs")
 def test_op(call):
     return call()
 

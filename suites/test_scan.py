@@ -27,13 +27,13 @@ ROWS = (
 
 
 @main_forms(ROWS)
-@autotest(n=20)
+@autotest(n=20, coverage="pairs")
 def test_op(call):
     return call()
 
 
 @other_forms(ROWS)
-@autotest(n=10)
+@autotest(n=10, coverage="none")
 def test_form(call):
     return call()
 

@@ -47,6 +47,6 @@ ROWS = (
 
 
 @main_forms(ROWS)
-@autotest(n=3, check_graph=False, grad_order=2)
+@autotest(n=3, check_graph=False, grad_order=2, coverage="each")
 def test_op(call):
     return call()

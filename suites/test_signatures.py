@@ -59,19 +59,19 @@ def each(*kinds: Way) -> Any:
 
 
 @each(by_position, by_name)
-@autotest(n=1, check_graph=False)
+@autotest(n=1, check_graph=False, coverage="none")
 def test_keywords(spelled, row):
     return written(spelled, row, by_position, by_name)
 
 
 @each(with_defaults)
-@autotest(n=1, check_graph=False)
+@autotest(n=1, check_graph=False, coverage="none")
 def test_defaults(spelled, row):
     return written(spelled, row, with_defaults)
 
 
 @each()
-@autotest(n=1, auto_backward=False, check_graph=False)
+@autotest(n=1, auto_backward=False, check_graph=False, coverage="none")
 def test_errors(spelled, row):
     drawn = row.draw()
     for way in wrong(spelled, drawn):

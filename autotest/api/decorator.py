@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autotest.errors import UsageError
-from autotest.options import GradOrder, GraphBackward, Inputs, Missing, TestOptions
+from autotest.options import Coverage, GradOrder, GraphBackward, Inputs, Missing, TestOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +30,7 @@ def autotest(
     graph_backward: GraphBackward = "share",
     missing: Missing = "fail",
     inputs: Inputs | None = None,
+    coverage: Coverage = "each",
     grad_order: GradOrder = 1,
     because: str | None = None,
 ) -> Callable[[F], F]: ...
@@ -40,7 +41,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
     Args:
         body: the function or method, when used without parentheses. Options are given by name.
-        n: cases, each compared eagerly.
+        n: drawn cases, each compared eagerly.
         auto_backward: compare the gradients of all leaves, under a cotangent that both sides share.
         rtol, atol: both or neither; they replace the dtype's own tolerance.
         check_graph: run every case again in the target's static graph.
@@ -51,6 +52,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         graph_backward: cases whose graph runs backward: "share" (every fourth, at least three), "all" or "none".
         missing: "fail"; "count": an op that the target lacks is counted and does not fail the test.
         inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
+        coverage: what the cases that are laid out before those n cover: "each" corner of values, layouts, sizes, dtypes
+            and arguments that the body leaves open, each two of them ("pairs"), or "none".
         grad_order: 2: differentiate the gradients again, eagerly, each under a random cotangent of its own.
         because: the case that needs an rtol and atol wider than the dtype's own.
 

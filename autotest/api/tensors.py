@@ -27,7 +27,7 @@ def random_tensor(
     dim4: Any = None,
     low: Any = None,
     high: Any = None,
-    dtype: Any = float,
+    dtype: Any = None,
     requires_grad: Any = None,
     distinct: Any = False,
 ) -> DualObject:
@@ -39,7 +39,8 @@ def random_tensor(
             unused.
         low, high: values lie in [low, high), but for special values in some tensors. By default [-1, 1) for floats,
             [-8, 8) for integers, [0, 8) for uint8.
-        dtype: a dtype, its name, or float (float32), int (int64), bool.
+        dtype: a dtype, its name, or float (float32), int (int64), bool; by default float32, and in some laid-out cases
+            each other dtype that the ops take.
         requires_grad: by default True where the dtype can have a gradient, now and then False.
         distinct: no two values are equal. For ops that choose among elements: which of two equal ones they choose is
             undecidable.
@@ -51,9 +52,10 @@ def random_tensor(
     Raises OutsideCaseError, RangeError, DtypeError, UsageError.
     """
     record = recording("random_tensor()")
-    name = dtype_name(dtype.value() if isinstance(dtype, Generator) else dtype)
-    sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
     mix = PLAIN if in_global_scope() else current_drawing.get().mix
+    asked = dtype.value() if isinstance(dtype, Generator) else dtype
+    name = mix.dtype if asked is None else dtype_name(asked)
+    sizes = {"ndim": ndim, "dim0": dim0, "dim1": dim1, "dim2": dim2, "dim3": dim3, "dim4": dim4}
     drawn = _draw(sizes, low, high, name, distinct, mix)
     return record.input(
         drawn.data,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from autotest.cases.mistakes import Mistake
 from autotest.options import Inputs
@@ -21,6 +21,8 @@ class Case:
         program, reference: what was recorded, and what the reference showed.
         op_dtypes: the dtype that each op of the Program was given.
         backward: whether its test asked for one; gradients are compared anyway.
+        laid_out: whether a design has decided it, not chance.
+        swept: the dtype that tensors have which leave it open, where a design has tried another than float32.
     """
 
     index: int
@@ -29,17 +31,24 @@ class Case:
     reference: Observation
     op_dtypes: Sequence[str] = ()
     backward: bool = True
+    laid_out: bool = False
+    swept: str | None = None
 
     def gradient_keys(self) -> list[str]:
         """The leaves that have a gradient on the reference."""
         return self.reference.gradient_keys()
 
 
+Laid = Literal["laid"]
+
+
 class Origin(NamedTuple):
-    """What the cases of a test are drawn from, besides their index: another seed or inputs mode gives other cases."""
+    """What the cases of a test are drawn from, besides their index: another seed or inputs mode gives other cases.
+    Those that are `laid` out follow a design.
+    """
 
     seed: int
-    inputs: Inputs
+    inputs: Inputs | Laid
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,40 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
 
-from autotest.cases.case import Case, Origin, Rejection
+from autotest.cases.case import Case, Laid, Origin, Rejection
 from autotest.cases.deadline import deadline
+from autotest.cases.design import Design, Outcome, Row
 from autotest.cases.dialect import Dialect
+from autotest.cases.digest import program_digest
 from autotest.cases.mistakes import mistake, unrecorded
 from autotest.cases.places import defined_at, name_place, raised_at, warnings_at_users_lines
 from autotest.cases.randomness import seeded
-from autotest.errors import AutotestError, UsageError, is_sentence
-from autotest.options import Inputs, TestOptions
+from autotest.errors import AutotestError, EnvironmentFault, HarnessFault, UsageError, is_sentence
+from autotest.options import Coverage, Inputs, TestOptions
 from dual_object.adapters.oneflow.global_tensors import neutral
 from dual_object.errors import ArgumentError
 from dual_object.program.global_layouts import world_size
+from dual_object.program.program import Program
 from dual_object.program.strides import reversed_strides
 from dual_object.program.values import Array
 from dual_object.record.recording import Recording, current_recording
 from dual_object.replay.adapter import Reference
 from dual_object.replay.modes import Modes
 from dual_object.replay.replay import Replay
-from generators import MIXES, PLAIN, Nothing, PhiloxSource, drawing, dtype_name, fill_values
+from generators import (
+    LAID_OUT,
+    MIXES,
+    PLAIN,
+    LaidOutSource,
+    Mix,
+    Nothing,
+    PhiloxSource,
+    drawing,
+    dtype_name,
+    fill_values,
+)
 from generators.source import Source, case_key
 
 #: The case of a test that shows what its body made and did not return, too.
 WATCHED = 0
-#: One in so many cotangents of a matrix or more lies transposed, where strided ones are asked for.
-STRIDED_SHARE = 4
+#: The share of the cotangents of a matrix or more that lie transposed, where strided ones are asked for.
+STRIDED_SHARE = 0.25
 #: The first cases of a test, and of the others one in so many, also show which tensors share memory and what modules
 #: hold.
 WHOLE, WHOLE_SHARE = 3, 4
+
+#: What laid-out cases have in their keys, `test_x.py::test_y#3@laid`, and their origin: no seed has a part in them.
+LAYING: Laid = "laid"
+LAID = Origin(0, LAYING)
 
 
 @dataclass(slots=True)
@@ -45,6 +63,7 @@ class Drawer:
 
     Attributes:
         inputs: the run's inputs mode; the test's own goes before it.
+        coverage: what the run's laid-out cases cover, in place of what the test asks for.
         raised: the exception that the body raised by itself, to tell it from a fault of the harness.
         timeout: seconds that the body may take for a case; None: as long as it likes.
     """
@@ -59,7 +78,15 @@ class Drawer:
     raised: Exception | None = None
     inputs: Inputs = "standard"
     timeout: float | None = None
+    coverage: Coverage | None = None
+    design: Design = field(init=False)
+    _outcome: Outcome | None = None
     _stream: np.random.MT19937 = field(default_factory=np.random.MT19937, repr=False)
+
+    def __post_init__(self) -> None:
+        """Starts with nothing laid out. Tests that want plain tensors have no corners."""
+        plain = self.origin.inputs == "plain"
+        self.design = Design("none" if plain else self.coverage or self.options.coverage)
 
     @property
     def origin(self) -> Origin:
@@ -79,7 +106,7 @@ class Drawer:
         own = self.origin
         seed, inputs = origin or own
         parts = [f"{self.test}#{index}"]
-        parts += [] if seed == own.seed else [str(seed)]
+        parts += [] if seed == own.seed or inputs == LAYING else [str(seed)]
         parts += [] if inputs == own.inputs else [inputs]
         return "@".join(parts)
 
@@ -87,6 +114,8 @@ class Drawer:
         """The index and the origin of one of this test's cases: by the key `test_x.py::test_y#3@7`, 3 and seed 7."""
         index, *parts = key.rpartition("#")[2].split("@")
         origin = self.origin
+        if LAYING in parts:
+            return int(index), LAID
         for part in parts:
             origin = origin._replace(seed=int(part)) if part.isdecimal() else origin._replace(inputs=cast(Inputs, part))
         return int(index), origin
@@ -102,14 +131,71 @@ class Drawer:
         what cannot be compared.
         """
         origin = origin or self.origin
+        if origin == LAID:
+            return self._lay(index, stepper, source)
         drawn_by = case_key(origin.seed, self.test, index)
         with seeded(drawn_by, self.reference, self._stream):
-            return self._draw(index, origin, PhiloxSource(drawn_by) if source is None else source, stepper)
+            source = PhiloxSource(drawn_by) if source is None else source
+            return self._draw(index, origin, source, stepper, MIXES[origin.inputs])
 
-    def _draw(self, index: int, origin: Origin, source: Source, stepper: Replay | None) -> Case | Rejection:
-        key, mix = self.key(index, origin), MIXES[origin.inputs]
+    def choices(self, index: int, origin: Origin) -> Source:
+        """The source of a case's decisions, as `draw` takes it by itself."""
+        if origin != LAID:
+            return PhiloxSource(case_key(origin.seed, self.test, index))
+        row = self.design.rows[index]
+        return LaidOutSource(self._laid_by(row), dict(row.levels))
+
+    def laid_out(self, index: int) -> bool:
+        """Whether the test has a laid-out case of this index; those before it are drawn if they were not yet."""
+        while len(self.design.rows) <= index:
+            if self.design.rows and self._outcome is None:
+                self.draw(len(self.design.rows) - 1, origin=LAID)
+            if self.design.row(self._outcome) is None:
+                return False
+            self._outcome = None
+        return True
+
+    def repeated(self) -> bool:
+        """Whether the laid-out case that was drawn last is a Program that another one was before."""
+        assert self._outcome is not None, "it was drawn"
+        return self.design.repeats(self._outcome)
+
+    def _laid_by(self, row: Row) -> str:
+        return case_key(LAID.seed, f"{LAYING} {self.test}", row.attempt)
+
+    def _lay(self, index: int, stepper: Replay | None, source: Source | None) -> Case | Rejection:
+        """Draw a laid-out case. What its corners make the body raise is a refusal: they are not of the body's domain.
+
+        Raises UsageError where the test has no such case.
+        """
+        if not self.laid_out(index):
+            raise UsageError(
+                f"{self.key(index, LAID)}: the test has {len(self.design.rows)} laid-out cases, numbered from 0"
+            )
+        row = self.design.rows[index]
+        own = source is None
+        drawing_from = self.choices(index, LAID) if source is None else source
+        mix = replace(LAID_OUT, dtype=row.dtype)
+        drawn: Case | Rejection
+        with seeded(self._laid_by(row), self.reference, self._stream):
+            try:
+                drawn = self._draw(index, LAID, drawing_from, stepper, mix, row.attempt)
+            except Exception as error:
+                if not own or row == Row() or isinstance(error, HarnessFault | EnvironmentFault):
+                    raise
+                self.raised = None
+                drawn = Rejection(index, self.key(index, LAID), Program(), f"{type(error).__name__}: {error}")
+        if isinstance(drawing_from, LaidOutSource) and index == len(self.design.rows) - 1 and self._outcome is None:
+            lawful = isinstance(drawn, Case)
+            self._outcome = Outcome(drawing_from.taken, lawful, program_digest(drawn.program) if lawful else "")
+        return drawn
+
+    def _draw(
+        self, index: int, origin: Origin, source: Source, stepper: Replay | None, mix: Mix, turn: int | None = None
+    ) -> Case | Rejection:
+        key = self.key(index, origin)
         with drawing(source, mix) as drawn:
-            recording = self._recording(index, origin, source, stepper)
+            recording = self._recording(index if turn is None else turn, origin, source, stepper)
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
                 returned = self._run_body(recording, key, self.timeout if stepper is None else None)
@@ -148,7 +234,8 @@ class Drawer:
         failure = observation.backward_failure or observation.second_failure
         if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
-        return Case(index, key, program, observation, op_dtypes, backward)
+        swept = mix.dtype if mix.dtype != PLAIN.dtype else None
+        return Case(index, key, program, observation, op_dtypes, backward, origin == LAID, swept)
 
     def _recording(self, index: int, origin: Origin, source: Source, stepper: Replay | None) -> Recording:
         """A recording of a case, not begun."""
@@ -197,7 +284,7 @@ class Drawer:
                 cotangents[id_] = fill_values("uniform", seed, shape, dtype, low, 1)
             else:
                 cotangents[id_] = np.ones(shape, np.float32 if dtype == "bfloat16" else dtype)
-            if strided and len(shape) > 1 and source.index(STRIDED_SHARE) == STRIDED_SHARE - 1:
+            if strided and len(shape) > 1 and source.index(2, (1 - STRIDED_SHARE, STRIDED_SHARE)):
                 recording.program.cotangent_strides[id_] = reversed_strides(shape)
         return cotangents
 

@@ -98,6 +98,8 @@ class Judgement:
     doubts: list[Doubt] = field(default_factory=list)
     #: Its eager run differs from the reference in what nobody promises: its graph is held against that run alone.
     apart: bool = False
+    #: Why the target could not show anything: it says that it does not support what the case tries.
+    unsupported: str | None = None
 
     def __post_init__(self) -> None:
         """Without a graph check, the records still say whether the case has gradients to compare."""
@@ -107,6 +109,8 @@ class Judgement:
     @property
     def verdict(self) -> Verdict:
         """The worst that happened."""
+        if self.unsupported is not None:
+            return "skipped"
         if self.death is not None:
             return _ENDS[self.death.cause]
         if self.divergences:

@@ -3,13 +3,14 @@
 The plugin reads this in every pytest session, and the command before each answer: nothing heavy is imported here.
 """
 
-from autotest.options.run import Inputs, Isolate, RunOptions
+from autotest.options.run import Coverage, Inputs, Isolate, RunOptions
 from autotest.options.shard import Shard
 from autotest.options.table import OPTIONS, Face, Kind, Option
 from autotest.options.test import GradOrder, GraphBackward, Missing, TestOptions
 
 __all__ = [
     "OPTIONS",
+    "Coverage",
     "Face",
     "GradOrder",
     "GraphBackward",

@@ -10,6 +10,8 @@ from autotest.errors import UsageError
 from autotest.options.shard import Shard
 
 Inputs = Literal["plain", "standard", "edge"]
+#: What a test's laid-out cases cover: nothing, each corner, each pair of corners.
+Coverage = Literal["none", "each", "pairs"]
 Isolate = Literal["auto", "always", "never"]
 
 
@@ -21,6 +23,8 @@ class RunOptions:
     cases: int | None = None
     seed: int = 0
     inputs: Inputs = "standard"
+    #: None: what each test asks for.
+    coverage: Coverage | None = None
     #: An absolute path, once pytest has said what it is relative to.
     report: Path = Path("autotest-report")
     #: In seconds; None: no deadline.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 from autotest.errors import UsageError
 from autotest.options.ledger import SHIPPED, given_ledger
-from autotest.options.run import Inputs, Isolate
+from autotest.options.run import Coverage, Inputs, Isolate
 from autotest.options.shard import Shard
 
 
@@ -85,6 +85,7 @@ BYTES = Kind(_bytes, "a size such as 4G or 512M, or 0 for no limit")
 SEED = Kind(_seed, "a whole number of at least 0, or 'random'")
 SHARD = Kind(Shard.parse, "i/n with i from 1 to n, such as 1/2")
 INPUTS = _one_of(get_args(Inputs))
+COVERAGE = _one_of(get_args(Coverage))
 ISOLATE = _one_of(get_args(Isolate))
 LEDGER = Kind(given_ledger, f"a file of known divergences, or {SHIPPED!r} for those of the suites", often=True)
 FLAG = Kind(bool, flag=True)
@@ -185,6 +186,17 @@ _ROWS = (
             "plain: uniform values; standard: a share of special values, layouts and sizes; edge: more of them, and "
             "NaN and infinities whatever the range (default: %(default)s)",
             "MODE",
+        ),
+    ),
+    Option(
+        "coverage",
+        COVERAGE,
+        None,
+        run=Face("What the cases that are laid out before the drawn ones cover; default: what each test asks for."),
+        pytest=Face(
+            "what the cases that are laid out before the drawn ones cover: none: there are none; each: each corner of "
+            "values, layouts, sizes, dtypes and arguments; pairs: each two of them (default: what each test asks for)",
+            "WHAT",
         ),
     ),
     Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from autotest.compare.tolerance import check_pair
 from autotest.errors import UsageError
-from autotest.options.run import Inputs
+from autotest.options.run import Coverage, Inputs
 
 if TYPE_CHECKING:
     from autotest.compare.difference import Rules
@@ -53,6 +53,7 @@ _CHECKS: Mapping[str, _Check] = {
     "graph_backward": _one_of(get_args(GraphBackward)),
     "missing": _one_of(get_args(Missing)),
     "inputs": _one_of(get_args(Inputs), or_none=True),
+    "coverage": _one_of(get_args(Coverage)),
     "grad_order": _Check("1 or 2", lambda value: not isinstance(value, bool) and value in get_args(GradOrder)),
 }
 
@@ -75,6 +76,7 @@ class TestOptions:
     graph_backward: GraphBackward = "share"
     missing: Missing = "fail"
     inputs: Inputs | None = None
+    coverage: Coverage = "each"
     grad_order: GradOrder = 1
     because: str | None = None
 

@@ -21,7 +21,7 @@ from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation
 from dual_object.replay.replay import QuietReplay
-from generators import DTYPES
+from generators import DTYPES, round_to_bfloat16
 from generators.fills import float_facts
 
 #: Inputs are moved by so many units of rounding of their own dtype: one for each of a few roundings on the way.
@@ -57,6 +57,13 @@ def smallest_normal(dtype: str) -> float:
 def greatest(dtype: str) -> float:
     """The greatest finite number of a floating dtype, or of the parts of a complex one."""
     return float_facts(DTYPES[dtype])[2]
+
+
+def rounded(values: Array, dtype: str) -> Array:
+    """float64 values as those of a narrower floating dtype, as arrays hold them."""
+    if dtype == "bfloat16":
+        return round_to_bfloat16(values.astype(np.float32))
+    return values.astype(DTYPES[dtype].storage)
 
 
 class Reruns:
@@ -118,6 +125,25 @@ class Reruns:
         is not that fine.
         """
         return [] if self._dtypes & {"float64", "complex128"} else self._nudged(self._far / NEARER**2)
+
+    @cached_property
+    def scattered(self) -> list[Observation]:
+        """In the dtypes that it has, its inputs nudged as in `near`: what these scatter by is lost on the way.
+
+        The mean of what a batch norm has centred is 0, and so it is in float64, however its inputs are nudged; in
+        float32 it is what is left of numbers 1e7 times as great.
+        """
+        runs = []
+        for seed in range(RUNS):
+            nudge = _Nudge(seed, UNITS, False, self._rounding)
+            inputs = [
+                replace(x, data=rounded(nudge(x.data, x.dtype), x.dtype)) if x.dtype in self._dtypes else x
+                for x in self.program.inputs
+            ]
+            run = QuietReplay(self._reference, replace(self.program, inputs=inputs), side="reference").run()
+            if not run.ended and run.backward_failure is None and run.second_failure is None:
+                runs.append(run)
+        return runs
 
     @cached_property
     def zeros_kept(self) -> list[Observation]:

@@ -263,6 +263,11 @@ class _Question:
         credible = np.abs(expected - exact) <= within
         # Where the reference is itself off what it gives in float64, only that will do.
         yield ROUNDING, finite & (hits & credible | (np.abs(actual - exact) <= base))
+        lost = SPREADS * _scatter(self._arrays(self.reruns.scattered), expected)
+        off = np.maximum(np.abs(expected - exact), np.abs(actual - exact))
+        # Of two sides of a jump nothing is lost: both are what the float64 runs give.
+        jumps = (spread.jumps | spread.crossed) & (farthest(exact, runs) > base)
+        yield ROUNDING, finite & (off <= base + lost) & ~jumps
         hull = _hull(actual, expected, runs, within)
         if self.difference.part in ("gradient", "second") and not self._promised:
             reason = TIE if self._has_ties((*self.reruns.near, *self.reruns.nearer)) else KINK
@@ -395,6 +400,15 @@ def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array) ->
         low, high = np.fmin.reduce(parts), np.fmax.reduce(parts)
         among &= (part(actual) >= low - room) & (part(actual) <= high + room)
     return among
+
+
+def _scatter(runs: Sequence[Array], expected: Array) -> Array:
+    """How far apart the runs of one dtype lie from their middle; 0 without any, or where one is not finite."""
+    if not runs:
+        return np.zeros(expected.shape)
+    values = np.stack([wide(run) for run in runs])
+    scatter = np.abs(values - values.mean(axis=0)).max(axis=0)
+    return np.where(np.isfinite(scatter), scatter, 0.0)
 
 
 def _reached(actual: Array, runs: Sequence[Array]) -> Array:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from autotest.cases.case import Origin
 from autotest.cases.digest import STEERED, program_digest
-from autotest.cases.drawer import Drawer
+from autotest.cases.drawer import LAYING, Drawer
 from autotest.compare.divergence import Row
 from autotest.judge.judgement import Verdict
 from autotest.options import Inputs
@@ -173,7 +173,9 @@ class Recollection:
 
     def besides(self, n: int) -> Iterator[tuple[Origin, list[int]]]:
         """Origins, and the indices to draw from each, that a run of n cases does not draw anyway."""
-        for place, indices in self._recalled.besides(*self._drawer.origin, n).items():
+        seed, inputs = self._drawer.origin
+        assert inputs != LAYING, "a run's own cases are drawn"
+        for place, indices in self._recalled.besides(seed, inputs, n).items():
             yield Origin(*place), indices
 
     def _key(self, draw: Draw) -> str:
@@ -207,8 +209,9 @@ class Recollection:
             elif ended[key] == "aligned":
                 (lost if key in self._other else aligned)[key] = None
         for key, found in red.items():
-            index, origin = self._drawer.place(key)
-            kept += [Draw(origin.seed, origin.inputs, index, row["id"], row["digest"]) for row in found]
+            index, (seed, inputs) = self._drawer.place(key)
+            if inputs != LAYING:  # the next run has a laid-out case anyway
+                kept += [Draw(seed, inputs, index, row["id"], row["digest"]) for row in found]
         problems = [self._recalled.problem, self._memory.keep(self._test, self._recalled, bounded(kept))]
         problems += [f"{key} aligns, but is another program than was remembered: {STEERED}" for key in lost]
         notes = [problem for problem in problems if problem is not None]

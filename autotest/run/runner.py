@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -14,7 +14,7 @@ import pytest
 
 from autotest.cases.case import Origin, Rejection, case_test_name
 from autotest.cases.dialect import Dialect
-from autotest.cases.drawer import Drawer
+from autotest.cases.drawer import LAID, Drawer
 from autotest.cases.mistakes import MISTAKEN_DRAWS
 from autotest.cases.places import raised_at
 from autotest.compare.divergence import Divergence
@@ -84,6 +84,7 @@ class TestRun:
             dialect,
             inputs=run.inputs,
             timeout=run.case_timeout,
+            coverage=run.coverage,
         )
         self.ledger = session.ledger()
         self.verdicts = Verdicts(session, nodeid, options, self.ledger)
@@ -148,10 +149,6 @@ class TestRun:
 
     def _draws(self) -> Iterator[int]:
         """Draw numbers until n cases stand, or the reference has refused nearly all, which `_refused` then says."""
-        only = self.session.options.case
-        if only is not None:
-            yield int(only.rpartition("#")[2])
-            return
         limit = DRAWS_PER_CASE * self.n
         for index in range(limit):
             if self._accepted >= self.n:
@@ -172,6 +169,13 @@ class TestRun:
                 f"narrow the generators' ranges{_at(place)}"
             )
 
+    def _laid_out(self) -> Iterator[int]:
+        """The numbers of the test's laid-out cases; what comes of one decides on the next."""
+        index = 0
+        while self.drawer.laid_out(index):
+            yield index
+            index += 1
+
     def _mistaken(self, *, lasting: bool = False) -> bool:
         """Whether every draw so far was a mistaken call, and `lasting`: whether any other draw would be one."""
         mistakes = [rejection.mistake for rejection in self._rejections]
@@ -188,12 +192,17 @@ class TestRun:
         )
 
     def _run_isolated(self) -> None:
-        """Run the remembered cases that are not drawn anyway, then the n cases. A case that needs the target in this
-        process ends this, and the test is noted as one to run inline.
+        """Run the laid-out cases, the remembered ones that are not drawn anyway, then the n cases. A case that needs
+        the target in this process ends this, and the test is noted as one to run inline.
         """
         self.session.supervisor.start()
         replayer = WorkerReplayer(self.session)
         try:
+            if self.session.options.case is not None:
+                index, origin = self.drawer.place(self.session.options.case)
+                self._run_cases(replayer, [index], origin)
+                return
+            self._run_cases(replayer, self._laid_out(), LAID)
             for origin, indices in self._recollection.besides(self.n):
                 self._run_cases(replayer, indices, origin)
             self._run_cases(replayer, self._draws())
@@ -211,7 +220,9 @@ class TestRun:
         """
         reference = self.session.reference
         consensus = self.verdicts.consensus = replayer.consensus
-        judge = Judge(reference, replayer.target, self.options, self._survey, consensus, self._dialect, self._known)
+        # A graph is made of each case, and corners are many: they show themselves in the kernels, which eager has, too.
+        options = replace(self.options, check_graph=False) if origin == LAID else self.options
+        judge = Judge(reference, replayer.target, options, self._survey, consensus, self._dialect, self._known)
         line = _Line(replayer, judge)
         self._accepted = 0
         for index in indices:
@@ -247,6 +258,8 @@ class TestRun:
 
     def _record(self, line: _Line, index: int, origin: Origin | None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
+        if origin == LAID:
+            return self._record_laid_out(line, index)
         started = time.perf_counter()
         writer, key = self.session.writer, self.drawer.key(index, origin)
         if writer is not None:
@@ -258,6 +271,24 @@ class TestRun:
             self._reject(line.judge, drawn, started, remembered=origin is not None)
             return None
         return Judgement(drawn, started)
+
+    def _record_laid_out(self, line: _Line, index: int) -> Judgement | None:
+        """Draw a laid-out case; None where the reference refuses it, or it has come out as another one before."""
+        started = time.perf_counter()
+        writer, key = self.session.writer, self.drawer.key(index, LAID)
+        if writer is not None:  # PyTorch itself may end this process
+            writer.start(self.nodeid, key, index)
+        drawn = line.replayer.draw(self.drawer, index, LAID)
+        self.session.drawn = drawn.program
+        if isinstance(drawn, Rejection):
+            reason = drawn.reason
+        elif self.drawer.repeated():
+            reason = "it is an earlier one again"
+        else:
+            return Judgement(drawn, started)
+        if writer is not None:
+            writer.left_out(self.nodeid, key, reason)
+        return None
 
     def _reject(self, judge: Judge, rejection: Rejection, started: float, *, remembered: bool) -> None:
         """Record a draw that the reference refused. The first few, and each that is remembered, also run on the target,
@@ -315,7 +346,7 @@ class TestRun:
             case.program,
             judgement.divergences,
             judgement.unseen,
-            reason=reason_of(judgement.doubts) if judgement.verdict == "undecidable" else None,
+            reason=reason_of(judgement.doubts) if judgement.verdict == "undecidable" else judgement.unsupported,
             doubts=judgement.doubts,
             ops=case.program.ops(),
             dtypes=case.op_dtypes,

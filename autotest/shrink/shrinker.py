@@ -30,8 +30,7 @@ from autotest.workers.protocol import Target
 from dual_object.program.inputs import input_lines
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
-from generators import PhiloxSource
-from generators.source import Source, case_key
+from generators.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -234,7 +233,7 @@ def _unavailable() -> list[str]:
 def _shrink_choices(drawer: Drawer, draw: tuple[int, Origin], interesting: Interestingness) -> None:
     """Shrink the choices of a case; `interesting` keeps the simplest Program that shows the divergence."""
     index, origin = draw
-    drawn = PhiloxSource(case_key(origin.seed, drawer.test, index))
+    drawn = drawer.choices(index, origin)
     raised = drawer.raised
     try:
         attempt = _attempt(drawer, draw, interesting)

@@ -28,28 +28,28 @@ def matrix():
 @pytest.mark.parametrize("end", LAYOUTS)
 @pytest.mark.parametrize("start", LAYOUTS)
 @globaltest
-@autotest(n=2, graph_backward="all")
+@autotest(n=2, graph_backward="all", coverage="none")
 def test_pair(start, end):
     return matrix().to_global(sbp=LAYOUTS[start]).to_global(sbp=LAYOUTS[end])
 
 
 @pytest.mark.parametrize("end", LAYOUTS)
 @globaltest
-@autotest(n=2)
+@autotest(n=2, coverage="none")
 def test_integers(end):
     x = random_tensor(ndim=2, dim0=uneven(), dim1=uneven(), dtype=int)
     return x.to_global(sbp=sbp.split(0)).to_global(sbp=LAYOUTS[end])
 
 
 @globaltest
-@autotest(n=2)
+@autotest(n=2, coverage="none")
 def test_three_dimensions():
     x = random_tensor(ndim=3, dim0=uneven(), dim1=uneven(), dim2=uneven())
     return x.to_global(sbp=sbp.split(2)).to_global(sbp=sbp.split(0)).to_global(sbp=sbp.split(1))
 
 
 @globaltest
-@autotest(n=8, check_graph=RANKS == 1)
+@autotest(n=8, check_graph=RANKS == 1, coverage="none")
 def test_two_dimensional_placement():
     start = random_sbp(SQUARE, max_dim=2)
     end = random_sbp(SQUARE, max_dim=2)
@@ -57,14 +57,14 @@ def test_two_dimensional_placement():
 
 
 @globaltest
-@autotest(n=2, check_graph=RANKS == 1)
+@autotest(n=2, check_graph=RANKS == 1, coverage="none")
 def test_one_and_two_dimensional_placements():
     x = matrix().to_global(sbp=sbp.split(0))
     return x.to_global(placement=SQUARE, sbp=[sbp.broadcast, sbp.split(1)])
 
 
 @globaltest
-@autotest(n=2)
+@autotest(n=2, coverage="none")
 def test_layout_that_is_read():
     x, y = matrix(), matrix()
     x = x.to_global(sbp=sbp.split(1))

@@ -15,7 +15,7 @@ gradients = dual(
 )
 
 
-@autotest(n=4, auto_backward=False, check_graph=False)
+@autotest(n=4, auto_backward=False, check_graph=False, coverage="none")
 def test_linear():
     features = random(1, 6).to(int).value()
     module = torch.nn.Linear(features, random(1, 6).to(int).value())
@@ -23,7 +23,7 @@ def test_linear():
     return gradients(module, x)
 
 
-@autotest(n=3, auto_backward=False, check_graph=False)
+@autotest(n=3, auto_backward=False, check_graph=False, coverage="none")
 def test_layers():
     module = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Tanh(), torch.nn.Linear(6, 2))
     x = random_tensor(ndim=2, dim0=RANKS * random(1, 4).to(int).value(), dim1=4, requires_grad=False)

@@ -166,7 +166,7 @@ def named(row):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("row", [pytest.param(row, id=named(row)) for row in ROWS])
 @globaltest
-@autotest(n=1)
+@autotest(n=1, coverage="none")
 def test_op(row, layout):
     return call(row, layout)
 
@@ -177,12 +177,12 @@ def made(kind, *rest, **more):
 
 @pytest.mark.parametrize("kind", ["zeros", "ones"])
 @globaltest
-@autotest(n=2, auto_backward=False)
+@autotest(n=2, auto_backward=False, coverage="none")
 def test_filled(kind):
     return made(kind, 2 * RANKS, 3).to_global(sbp=sbp.split(0)) + 1
 
 
 @globaltest
-@autotest(n=2, auto_backward=False)
+@autotest(n=2, auto_backward=False, coverage="none")
 def test_arange():
     return made("arange", 3 * RANKS).to_global(sbp=sbp.split(0)) * 2

@@ -98,7 +98,14 @@ def test_command_line_reaches_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
         return 0
 
     monkeypatch.setattr("pytest.main", run)
-    values = {"target": "torch", "cases": "3", "inputs": "edge", "isolate": "never", "shard": "1/2"}
+    values = {
+        "target": "torch",
+        "cases": "3",
+        "inputs": "edge",
+        "coverage": "pairs",
+        "isolate": "never",
+        "shard": "1/2",
+    }
     both = [option for option in COMMAND if option.pytest is not None]
     given, expected = ["run", "-n", "0"], []
     for option in both:

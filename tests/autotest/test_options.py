@@ -30,6 +30,10 @@ from autotest.options import RunOptions, TestOptions
             {"inputs": "wild"},
             "inputs='wild', but should be one of 'plain', 'standard', 'edge', or None [@autotest(...)]",
         ),
+        (
+            {"coverage": "all"},
+            "coverage='all', but should be one of 'none', 'each', 'pairs' [@autotest(...)]",
+        ),
         ({"missing": "skip"}, "missing='skip', but should be one of 'fail', 'count' [@autotest(...)]"),
         (
             {"rtol": 1e-3},
@@ -44,7 +48,7 @@ from autotest.options import RunOptions, TestOptions
         (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_layout, check_grad_use_random_data, graph_backward, missing, inputs, grad_order, because "
+            "check_layout, check_grad_use_random_data, graph_backward, missing, inputs, coverage, grad_order, because "
             "[@autotest(...)]",
         ),
         ({"grad_order": 3}, "grad_order=3, but should be 1 or 2 [@autotest(...)]"),

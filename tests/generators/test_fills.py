@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from generators import DTYPES, FILLS, RangeError, fill_values, round_to_bfloat16
-from generators.fills import edge_values, scale_words
+from generators.fills import CORNERS, edge_values, scale_words
 
 FLOATS = [name for name, dtype in DTYPES.items() if dtype.category == "floating"]
 INTEGERS = [name for name, dtype in DTYPES.items() if dtype.category == "integer"]
@@ -294,7 +294,7 @@ def test_a_large_array_begins_with_the_values_of_a_small_one() -> None:
          "low=-inf, but should be finite [fill_values('zeros', dtype='int32')]"),
         ("twos", "float32", 0, 1,
          "fill='twos', but should be one of zeros, ones, small_integers, uniform, ties, halves, sprinkled, edge, "
-         "distinct [fill_values('twos', dtype='float32')]"),
+         "distinct, nan, infinities, signed_zeros, subnormals, greatest, ends [fill_values('twos', dtype='float32')]"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_filled_is_refused(fill, dtype, low, high, message: str) -> None:
@@ -368,3 +368,53 @@ def test_no_integer_is_the_least_of_its_dtype(dtype: str) -> None:
     """PyTorch ends the process where it truncates the least integer divided by -1."""
     for fill in ("sprinkled", "edge"):
         assert np.iinfo(dtype).min not in fill_values(fill, 1, (4000,), dtype, -8, 8, bounded=False)
+
+
+CORNER_VALUES = {
+    "nan": [math.nan],
+    "infinities": [math.inf],
+    "signed_zeros": [-0.0],
+    "subnormals": [2.0**-149],
+    "greatest": [3.4028234663852886e38],
+    "ends": [0.9999999403953552],
+}
+
+
+@pytest.mark.parametrize("fill", CORNERS)
+def test_corners_are_strewn_among_uniform_values(fill: str) -> None:
+    """One element in eight, and at least one; the others are those that `uniform` has."""
+    uniform, strewn = (fill_values(name, 7, (3, 3), "float32", -1, 1) for name in ("uniform", fill))
+    differs = ~((strewn == uniform) & (np.signbit(strewn) == np.signbit(uniform)))
+    assert differs.sum() == 1
+    assert repr(strewn[differs].tolist()) == repr(CORNER_VALUES[fill])
+
+
+def test_of_many_elements_one_in_eight_is_a_corner() -> None:
+    """Both infinities, but one greatest value: two of them overflow together or not, as they are summed."""
+    both = fill_values("infinities", 7, (16,), "float32", -1, 1)
+    assert sorted(both[np.isinf(both)].tolist()) == [-math.inf, math.inf]
+    assert (fill_values("greatest", 7, (64,), "float32", -1, 1) > 1).sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("fill", "values"),
+    [
+        ("nan", [5]),
+        ("infinities", [2**63 - 1]),
+        ("signed_zeros", [-1]),
+        ("subnormals", [2**24 + 1]),
+        ("greatest", [3037000499]),
+        ("ends", [4]),
+    ],
+)
+def test_corners_of_integers_leave_their_range(fill: str, values: list[int]) -> None:
+    """An index beyond its range must be refused by both sides."""
+    uniform, strewn = (fill_values(name, 7, (8,), "int64", 0, 5) for name in ("uniform", fill))
+    assert strewn[strewn != uniform].tolist() in (values, [])
+    assert set(values) <= set(strewn.tolist())
+
+
+def test_corners_that_a_dtype_cannot_hold_are_its_greatest() -> None:
+    """uint8 has no value below its range of 0 to 7, and none that a float cannot hold."""
+    assert 255 in fill_values("signed_zeros", 7, (8,), "uint8", 0, 8)
+    assert 255 in fill_values("subnormals", 7, (8,), "uint8", 0, 8)

@@ -6,13 +6,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autotest import dual, random, random_bool, random_tensor, torch
 from autotest.cases.case import Case, Origin, Rejection, case_test_name
 from autotest.cases.digest import program_digest
-from autotest.cases.drawer import Drawer
+from autotest.cases.drawer import LAID, Drawer
 from autotest.compare.observations import compare
+from autotest.errors import UsageError
 from autotest.options import Inputs, TestOptions
 from autotest.run.session import Session
 from dual_object.program.program import Program
@@ -220,3 +222,99 @@ def test_a_share_of_the_cases_is_brief(session: Session) -> None:
             assert drawn.reference.states
             whole.append(index)
     assert whole == [0, 1, 2, 4, 8, 12]
+
+
+def corners() -> Any:
+    """An open size, an argument and values."""
+    return torch.sum(random_tensor(ndim=2), dim=random(-3, 3).to(int))
+
+
+def lay(session: Session, seed: int = 0, **options: Any) -> tuple[Drawer, list[Case | Rejection]]:
+    """All laid-out cases of `corners`."""
+    drawer = Drawer(session.reference, "test_a.py::test_b", seed, "torch", TestOptions(**options), corners)
+    drawn = []
+    while drawer.laid_out(len(drawn)):
+        drawn.append(drawer.draw(len(drawn), origin=LAID))
+    return drawer, drawn
+
+
+def test_corners_are_laid_out_whatever_the_seed(session: Session) -> None:
+    """NaN, sizes, layouts, dtypes and arguments; and the same Programs from any seed."""
+    _, drawn = lay(session)
+    cases = [one for one in drawn if isinstance(one, Case)]
+    inputs = [case.program.inputs[0] for case in cases]
+    assert any(np.isnan(x.data).any() for x in inputs if x.data.dtype.kind == "f")
+    assert {x.data.shape[0] for x in inputs} >= {0, 1, 33, 129, 1025}
+    assert {x.data.shape[1] for x in inputs} >= {0, 1, 33, 129, 1025}
+    assert {x.dtype for x in inputs} >= {"float32", "float64", "int8", "bool", "bfloat16"}
+    assert any(x.strides is not None and 0 in x.strides for x in inputs)
+    assert any(not x.requires_grad for x in inputs if x.dtype == "float32")
+    assert {case.program.calls[-1].kwargs["dim"] for case in cases} == {-2, -1, 0, 1}
+    assert {case.swept for case in cases} >= {None, "float64", "int8"}
+    _, others = lay(session, seed=7)
+    digests = [program_digest(one.program) for one in drawn]
+    assert [program_digest(one.program) for one in others] == digests
+
+
+def test_a_laid_out_case_is_brought_back_by_its_key(session: Session) -> None:
+    """In a drawer that has drawn none of those before it."""
+    drawer, drawn = lay(session, seed=3, coverage="pairs")
+    last = len(drawn) - 1
+    assert drawn[last].key == f"test_a.py::test_b#{last}@laid"
+    assert drawer.place(drawn[last].key) == (last, LAID)
+    fresh = Drawer(session.reference, "test_a.py::test_b", 5, "torch", TestOptions(coverage="pairs"), corners)
+    again = fresh.draw(last, origin=LAID)
+    assert program_digest(again.program) == program_digest(drawn[last].program)
+    assert fresh.draw(3, origin=LAID).key == "test_a.py::test_b#3@laid"
+
+
+def test_what_a_corner_makes_the_body_raise_is_a_refusal(session: Session) -> None:
+    """The reference refuses dim=2 of a matrix, and a dtype may be none that the body can work with: both are out of
+    the design, not errors of the test.
+    """
+    _, drawn = lay(session)
+    refused = [one for one in drawn if isinstance(one, Rejection)]
+    assert any("Dimension out of range" in one.reason for one in refused)
+
+    def fragile() -> Any:
+        x = random_tensor(ndim=1)
+        if x.shape[0] == 129:
+            raise ZeroDivisionError("mine")
+        return x * 2
+
+    drawer = Drawer(session.reference, "test_a.py::test_c", 0, "torch", TestOptions(), fragile)
+    reasons = []
+    index = 0
+    while drawer.laid_out(index):
+        one = drawer.draw(index, origin=LAID)
+        reasons += [one.reason] if isinstance(one, Rejection) else []
+        index += 1
+    assert reasons == ["ZeroDivisionError: mine"]
+
+
+def test_a_body_that_raises_in_an_ordinary_case_raises(session: Session) -> None:
+    """It would in any other case, too."""
+
+    def broken() -> Any:
+        raise ZeroDivisionError("mine")
+
+    drawer = Drawer(session.reference, "test_a.py::test_c", 0, "torch", TestOptions(), broken)
+    assert drawer.laid_out(0)
+    with pytest.raises(ZeroDivisionError, match=r"^mine$"):
+        drawer.draw(0, origin=LAID)
+
+
+@pytest.mark.parametrize("options", [{"coverage": "none"}, {"inputs": "plain"}])
+def test_tests_without_corners_lay_out_nothing(session: Session, options: dict[str, Any]) -> None:
+    """They say so, or want plain tensors; a laid-out case of theirs is none."""
+    drawer, drawn = lay(session, **options)
+    assert drawn == []
+    with pytest.raises(UsageError) as caught:
+        drawer.draw(4, origin=LAID)
+    assert str(caught.value) == "test_a.py::test_b#4@laid: the test has 0 laid-out cases, numbered from 0"
+
+
+def test_a_run_can_ask_for_other_coverage(session: Session) -> None:
+    """Its option goes before that of the test."""
+    drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(), corners, coverage="none")
+    assert not drawer.laid_out(0)

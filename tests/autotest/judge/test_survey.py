@@ -70,7 +70,8 @@ def test_command(tmp_path, monkeypatch) -> None:
     """`autotest tolerances` prints the table and keeps it as JSON in the run's folder."""
     (tmp_path / "test_exp.py").write_text(
         "from autotest import autotest, random_tensor, torch\n\n"
-        "@autotest(n=2, check_graph=False)\ndef test_exp():\n    return torch.exp(random_tensor(ndim=1))\n"
+        "@autotest(n=2, check_graph=False, coverage='none')\n"
+        "def test_exp():\n    return torch.exp(random_tensor(ndim=1))\n"
     )
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, ["tolerances", "test_exp.py", "--target", "torch", "-n", "0"])

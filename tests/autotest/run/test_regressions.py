@@ -142,7 +142,7 @@ def test_file_of_the_version_before_is_read(tmp_path: Path) -> None:
 def _run(body: Callable[[], Any], warm: Session, root: Path, inputs: Inputs) -> dict[str, Any]:
     """Run a test in a session of its own; what each of its cases came to, by what stands behind # in its key."""
     folder = root / f"{inputs}-{len(list(root.iterdir()))}"
-    session = Session(replace(warm.options, root=root, folder=folder, inputs=inputs))
+    session = Session(replace(warm.options, root=root, folder=folder, inputs=inputs, coverage="none"))
     session.supervisor = warm.supervisor
     token = current_session.set(session)
     try:
@@ -196,7 +196,7 @@ def test_another_seeds_memory_changes_nothing_of_a_runs_own_cases(target: str, t
     """With cases of another seed remembered, which have the numbers of its own, a run shows what it shows without."""
     if target == "oneflow":
         pytest.importorskip("oneflow", reason="OneFlow is not installed")
-    options = ("--autotest-shrink=0", "--autotest-inputs", "edge", "-p", "no:cacheprovider")
+    options = ("--autotest-shrink=0", "--autotest-inputs", "edge", "--autotest-coverage=none", "-p", "no:cacheprovider")
 
     def run(seed: int, *more: str) -> Outcome:
         shutil.rmtree(tmp_path / "autotest-report", ignore_errors=True)

@@ -10,7 +10,7 @@ from unittest import SkipTest
 import pytest
 import torch as pytorch
 
-from autotest import DivergenceError, autotest, globaltest, random_tensor, torch
+from autotest import DivergenceError, autotest, globaltest, random, random_tensor, torch
 from autotest.cases.drawer import Drawer
 from autotest.judge.consensus import Consensus
 from autotest.options import RunOptions
@@ -19,7 +19,7 @@ from autotest.run.session import Session, current_session
 from autotest.workers.inline import InlineTarget
 from autotest.workers.protocol import Death
 from dual_object.adapters.torch.adapter import Adapter
-from dual_object.replay.observation import Observation
+from dual_object.replay.observation import Failure, Observation
 from reports import read_run
 from support.fake_target import FakeTarget
 
@@ -53,8 +53,7 @@ def run(target: FakeTarget, tmp_path: Path) -> Iterator[Run]:
                 root=tmp_path,
                 shrink=0,
                 blame_total=0,
-                inputs="plain",
-                **options,
+                **{"inputs": "plain", **options},
             ),
             lambda name: (InlineTarget(Adapter()), Consensus()),
         )
@@ -74,11 +73,17 @@ def run(target: FakeTarget, tmp_path: Path) -> Iterator[Run]:
             current_session.reset(token)
         lines = [line for _, line in read_run(tmp_path / f"run{len(opened) - 1}").lines()]
         ends = [line for line in lines if line["type"] == "end"]
-        return [(int(end["key"].rpartition("#")[2]), end["verdict"]) for end in ends], session
+        return [(_number(end["key"]), end["verdict"]) for end in ends], session
 
     yield run_body
     for session in opened:
         session.close()
+
+
+def _number(key: str) -> int | str:
+    """3 for a drawn case, `3@laid` for a laid-out one."""
+    number = key.rpartition("#")[2]
+    return int(number) if number.isdecimal() else number
 
 
 class Body:
@@ -195,3 +200,80 @@ def test_case_that_lacks_a_capability_is_skipped(run: Run, target: FakeTarget) -
     verdicts, _ = run(lambda: torch.relu(random_tensor(ndim=1)), 2, SkipTest, globaltest)
     assert verdicts == [(0, "skipped"), (1, "skipped")]
     assert [asked for asked in target.asked if asked] == []
+
+
+def matrix() -> Any:
+    """An op with corners, of which PyTorch refuses one: dim=2 of a matrix."""
+    return torch.sum(random_tensor(ndim=2), dim=random(0, 3).to(int))
+
+
+def lines(session: Session, kind: str) -> list[dict[str, Any]]:
+    """The records of one type of a run."""
+    assert session.options.folder is not None
+    return [line for _, line in read_run(session.options.folder).lines() if line["type"] == kind]
+
+
+def test_corners_come_before_the_drawn_cases(run: Run) -> None:
+    """Whatever the seed, eagerly, each once: what PyTorch refuses, and what is an earlier one again, is left out."""
+    verdicts, session = run(matrix, 2, inputs="standard", seed=5)
+    assert verdicts[-2:] == [(0, "aligned"), (1, "aligned")]
+    laid = [name for name, _ in verdicts[:-2]]
+    assert laid[:2] == ["0@laid", "1@laid"]
+    assert len(laid) > 30
+    assert {end["graph"]["forward"] for end in lines(session, "end")} == {"off"}
+    reasons = [line["reason"] for line in lines(session, "left_out")]
+    assert any("Dimension out of range" in reason for reason in reasons)
+    assert "it is an earlier one again" in reasons
+    ended = {line["key"] for kind in ("end", "left_out") for line in lines(session, kind)}
+    assert ended == {line["key"] for line in lines(session, "start")}
+    others, _ = run(matrix, 2, inputs="standard", seed=6)
+    assert [one for one in others if str(one[0]).endswith("@laid")] == verdicts[:-2]
+
+
+def test_coverage_of_a_run_goes_before_that_of_a_test(run: Run) -> None:
+    """None at all, or all pairs."""
+    assert run(matrix, 2, inputs="standard", coverage="none")[0] == [(0, "aligned"), (1, "aligned")]
+    pairs, _ = run(matrix, 2, inputs="standard", coverage="pairs")
+    assert len(pairs) > 60
+
+
+def test_corner_that_diverges_is_red_and_not_remembered(run: Run, target: FakeTarget) -> None:
+    """The next run has it anyway."""
+
+    def long(seen: Observation) -> Observation:
+        return wrong(seen) if any(output.shape == (129,) for output in seen.outputs.values()) else seen
+
+    target.answers = {"sum": long}
+    verdicts, session = run(matrix, 2, raises=DivergenceError, inputs="standard")
+    red = [str(name) for name, verdict in verdicts if verdict == "divergent"]
+    assert red
+    assert all(name.endswith("@laid") for name in red)
+    assert not [*(session.options.root / ".autotest").glob("**/*.json")]  # type: ignore[operator]
+
+
+def test_dtype_that_the_target_lacks_is_skipped_where_nobody_asked_for_it(run: Run, target: FakeTarget) -> None:
+    """The test has left its dtype open: it does not fail, and the reason is told."""
+
+    def lacking(seen: Observation) -> Observation:
+        [output] = seen.outputs.values()
+        if output.dtype != "int16":
+            return seen
+        seen.failures.append(Failure(0, "unsupported", ("NotImplementedError",), "no kernel"))
+        seen.ended = True
+        return seen
+
+    target.answers = {"square": lacking}
+    verdicts, session = run(lambda: torch.square(random_tensor(ndim=1)), 2, inputs="standard")
+    assert [verdict for _, verdict in verdicts if verdict != "aligned"] == ["skipped"]
+    [skipped] = [end for end in lines(session, "end") if end["verdict"] == "skipped"]
+    assert skipped["reason"] == "fake says that it does not support int16 there"
+
+
+def test_corner_shows_no_fault_anew_that_the_ordinary_case_has(run: Run, target: FakeTarget) -> None:
+    """An op that gives too much does so at a NaN and in each dtype: that is one fingerprint, not twenty."""
+    target.answers = {"square": wrong}
+    body = lambda: torch.square(random_tensor(ndim=1, requires_grad=False))  # noqa: E731
+    _, session = run(body, 1, raises=DivergenceError, inputs="standard")
+    divergent = [row["fingerprint"] for end in lines(session, "end") for row in end["divergences"]]
+    assert {name for name in divergent if "/value/" in name} == {"torch/eager_forward/value/square/float32"}
+    assert len(divergent) > 20

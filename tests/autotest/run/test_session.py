@@ -23,7 +23,7 @@ def test_session_outside_pytest_keeps_no_records(session: Session) -> None:
 
 def test_new_session_starts_nothing(tmp_path: Path) -> None:
     """Making and closing a session spawns no worker and creates no file."""
-    fresh = Session(RunOptions(target="torch", folder=tmp_path / "run"))
+    fresh = Session(RunOptions(target="torch", coverage="none", folder=tmp_path / "run"))
     fresh.close()
     assert fresh.supervisor.spawned == 0
     assert list(tmp_path.iterdir()) == []
@@ -32,7 +32,9 @@ def test_new_session_starts_nothing(tmp_path: Path) -> None:
 @pytest.fixture
 def recorded(torch_session: Session, tmp_path: Path) -> Any:
     """A session that keeps records in a folder, on the warm worker."""
-    made = Session(RunOptions(target="torch", folder=tmp_path / "run", worker="gw3", command="here", seed=5))
+    made = Session(
+        RunOptions(target="torch", coverage="none", folder=tmp_path / "run", worker="gw3", command="here", seed=5)
+    )
     made.supervisor = torch_session.supervisor
     made.nodeid = "dir/test_a.py::test_b"
     token = current_session.set(made)

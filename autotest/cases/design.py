@@ -1,0 +1,166 @@
+"""The design of a test's laid-out cases: which corner of its inputs and arguments meets which other one, and when.
+
+Chance is the wrong tool for corners: whether a test meets a NaN in a transposed tensor would depend on its seed. So its
+first cases are laid out: an ordinary one; each level of each factor by itself (a NaN among ordinary values, a dimension
+of size 0, `padding=2`); each dtype; and, where pairs are asked for, a covering array of all pairs of levels. What the
+reference refuses is none of the op's domain: such a level is in no pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations
+
+from allpairspy import AllPairs
+
+from autotest.options import Coverage
+from generators import DTYPES, Factor
+
+#: The ordinary case is drawn anew so often, where the reference refuses it.
+ATTEMPTS = 8
+#: A test has at most so many laid-out cases.
+MOST_ROWS = 400
+#: The dtype of tensors that leave it open, in an ordinary case.
+ORDINARY = "float32"
+#: A level of a factor.
+Level = tuple[Factor, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A laid-out case.
+
+    Attributes:
+        levels: what is not ordinary in it.
+        dtype: of the tensors that leave it open.
+        attempt: which of the ordinary draws it starts from.
+    """
+
+    levels: tuple[Level, ...] = ()
+    dtype: str = ORDINARY
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What has come of a row: the levels that were taken, and how many each factor has; whether the reference takes
+    them; the digest of the Program.
+    """
+
+    taken: Mapping[Factor, tuple[int, int]]
+    lawful: bool
+    digest: str = ""
+
+
+@dataclass(slots=True)
+class Design:
+    """The laid-out cases of one test, each following from what came of those before: `rows` in their order.
+
+    Attributes:
+        refused: how many levels of all factors the reference refuses.
+        pairs: how many pairs of lawful levels there are; `covered`: of how many a case stood.
+    """
+
+    coverage: Coverage
+    rows: list[Row] = field(default_factory=list)
+    refused: int = 0
+    pairs: int = 0
+    covered: int = 0
+    _ended: bool = False
+    _steps: Generator[Row, Outcome, None] | None = None
+    _seen: set[str] = field(default_factory=set)
+    _lawful: dict[Factor, list[int]] = field(default_factory=dict)
+    _met: set[frozenset[Level]] = field(default_factory=set)
+
+    def row(self, outcome: Outcome | None) -> Row | None:
+        """The next row, when the last one has come to `outcome` (None: there was none); None after the last."""
+        if self._ended:
+            return None
+        try:
+            if self._steps is None:
+                self._steps = self._lay_out()
+                row = next(self._steps)
+            else:
+                assert outcome is not None, "the last row has come to something"
+                row = self._steps.send(outcome)
+        except StopIteration:
+            self._ended = True
+            return None
+        self.rows.append(row)
+        self._ended = len(self.rows) == MOST_ROWS
+        return row
+
+    def repeats(self, outcome: Outcome) -> bool:
+        """Whether a row has come out as a Program that another one was already."""
+        if outcome.digest in self._seen:
+            return True
+        self._seen.add(outcome.digest)
+        return False
+
+    def _lay_out(self) -> Generator[Row, Outcome, None]:
+        if self.coverage == "none":
+            return
+        for attempt in range(ATTEMPTS):
+            base = yield Row(attempt=attempt)
+            if base.lawful:
+                break
+        else:
+            return
+        for factor, (_, count) in base.taken.items():
+            self._lawful[factor] = [0]
+            for level in range(1, count):
+                if (yield Row(((factor, level),), attempt=attempt)).lawful:
+                    self._lawful[factor].append(level)
+                else:
+                    self.refused += 1
+        for dtype in DTYPES:
+            if dtype != ORDINARY and (yield Row(dtype=dtype, attempt=attempt)).digest == base.digest:
+                break  # no tensor leaves it open
+        if self.coverage == "pairs":
+            yield from self._pairs(attempt)
+
+    def _pairs(self, attempt: int) -> Generator[Row, Outcome, None]:
+        varied = [factor for factor, levels in self._lawful.items() if len(levels) > 1]
+        wanted = {
+            frozenset(((one, a), (other, b)))
+            for one, other in combinations(varied, 2)
+            for a in self._lawful[one]
+            for b in self._lawful[other]
+        }
+        self.pairs = len(wanted)
+        for chosen in covering(tuple(len(self._lawful[factor]) for factor in varied)):
+            levels = tuple((f, self._lawful[f][i]) for f, i in zip(varied, chosen, strict=True) if i)
+            self._meet((yield Row(levels, attempt=attempt)), wanted)
+        # Where the reference refused a row, each pair that was left is tried by itself.
+        for pair in [*self._missing(wanted, varied)]:
+            if pair not in self._met:
+                levels = tuple(sorted((level for level in pair if level[1]), key=lambda level: varied.index(level[0])))
+                outcome = yield Row(levels, attempt=attempt)
+                self._meet(outcome, wanted)
+                self.pairs -= not outcome.lawful
+        self.covered = len(self._met)
+
+    def _meet(self, outcome: Outcome, wanted: set[frozenset[Level]]) -> None:
+        if outcome.lawful:
+            taken = [(factor, level) for factor, (level, _) in outcome.taken.items()]
+            self._met |= {frozenset(pair) for pair in combinations(taken, 2)} & wanted
+        self.covered = len(self._met)
+
+    def _missing(self, wanted: set[frozenset[Level]], varied: Sequence[Factor]) -> Iterator[frozenset[Level]]:
+        """The pairs that no case has met, in an order that does not depend on hashes."""
+        for one, other in combinations(varied, 2):
+            for a in self._lawful[one]:
+                for b in self._lawful[other]:
+                    pair = frozenset(((one, a), (other, b)))
+                    if pair in wanted and pair not in self._met:
+                        yield pair
+
+
+@lru_cache(maxsize=1024)
+def covering(counts: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Rows of levels, one for each factor, that have every pair of levels of any two: counts (2, 3) give 6 rows."""
+    if len(counts) < 2:
+        return ()
+    return tuple(tuple(row) for row in AllPairs([list(range(count)) for count in counts]))
