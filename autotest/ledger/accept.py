@@ -13,10 +13,10 @@ import tomlkit
 from tomlkit.items import AoT, Table
 
 from autotest.cases.case import case_test_name
-from autotest.cases.store import Store
+from autotest.cases.store import FEWEST_DIGITS, Store
 from autotest.errors import AutotestError
 from autotest.ledger.entries import LedgerError, find, store, version_of
-from autotest.options.ledger import FILE_NAME
+from autotest.options.ledger import FILE_NAME, SUITES
 from dual_object.errors import ProgramError
 from dual_object.program.program import Program
 from reports import resolve_run
@@ -53,19 +53,19 @@ def accept(
     except (OSError, ValueError) as error:
         raise AcceptError(f"{run} has no summary to accept from ({error}): finish a run first") from None
     patterns = _patterns(where)
-    rows = [row for row in summary["divergences"] if _matches(row, ids, patterns)]
-    unknown = sorted(set(ids) - {row["id"] for row in rows})
-    if unknown:
-        raise AcceptError(f"ID={unknown[0]!r} names no new divergence of {run}")
+    known = sorted({row["id"] for row in summary["divergences"]})
+    whole = {_whole(id_, known, run) for id_ in ids}
+    rows = [row for row in summary["divergences"] if row["id"] in whole or _matches(row, patterns)]
     if not rows:
         raise AcceptError(f"where={where!r} matches no new divergence of {run}")
     by_fingerprint: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_fingerprint.setdefault(row["fingerprint"], []).append(row)
+    root = _root(summary.get("path"), rows[0]["test"])
     files: dict[Path, list[dict[str, Any]]] = {}
     refused: list[str] = []
     for fingerprint, group in sorted(by_fingerprint.items()):
-        path = ledger or _ledger_for(group[0]["test"])
+        path = ledger or _ledger_for(group[0]["test"], root)
         try:
             entry = _entry(run, fingerprint, group, reason, strict, summary["environment"])
         except AcceptError as error:
@@ -93,21 +93,45 @@ def _patterns(where: str | None) -> list[tuple[str, str]]:
     return patterns
 
 
-def _matches(row: dict[str, Any], ids: Sequence[str], patterns: Sequence[tuple[str, str]]) -> bool:
-    if row["id"] in ids:
-        return True
+def _whole(id_: str, known: Sequence[str], run: Path) -> str:
+    """The one of the `known` ids that begins so, shortened as elsewhere."""
+    meant = [one for one in known if one.startswith(id_) and len(id_) >= FEWEST_DIGITS]
+    if not meant:
+        raise AcceptError(f"ID={id_!r} names no new divergence of {run}")
+    if len(meant) > 1:
+        raise AcceptError(f"ID={id_!r}, but should name one of {', '.join(meant)}")
+    return meant[0]
+
+
+def _matches(row: dict[str, Any], patterns: Sequence[tuple[str, str]]) -> bool:
     return bool(patterns) and all(fnmatchcase(str(row[name]), pattern) for name, pattern in patterns)
 
 
-def _ledger_for(nodeid: str) -> Path:
-    """The ledger nearest to a test, or the one to be made in the first folder of its path."""
-    path = Path(nodeid.partition("::")[0])
-    folder = path.absolute().parent
-    ledger = find(folder, Path.cwd())
+def _root(path: str | None, nodeid: str) -> Path:
+    """The folder that node ids of a run begin in: pytest's root folder, which need not be where `accept` is typed. A
+    report that was made on another machine is about the files here.
+    """
+    root = Path(path or ".")
+    return (root if (root / nodeid.partition("::")[0]).is_file() else Path()).resolve()
+
+
+def _ledger_for(nodeid: str, root: Path) -> Path:
+    """The ledger nearest to a test, or the one to be made in the first folder of its path.
+
+    Raises AcceptError for a test of suites that are not those of a checkout in `root`.
+    """
+    path = (root / nodeid.partition("::")[0]).resolve()
+    if path.is_relative_to(SUITES) and root != SUITES.parent:
+        raise AcceptError(
+            f"{nodeid} belongs to the suites in {SUITES}, whose ledger comes with op-autotest: name a ledger of your "
+            "own, and give it to your runs: autotest accept ... --ledger known_divergences.toml, then autotest run "
+            "--suites --ledger known_divergences.toml"
+        )
+    ledger = find(path.parent, root)
     if ledger is not None:
         return ledger
-    first = path.parts[0] if len(path.parts) > 1 and not path.is_absolute() else str(folder)
-    return Path(first) / FILE_NAME
+    inside = path.relative_to(root).parts if path.is_relative_to(root) else ()
+    return (root / inside[0] if len(inside) > 1 else path.parent) / FILE_NAME
 
 
 def _entry(

@@ -12,6 +12,7 @@ from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError
 from autotest.judge.standalone import trial
 from autotest.ledger.entries import Entry, LedgerError, others, read
+from autotest.options.ledger import SUITES
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Reference, TargetInfo, load_reference
@@ -89,8 +90,8 @@ def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str
 
 
 def orphans(path: Path, entries: Iterable[Entry]) -> list[str]:
-    """A sentence for each entry whose tests lie in no file beside the ledger: a run never proves it."""
-    files = {test_file.name for test_file in path.absolute().parent.rglob("*.py")}
+    """A sentence for each entry whose tests lie in no file beside the ledger, nor in the suites: no test shows it."""
+    files = {test_file.name for folder in (path.absolute().parent, SUITES) for test_file in folder.rglob("*.py")}
     return [
         f"{path}: {entry.fingerprint} matches nothing, "
         f"for no file here holds its test {entry.tests[0]}: remove the entry"

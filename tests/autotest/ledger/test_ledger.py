@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from autotest.cli import main
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
 from autotest.errors import UsageError
-from autotest.ledger.accept import AcceptError, accept
+from autotest.ledger.accept import AcceptError, _ledger_for, accept
 from autotest.ledger.check import orphans, stale_entries
 from autotest.ledger.document import document
 from autotest.ledger.entries import Entry, LedgerError, Ledgers, read, store
 from autotest.options import OPTIONS
+from autotest.options.ledger import SUITES
 from dual_object.program.calls import Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
@@ -282,7 +287,7 @@ def accept_all(folder, files, env, target="torch"):
     env = {**env, "PYTHONPATH": str(folder)}
     assert run_pytest(folder, {"test_a.py": BODY, **files}, target=target, env=env).status == 1
     done = run_autotest(folder, "accept", "--where", "kind=value op=re*", "--reason", "planted", env=env)
-    assert (done.returncode, done.stdout) == (0, f"1 accepted into {folder / 'known_divergences.toml'}\n")
+    assert (done.returncode, done.stdout) == (0, "1 accepted into known_divergences.toml\n")
     return folder, env
 
 
@@ -468,6 +473,79 @@ def test_accept_refuses(ids, where, reason, sentence, accepted):
     run = max((folder / "autotest-report" / "runs").iterdir(), key=lambda path: path.name)
     assert str(caught.value).replace(str(run), "RUN") == sentence
     assert (folder / "known_divergences.toml").read_text() == before
+
+
+def reported(folder, test, path):
+    """A report in `folder` of one divergence of a test, whose run had its root in `path`."""
+    row = {"id": "0a1b2c3d", "fingerprint": FINGERPRINT, "target": "torch", "test": test, "message": "wrong"}
+    run = folder / "autotest-report" / "runs" / "20260101-000000-0-1"
+    run.mkdir(parents=True)
+    summary = {"divergences": [row], "environment": {"torch": "2.14.1"}, "path": path}
+    (run / "summary.json").write_text(json.dumps(summary))
+    return folder / "autotest-report"
+
+
+@pytest.mark.parametrize(("typed_in", "path"), [("tests", "{}"), (".", "/nowhere/here"), (".", None)])
+def test_ledger_lies_where_the_run_looks(tmp_path, monkeypatch, typed_in, path):
+    """A test's name begins in pytest's root folder, also where that is above the folder of the command; the report of
+    another machine is about the tests here.
+    """
+    (tmp_path / "tests" / "deep").mkdir(parents=True)
+    (tmp_path / "tests" / "deep" / "test_a.py").touch()
+    report = reported(tmp_path, "tests/deep/test_a.py::test_relu", path and path.format(tmp_path))
+    monkeypatch.chdir(tmp_path / typed_in)
+    done = accept(["0a1b2c3d"], None, "planted", report, None, "seen")
+    assert done.paths == (tmp_path / "tests" / "known_divergences.toml",)
+    assert [*read(done.paths[0], "torch").entries] == [FINGERPRINT]
+    result = CliRunner().invoke(main, ["accept", "0a1b", "--report", str(report), "--strict", "seen", "--reason", "r"])
+    shown = Path("tests", "known_divergences.toml").relative_to(typed_in)
+    assert (result.exit_code, result.output) == (0, f"1 accepted into {shown}\n")
+
+
+def test_ledger_of_the_suites_is_not_written(tmp_path, monkeypatch):
+    """What a run with --suites has found goes into a ledger of one's own, not into the one that was installed; in a
+    checkout that is the project's own.
+    """
+    test = os.path.relpath(SUITES / "test_unary.py", tmp_path)
+    report = reported(tmp_path, f"{test}::test_op[torch.relu]", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    before = (SUITES / "known_divergences.toml").read_bytes()
+    with pytest.raises(AcceptError) as caught:
+        accept(["0a1b2c3d"], None, "planted", report, None, "seen")
+    assert str(caught.value) == (
+        f"{test}::test_op[torch.relu] belongs to the suites in {SUITES}, whose ledger comes with op-autotest: name a "
+        "ledger of your own, and give it to your runs: autotest accept ... --ledger known_divergences.toml, then "
+        "autotest run --suites --ledger known_divergences.toml"
+    )
+    assert (SUITES / "known_divergences.toml").read_bytes() == before
+    own = tmp_path / "known_divergences.toml"
+    assert accept(["0a1b2c3d"], None, "planted", report, own, "seen").paths == (own,)
+    entries = read(own, "torch").entries
+    assert ([*entries], orphans(own, entries.values())) == ([FINGERPRINT], [])
+    assert _ledger_for("suites/test_unary.py::test_op", SUITES.parent) == SUITES / "known_divergences.toml"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("0a1b", "ID='0a1b', but should name one of 0a1b2c3d, 0a1b9999"),
+        ("0a1", "ID='0a1' names no new divergence of RUN"),
+        ("0a1b2c3d4", "ID='0a1b2c3d4' names no new divergence of RUN"),
+    ],
+)
+def test_accept_by_first_digits(tmp_path, monkeypatch, given, sentence):
+    """An id may be shortened to four digits or more, which no other id has."""
+    report = reported(tmp_path, "test_a.py::test_relu", str(tmp_path))
+    [path] = report.glob("runs/*/summary.json")
+    summary = json.loads(path.read_text())
+    [row] = summary["divergences"]
+    summary["divergences"].append({**row, "id": "0a1b9999", "fingerprint": f"{FINGERPRINT},nan"})
+    path.write_text(json.dumps(summary))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AcceptError) as caught:
+        accept([given], None, "planted", report, None, "seen")
+    assert str(caught.value).replace(str(path.parent), "RUN") == sentence
+    assert accept(["0a1b9"], None, "planted", report, None, "seen").written == (f"{FINGERPRINT},nan",)
 
 
 def test_general_entry(tmp_path):
