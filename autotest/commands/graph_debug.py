@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autotest.workers.protocol import RANK_VARIABLES
+from op_autotest.names import HOME
 
 #: Seconds without a deadline of a case.
 LONGEST = 600.0
@@ -23,7 +24,7 @@ def debug_log(path: Path, target: str, level: int, ranks: Sequence[int], timeout
     """What the target's graph logs while it is built for the Program stored at `path`, and the graph as it prints
     itself.
     """
-    asked = json.dumps([str(path), target, level, list(ranks), sys.path])
+    asked = json.dumps([str(path.absolute()), target, level, list(ranks), os.getcwd(), sys.path])
     environment = {name: value for name, value in os.environ.items() if name not in RANK_VARIABLES}
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and module
@@ -32,6 +33,8 @@ def debug_log(path: Path, target: str, level: int, ranks: Sequence[int], timeout
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=environment,
+            # It imports our packages from where it starts: the folder of the run may have modules of these names.
+            cwd=HOME,
             timeout=timeout or LONGEST,
             check=False,
         )
@@ -44,13 +47,14 @@ def debug_log(path: Path, target: str, level: int, ranks: Sequence[int], timeout
 
 def main(asked: str) -> None:
     """Run the graph; its log and text go to the standard output."""
-    path, target, level, ranks, places = json.loads(asked)
-    sys.path[:] = places
+    path, target, level, ranks, folder, places = json.loads(asked)
     from dual_object.program.program import Program
     from dual_object.replay import adapter as adapters
     from dual_object.replay.adapter import GraphError, GraphRequest
     from dual_object.replay.replay import Replay
 
+    os.chdir(folder)
+    sys.path[:] = places
     program, _ = Program.load(Path(path))
     observation = Replay(adapters.load("torch"), program, side="reference").run()
     keys = observation.gradient_keys()

@@ -44,6 +44,9 @@ LEAVE_TIMEOUT = 20.0
 LAST_LINES = 15
 #: What pytest itself gives for a wrong usage.
 PYTEST_USAGE = 4
+#: pytest as `autotest run` starts it: `-m` would put the folder of the run, which may have modules that are called as
+#: ours are, before all others on the import path.
+_PYTEST = "import sys; sys.path[:1] = filter(None, sys.path[:1]); import pytest; sys.exit(pytest.console_main())"
 #: The worst first.
 _STATUSES = (HARNESS_FAULT, USAGE, DIVERGED, NOTHING_COLLECTED)
 
@@ -114,7 +117,7 @@ class Ranks:
                 own = {"workerid": f"rank{number}", "notes": str(notes)}
                 environment = {"OMP_NUM_THREADS": "1", **os.environ, **world, "RANK": str(number)}
                 environment |= {"LOCAL_RANK": str(number), RANK: json.dumps({**rank_input, **own})}
-                command = [sys.executable, "-m", "pytest", *color, *arguments]
+                command = [sys.executable, "-c", _PYTEST, *color, *arguments]
                 self.all.append(_spawn(number, command, environment, place / f"rank{number}.log", notes))
         except BaseException:
             self.kill()
@@ -242,20 +245,16 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     `options` are ours by name. Raises click.UsageError for options that several ranks
     cannot have, or more ranks than memory carries.
     """
-    from autotest.commands.run import pytest_arguments, refuse_missing
-    from autotest.errors import UsageError
+    from autotest.commands.run import pytest_arguments, refuse_meaningless, refuse_missing
     from autotest.run.settings import commit, typed_command
     from reports import plan_run
 
     _check(count, workers, options)
     refuse_missing(paths)
-    try:
-        seed = OPTIONS["seed"].read(options["seed"])
-        timeout = OPTIONS["case_timeout"].read(options["case_timeout"], "--case-timeout")
-        OPTIONS["memory_limit"].read(options["memory_limit"], "--memory-limit")
-        repro_total = OPTIONS["repro_total"].read(options["repro_total"], "--repro-total")
-    except UsageError as error:
-        raise click.UsageError(str(error)) from None
+    refuse_meaningless(options)
+    seed = OPTIONS["seed"].read(options["seed"])
+    timeout = OPTIONS["case_timeout"].read(options["case_timeout"])
+    repro_total = OPTIONS["repro_total"].read(options["repro_total"])
     folder = plan_run(Path(options["report"]).absolute(), seed)
     rank_input = {"autotest_folder": str(folder), "autotest_seed": seed}
     rank_input |= {"autotest_command": typed_command(), "autotest_commit": commit(Path.cwd())}

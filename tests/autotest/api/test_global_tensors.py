@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
@@ -33,7 +34,8 @@ from autotest.run.session import Session
 from dual_object.program.values import Placement, Sbp
 from generators import OutsideCaseError, PhiloxSource, drawing
 from reports.matrix import MatrixTally
-from support.runs import Outcome, run_autotest
+from support.forks import forks
+from support.runs import INTERPRETER, Outcome, environment
 
 ROW, LINE = Placement("cpu", [0]), Placement("cpu", [[0]])
 S0, S1, B, P = sbp.split(0), sbp.split(1), sbp.broadcast, sbp.partial_sum
@@ -204,9 +206,15 @@ def test_wrong_gradient_of_a_global_tensor(outcome: Outcome) -> None:
 
 
 def test_replay_with_graph_log(outcome: Outcome) -> None:
-    """`autotest replay ID --graph-debug` shows how the graph was built, and the graph."""
+    """`autotest replay ID --graph-debug` shows how the graph was built, and the graph, also in a folder with a package
+    that is called as one of ours.
+    """
     [row] = [row for end in outcome.ends("test_lgamma") for row in end["divergences"]]
-    done = run_autotest(outcome.folder, "replay", row["id"], "--graph-debug", "0", "--graph-debug-ranks", "-1")
+    (outcome.folder / "mine" / "dual_object").mkdir(parents=True)
+    (outcome.folder / "mine" / "dual_object" / "__init__.py").write_text("raise AssertionError('imported')\n")
+    arguments = ["--report", "../autotest-report", "--graph-debug", "0", "--graph-debug-ranks", "-1"]
+    script = str(Path(INTERPRETER).with_name("autotest"))  # `-m autotest` would import what lies here
+    done = forks().run([script, "replay", row["id"], *arguments], outcome.folder / "mine", environment({}))
     assert done.returncode == 1, done.stderr
     assert f"{row['id']} stands" in done.stdout
     assert "start building graph" in done.stdout

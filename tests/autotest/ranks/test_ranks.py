@@ -25,7 +25,7 @@ from autotest.ranks.peers import Note, Notes, Peers, read_note
 from autotest.workers.worker import last_words
 from reports import read_run, summarize
 from support.forks import forks
-from support.runs import Outcome, environment, lay
+from support.runs import INTERPRETER, Outcome, environment, lay
 
 RELU = """
 from autotest import autotest, globaltest, random_tensor, sbp, torch
@@ -42,6 +42,8 @@ def test_abs():
 """
 #: The ranks' tests differ.
 APART = "import os\nif os.environ['RANK'] == '1':\n    def test_more():\n        pass\n"
+#: The command itself: `-m autotest` would put the folder of a run on the import path.
+SCRIPT = str(Path(INTERPRETER).with_name("autotest"))
 OPTIONS = {"target": "oneflow", "seed": "0", "report": "r", "case_timeout": "5", "isolate": "auto"}
 
 with_oneflow = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
@@ -61,9 +63,9 @@ def processes_in(folder: Path) -> list[int]:
 
 def run(folder: Path, files: Mapping[str, str], *arguments: str, fault: str = "") -> Outcome:
     """Run two ranks on `files` and see that none of their processes is left."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     lay(folder, files)
-    command = ["-m", "autotest", "run", *files, "--ranks", "2", "--repro-total", "0", *arguments]
+    command = [SCRIPT, "run", *files, "--ranks", "2", "--repro-total", "0", *arguments]
     done = forks().run(command, folder, environment({"RANK_FAULT": fault}), merged=True)
     deadline = time.monotonic() + 10
     while processes_in(folder) and time.monotonic() < deadline:  # a fork is killed once its launcher was
@@ -202,8 +204,11 @@ def test_ranks_with_different_tests(tmp_path: Path) -> None:
 
 
 def test_target_without_global_tensors(tmp_path: Path) -> None:
-    """A target without global tensors is refused in one sentence."""
-    outcome = run(tmp_path / "torch", {"test_ranks.py": RELU}, "--target", "torch")
+    """A target without global tensors is refused in one sentence; a package of the project's that is called as one of
+    ours is in nobody's way.
+    """
+    lay(tmp_path, {"torch/reports/__init__.py": "raise AssertionError('imported')\n"})
+    outcome = run(tmp_path / "torch", {"tests/test_ranks.py": RELU}, "--target", "torch")
     assert outcome.status == 2
     assert outcome.out.splitlines()[-1] == (
         "target='torch', but should be one with global tensors, such as oneflow [--ranks]"
@@ -216,6 +221,7 @@ def test_target_that_is_not_there(tmp_path: Path) -> None:
     assert outcome.status == 2
     assert outcome.out.splitlines()[-1] == (
         "target 'no_such_module:Adapter' cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"
+        "; put the folder that holds no_such_module on the import path, as PYTHONPATH=. does for this one"
     )
 
 
@@ -239,7 +245,7 @@ def test_target_that_is_not_there(tmp_path: Path) -> None:
             2,
             "auto",
             {"seed": "x"},
-            "seed='x', but should be a whole number of at least 0, or 'random' [--autotest-seed]",
+            "seed='x', but should be a whole number of at least 0, or 'random' [--seed]",
         ),
     ],
 )
