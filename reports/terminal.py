@@ -39,7 +39,7 @@ def render(
 ) -> str:
     """Return the summary in lines of at most `width` columns (at least 40).
 
-    The fingerprints in `told` have been shown with program and elements already, and are named here without.
+    The fingerprints in `told` have been shown with all that is known of them already, and are named here alone.
     Only the report's path may be longer, since it is there to be copied: that of its `page`, or the run folder.
 
     Text from tests, ops and exceptions is shown literally. Its characters outside `encoding` become
@@ -200,6 +200,16 @@ class _Page:
         title.append(f"  {cases} of {counted(len(rows), 'test')}", style="not bold default")
         self._say(title)
         self._say(self._text(first.test, "dim"), INDENT)
+        if first.fingerprint not in self._told:
+            self._what(first)
+        self._say(self._text(first.replay, "bold"), INDENT)
+        repro = self._summary.repros.get(first.id)
+        if repro is not None:
+            # Never wrapped: a path is there to be copied.
+            self._console.print(Text(f"{' ' * INDENT}{self._literal(repro.sentence)}"), soft_wrap=True)
+
+    def _what(self, first: Divergence) -> None:
+        """What diverges, which side is wrong, the program and its worst elements."""
         lines = literal_lines(first.message, self._encoding)
         for line in lines[:MOST_MESSAGE_LINES]:
             self._say(Text(line, overflow="fold"), INDENT)
@@ -210,18 +220,12 @@ class _Page:
         evidence = self._summary.evidence.get(first.fingerprint, Evidence())
         if evidence.blame:
             self._say(self._text(blame_line(evidence.blame)), INDENT)
-        if first.fingerprint not in self._told:
-            for part in program_parts(evidence.to_json(), self._encoding):
-                self._say(part, INDENT)
-            if evidence.worst:
-                self._say(Text())
-                self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)
+        for part in program_parts(evidence.to_json(), self._encoding):
+            self._say(part, INDENT)
+        if evidence.worst:
             self._say(Text())
-        self._say(self._text(first.replay, "bold"), INDENT)
-        repro = self._summary.repros.get(first.id)
-        if repro is not None:
-            # Never wrapped: a path is there to be copied.
-            self._console.print(Text(f"{' ' * INDENT}{self._literal(repro.sentence)}"), soft_wrap=True)
+            self._say(worst_table(evidence.worst, first.target, self._encoding), INDENT)
+        self._say(Text())
 
     def _matrix(self) -> None:
         summary, matrix = self._summary, self._summary.matrix

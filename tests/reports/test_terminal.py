@@ -54,7 +54,7 @@ report: {summary.folder}
 
 
 def test_what_was_told_is_named_alone(summed, case, row, ended, evidence, element):
-    """A divergence whose program and elements stand in the text of a failed test is named, not shown again."""
+    """A divergence that stands in the text of a failed test is named, with what to type, and not shown again."""
     divergence = row(evidence=evidence(worst=[element()]))
     summary = summed(*case(verdict="divergent", divergences=[divergence]), ended(outcome="failed"))
     page = render(summary, 80, told={divergence["fingerprint"]})
@@ -62,7 +62,6 @@ def test_what_was_told_is_named_alone(summed, case, row, ended, evidence, elemen
         """
 oneflow/eager_forward/value/relu/float32  1 case of 1 test
   test_x.py::test_a
-  out[0]=2.0, but should be 1.0 [relu(float32)]
   autotest replay 0a1b2c3d
 
 Ops by phase"""
