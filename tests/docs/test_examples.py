@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import re
 import shlex
 from pathlib import Path
@@ -84,6 +86,21 @@ def test_guides_run(tmp_path: Path) -> None:
     assert len(tests) > 10
     assert {name.partition("[")[0] for name in outcome.outcomes()} == tests
     assert set(outcome.outcomes().values()) == {"passed"}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
+def test_global_tensors_run(tmp_path: Path) -> None:
+    """docs/global-tensors.md: its test is green with the ledger that its command names, and would be red without, as
+    the page says, for a `to_global` in the static graph alone.
+    """
+    page = ROOT / "docs" / "global-tensors.md"
+    lay(tmp_path, {block.file: block.text for block in blocks(page, "python") if block.file})
+    [command] = [line for block in blocks(page, "console") for line in block.commands if " test_" in line]
+    done = run_autotest(tmp_path, *shlex.split(command)[1:], "-n", "0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = json.loads((tmp_path / "autotest-report" / "summary.json").read_text())
+    assert summary["outcomes"] == {"test_matmul.py::test_matmul": "passed"}
+    assert {(row["op"], row["phase"]) for row in summary["known"]} == {("to_global", "graph_backward")}
 
 
 def test_smallest_target_is_red(tmp_path: Path) -> None:
