@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -49,10 +50,25 @@ def _refusals(lead: str = "") -> Iterator[None]:
         sys.exit(USAGE)
 
 
+def _shown(path: Path) -> str:
+    """A path as a person would type it here."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 def _screen() -> dict[str, Any]:
     """What is known of where the output goes."""
     width, encoding = shutil.get_terminal_size().columns, sys.stdout.encoding or "utf-8"
     return {"width": width, "color": sys.stdout.isatty(), "encoding": encoding}
+
+
+class _Expressions(click.Command):
+    """A command whose arguments may begin with a minus: `-x[2, 3]` is no option."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Let click see a blank before such a minus; an expression is read without it."""
+        marked = [f" {text}" if re.match(r"-[^=]*[\[(]", text) else text for text in arguments]
+        return super().parse_args(context, marked)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -83,7 +99,7 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **optio
     sys.exit(run_pytest(paths, n, options))
 
 
-@main.command()
+@main.command(cls=_Expressions)
 @click.argument("expressions", nargs=-1, required=True, metavar="EXPRESSION...")
 @run_option("target")
 @click.option("-n", "--cases", type=click.IntRange(min=1), metavar="N", help="Cases of each; default 20.")
@@ -113,6 +129,7 @@ def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, *
     autotest check 'torch.lgamma(x[4](low=0.5, high=4, dtype=float64))'
     autotest check 'torch.sum(x[...], dim=oneof(0, -1))'    any shape; a drawn argument
     autotest check 'torch.relu(tensor([1.0, nan]))'         these very values
+    autotest check '-x[2, 3]'                               a minus in front is no option
 
     Exit status: that of `autotest run`.
     """
@@ -195,7 +212,11 @@ def replay(
     from autotest.commands.replay import graph_log, replay_id
 
     case = "#" in id_
-    if case != (path is not None) or (not case and (seed is not None or inputs is not None)):
+    if case and path is None:
+        raise click.UsageError(
+            f"CASE={id_!r} comes without PATH, but should have the file or folder of its test behind it"
+        )
+    if not case and (path, seed, inputs) != (None, None, None):
         raise click.UsageError(
             "PATH, --seed and --inputs belong to a case: "
             "autotest replay 'test_x.py::test_y#3' PATH --seed S --inputs MODE"
@@ -247,7 +268,7 @@ def write_repro(id_: str, report: Path, output: Path | None) -> None:
 
 
 @main.command("report")
-@click.argument("folder", metavar="DIR", type=_PATH, default=OPTIONS["report"].default)
+@click.argument("folder", metavar="[DIR]", type=_PATH, default=OPTIONS["report"].default)
 @click.option(
     "--format",
     "form",
@@ -324,7 +345,8 @@ def doctor(target: str, report: Path) -> None:
 @click.option(
     "--ledger",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Default: known_divergences.toml nearest to the test, else in the first folder of its path.",
+    help="Default: known_divergences.toml nearest to the test, else in the first folder of its path. After a run with "
+    "--suites name one of your own.",
 )
 @click.option(
     "--strict",
@@ -343,7 +365,7 @@ def accept_divergences(
         done = accept(ids, where, reason, report, ledger, strict)
     for sentence in done.refused:
         click.echo(sentence, err=True)
-    click.echo(f"{len(done.written)} accepted into {', '.join(map(str, done.paths)) or 'no ledger'}")
+    click.echo(f"{len(done.written)} accepted into {', '.join(map(_shown, done.paths)) or 'no ledger'}")
     sys.exit(USAGE if done.refused else 0)
 
 

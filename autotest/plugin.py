@@ -127,7 +127,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from autotest.errors import UsageError
 
         try:
-            state.options.validate()
+            _ = state.options
         except UsageError as error:
             raise pytest.UsageError(str(error)) from None
 

@@ -72,8 +72,8 @@ def dtype_name(x: object) -> str:
     if prefixed and prefixed[1] in DTYPES:
         return prefixed[1]
     raise DtypeError(
-        f"dtype={x!r}, but should be one of {', '.join(DTYPES)}, or float, int, bool, complex, a NumPy dtype "
-        "or an object that prints like torch.float32"
+        f"dtype={x!r}, but should be one of {', '.join(DTYPES)}, or Python's float, int, bool or complex, a NumPy "
+        "dtype or an object that prints like torch.float32"
     )
 
 

@@ -13,7 +13,7 @@ from dual_object.program.global_layouts import in_global_scope
 from dual_object.program.values import Array
 from dual_object.record.dual import DualObject
 from dual_object.record.recording import recording
-from generators import DTYPES, PLAIN, DrawnArray, Generator, Mix, RangeError, array, dtype_name, pack
+from generators import DTYPES, PLAIN, DrawnArray, DtypeError, Generator, Mix, RangeError, array, dtype_name, pack
 from generators.drawing import current_drawing
 from generators.source import Source, words
 
@@ -276,5 +276,8 @@ def random_dtype(*names: str) -> Generator:
     """
     wanted: list[str] = []
     for name in names or ("all",):
-        wanted += _CATEGORIES.get(name) or (dtype_name(name),)
+        try:
+            wanted += _CATEGORIES.get(name) or (dtype_name(name),)
+        except DtypeError as error:
+            raise DtypeError(f"{error}; or a family: {', '.join(_CATEGORIES)} [random_dtype({name!r})]") from None
     return RandomDtype(tuple(dict.fromkeys(wanted)))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autotest.commands.run import processes
 from autotest.errors import AutotestError, EnvironmentFault
-from autotest.options import RunOptions
+from autotest.options import OPTIONS
 from autotest.workers.supervisor import Supervisor
 
 #: A worker needs about so much memory.
@@ -80,7 +80,7 @@ def _target(target: str) -> Iterator[Finding]:
     supervisor = Supervisor(target, None)
     started = time.perf_counter()
     try:
-        RunOptions(target=target).validate()
+        OPTIONS["target"].read(target, "--target")
         info = supervisor.info()
     except (EnvironmentFault, AutotestError) as error:
         yield Finding(False, "target", str(error))

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from autotest.errors import UsageError
 from autotest.exits import USAGE
 from autotest.options.table import OPTIONS
 
@@ -22,6 +23,7 @@ def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, Any]) -
     import pytest
 
     refuse_missing(paths)
+    refuse_meaningless(options)
     count = processes(workers)
     # pytest would rewrite the asserts of plugin packages; ours are imported already, and their asserts are for readers.
     ignored = ["-W", "ignore:Module already imported so cannot be rewritten"]
@@ -57,6 +59,20 @@ def refuse_missing(paths: Sequence[str]) -> None:
     for path in takewhile(lambda argument: not argument.startswith("-"), paths):
         if not Path(path.partition("::")[0]).exists():
             raise click.UsageError(f"PATHS={path!r}, but should be a file, a folder, or a node id of an existing file")
+
+
+def refuse_meaningless(options: Mapping[str, Any]) -> None:
+    """Refuse a value that means nothing by the option that was typed: pytest knows it by another name.
+
+    Raises click.UsageError.
+    """
+    texts = {name: value for name, value in options.items() if isinstance(value, (str, tuple))}
+    for name, value in texts.items():  # numbers and flags have been read by click
+        option = OPTIONS[name]
+        try:
+            option.read(value, option.typed)
+        except UsageError as error:
+            raise click.UsageError(str(error)) from None
 
 
 def processes(workers: str) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -113,11 +114,27 @@ class _Reader:
         node = self._expression(self.tree)
         if isinstance(node, (ast.Name, ast.Constant)) or _is_generator(self.tree):
             self._fail(self.tree, f"this calls no op, but should, such as {_EXAMPLE}")
+        self._refuse_uncalled()
         returned = ast.unparse(ast.fix_missing_locations(node))
         draws = bool(self.uses - {"dual_tensor"})
         return Expression(
             self.text, self.bindings, returned, op_name(self.tree), frozenset(self.uses), self.pinned, draws
         )
+
+    def _refuse_uncalled(self) -> None:
+        """Refuse an op or a module that is only named, `torch.relu`, and a module that is only made, `nn.ReLU()`: there
+        would be nothing to compare.
+        """
+        made = isinstance(self.tree, ast.Call)
+        named = self.tree.func if isinstance(self.tree, ast.Call) else self.tree
+        path = ast.unparse(named)
+        if not re.fullmatch(rf"({'|'.join(ROOTS)})(\.\w+)+", path):
+            return
+        whole = self.text if made else path
+        if made and path.rpartition(".")[2][:1].isupper():
+            self._fail(self.tree, f"{whole} makes a module, but should call it, too, such as {whole}(x[2, 3])")
+        if not made:
+            self._fail(self.tree, f"{whole} calls no op, but should, such as {whole}(x[2, 3])")
 
     def _find_names(self) -> None:
         """The names of inputs and sizes: an input may be named before its sizes are."""
@@ -317,11 +334,13 @@ class _Reader:
         if isinstance(size, ast.Slice):
             if size.lower is None and size.upper is None and size.step is None:
                 return ""
-            ends = [end for end in (size.lower, size.upper) if isinstance(end, ast.Constant) and type(end.value) is int]
-            if len(ends) < 2 or size.step is not None:
+            low, high = (end.value if isinstance(end, ast.Constant) else None for end in (size.lower, size.upper))
+            if type(low) is not int or type(high) is not int or size.step is not None:
                 self._fail(node=size, message="a range of sizes has two whole numbers, such as 1:6 for 1 to 5, or none")
+            if low >= high:
+                self._fail(size, f"{low}:{high} holds no size, but should begin below its end, such as 1:6 for 1 to 5")
             self.uses.add("random")
-            return f"random({ends[0].value!r}, {ends[1].value!r})"
+            return f"random({low!r}, {high!r})"
         if isinstance(size, ast.Constant) and (type(size.value) is not int or size.value < 0):
             self._fail(size, f"{ast.unparse(size)} is no size, but should be a whole number of at least 0, a name, "
                              "a range such as 1:6, or `:` for any")  # fmt: skip

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autotest.errors import UsageError
 from autotest.options.shard import Shard
 
 Inputs = Literal["plain", "standard", "edge"]
@@ -55,13 +54,3 @@ class RunOptions:
     #: What chose its tests, such as `suites -k matmul`.
     selection: str | None = None
     commit: str | None = None
-
-    def validate(self) -> None:
-        """Refuse a target whose name cannot be one; raises UsageError."""
-        from dual_object.replay.adapter import BUILT_IN
-
-        if self.target not in BUILT_IN and ":" not in self.target:
-            raise UsageError(
-                f"target={self.target!r}, but should be one of {', '.join(BUILT_IN)}, "
-                "or package.module:Class [--autotest-target]"
-            )

@@ -67,6 +67,14 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _target(text: str) -> str:
+    from dual_object.replay.adapter import BUILT_IN
+
+    if text not in BUILT_IN and ":" not in text:
+        raise ValueError(text)
+    return text
+
+
 def _one_of(choices: tuple[str, ...]) -> Kind:
     def parse(text: str) -> str:
         if text not in choices:
@@ -77,6 +85,7 @@ def _one_of(choices: tuple[str, ...]) -> Kind:
 
 
 TEXT = Kind(str)
+TARGET = Kind(_target, "one of oneflow, torch, or package.module:Class")
 FOLDER = Kind(Path)
 WHOLE = Kind(_whole, "a whole number of at least 1")
 SECONDS = Kind(_seconds, "a number of seconds of at least 0")
@@ -151,7 +160,7 @@ class Option:
 _ROWS = (
     Option(
         "target",
-        TEXT,
+        TARGET,
         "oneflow",
         run=Face("Target framework: oneflow, torch, or package.module:Class."),
         pytest=Face("target framework: oneflow, torch, or package.module:Class (default: %(default)s)", "NAME"),

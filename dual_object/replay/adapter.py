@@ -271,7 +271,10 @@ def load(name: str) -> Adapter:
         raise
     except Exception as error:
         reason = " ".join(str(error).split())[:300]
-        raise TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}") from error
+        way = ""
+        if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
+            way = f"; put the folder that holds {error.name} on the import path, as PYTHONPATH=. does for this one"
+        raise TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}{way}") from error
     return adapter
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -89,6 +90,33 @@ def test_arguments_of_pytest(given: dict[str, Any], arguments: list[str]) -> Non
     assert pytest_arguments(given) == arguments
 
 
+@pytest.mark.parametrize(
+    ("option", "text", "sentence"),
+    [
+        ("--seed", "x", "seed='x', but should be a whole number of at least 0, or 'random' [--seed]"),
+        ("--target", "t", "target='t', but should be one of oneflow, torch, or package.module:Class [--target]"),
+        ("--case-timeout", "-1", "case_timeout='-1', but should be a number of seconds of at least 0 [--case-timeout]"),
+        (
+            "--ledger",
+            "no.toml",
+            "ledger='no.toml', but should be a file of known divergences, or 'suites' for those of the suites "
+            "[--ledger]",
+        ),
+    ],
+)
+@pytest.mark.parametrize("words", [["run", "-n", "0"], ["run", "--ranks", "2"], ["check", "x[2] + 1"]], ids=" ".join)
+def test_refused_by_the_option_that_was_typed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], option: str, text: str, sentence: str
+) -> None:
+    """A value that means nothing is told of by the name that the command line has for it, before pytest starts."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pytest.main", lambda _: pytest.fail("pytest was started"))
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=8 << 30))
+    result = CliRunner().invoke(main, [*words, option, text])
+    assert result.exit_code == 2
+    assert result.output.endswith(f"\nError: {sentence}\n")
+
+
 def test_command_line_reaches_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every option of `autotest run` that pytest has reaches it as typed."""
     calls: list[list[str]] = []
@@ -105,6 +133,7 @@ def test_command_line_reaches_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
         "coverage": "pairs",
         "isolate": "never",
         "shard": "1/2",
+        "ledger": "suites",
     }
     both = [option for option in COMMAND if option.pytest is not None]
     given, expected = ["run", "-n", "0"], []

@@ -8,7 +8,8 @@ import pytest
 
 from autotest import UsageError, autotest
 from autotest.compare.difference import Rules
-from autotest.options import RunOptions, TestOptions
+from autotest.options import OPTIONS, TestOptions
+from dual_object.replay.adapter import BUILT_IN
 
 
 @pytest.mark.parametrize(
@@ -112,8 +113,9 @@ def test_defaults_are_the_documented_ones() -> None:
 def test_unknown_target_is_refused() -> None:
     """A target that is no known name and no class path is refused with what there is."""
     with pytest.raises(UsageError) as caught:
-        RunOptions(target="tensorflow").validate()
+        OPTIONS["target"].read("tensorflow", "--target")
     assert str(caught.value) == (
-        "target='tensorflow', but should be one of oneflow, torch, or package.module:Class [--autotest-target]"
+        "target='tensorflow', but should be one of oneflow, torch, or package.module:Class [--target]"
     )
-    RunOptions(target="my.adapter:Adapter").validate()
+    assert OPTIONS["target"].read("my.adapter:Adapter") == "my.adapter:Adapter"
+    assert set(BUILT_IN) == {"oneflow", "torch"}, "what the sentence lists"

@@ -211,7 +211,7 @@ def test_bad_option(pytestconfig: pytest.Config, option: str, value: str, messag
             return getattr(pytestconfig, name)
 
     with pytest.raises(autotest.UsageError) as refused:
-        run_options(cast(pytest.Config, Given()), None).validate()
+        run_options(cast(pytest.Config, Given()), None)
     assert str(refused.value) == message
 
 
@@ -247,7 +247,10 @@ def test_target_that_is_not_installed(tmp_path: Path) -> None:
     """A target that is not installed ends the run with 2 and one sentence, without trying every test."""
     outcome = run_pytest(tmp_path, {"test_two.py": TWO}, target="nowhere:Adapter")
     assert outcome.status == 2
-    sentence = "target 'nowhere:Adapter' cannot be imported: ModuleNotFoundError: No module named 'nowhere'"
+    sentence = (
+        "target 'nowhere:Adapter' cannot be imported: ModuleNotFoundError: No module named 'nowhere'; put the folder "
+        "that holds nowhere on the import path, as PYTHONPATH=. does for this one"
+    )
     assert red_lines(outcome) == [sentence]
     assert "1 failed" in outcome.out
     headline = f"= UNFINISHED: {sentence}; so far 1 of 1 test failed without a divergence tests 1 in "

@@ -72,8 +72,8 @@ def test_an_unknown_dtype_is_refused(dtype: object) -> None:
         dtype_name(dtype)
     assert str(caught.value) == (
         f"dtype={dtype!r}, but should be one of float16, bfloat16, float32, float64, int8, uint8, int16, "
-        "int32, int64, bool, complex64, complex128, or float, int, bool, complex, a NumPy dtype or an object "
-        "that prints like torch.float32"
+        "int32, int64, bool, complex64, complex128, or Python's float, int, bool or complex, a NumPy dtype or an "
+        "object that prints like torch.float32"
     )
 
 

@@ -20,7 +20,7 @@ from autotest import (
     random_tensor,
 )
 from autotest.run.session import Session
-from generators import RangeError
+from generators import DtypeError, RangeError
 from support.places import told
 
 
@@ -166,6 +166,17 @@ def test_random_dtype_is_one_of_the_family(session: Session) -> None:
     assert found == {pytorch.float32, pytorch.float64}
     named = drawn(session, lambda: random_tensor(ndim=1).to(random_dtype("int8")), n=2)
     assert {x.dtype for x in named} == {pytorch.int8}
+
+
+def test_random_dtype_of_no_family() -> None:
+    """What is neither a dtype nor a family is refused with all that there are, and the call."""
+    with pytest.raises(DtypeError) as caught:
+        random_dtype("int8", "floatin")
+    assert str(caught.value) == (
+        "dtype='floatin', but should be one of float16, bfloat16, float32, float64, int8, uint8, int16, int32, int64, "
+        "bool, complex64, complex128, or Python's float, int, bool or complex, a NumPy dtype or an object that prints "
+        "like torch.float32; or a family: floating, integral, all [random_dtype('floatin')]"
+    )
 
 
 @pytest.mark.parametrize(

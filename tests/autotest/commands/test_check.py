@@ -63,3 +63,22 @@ def test_bad_expression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "y has no sizes, but should have them where it is first named, such as y[2, 3] or y[n]\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_minus_in_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An expression that begins with a minus is one, wherever it stands; an option that is none is refused."""
+    monkeypatch.setattr("autotest.commands.check.run_pytest", lambda *_: 0)
+    monkeypatch.chdir(tmp_path)
+    typed = ["check", "-x[2, 3]", "--write", "test_x.py", "-nn.ReLU()(y[n])", "-n", "5", "-(x[2] + 1)"]
+    result = CliRunner().invoke(main, typed)
+    assert (result.exit_code, result.output) == (0, "")
+    text = Path("test_x.py").read_text()
+    assert text.startswith("# autotest check '-x[2, 3]' '-nn.ReLU()(y[n])' '-(x[2] + 1)'\n"), text
+    assert [line.strip() for line in text.splitlines() if "return" in line] == [
+        "return -x",
+        "return -torch.nn.ReLU()(y)",
+        "return -(x + 1)",
+    ]
+    result = CliRunner().invoke(main, ["check", "x[2] + 1", "--rport=a(1)"])
+    assert result.exit_code == 2
+    assert "Error: No such option '--rport'." in result.output

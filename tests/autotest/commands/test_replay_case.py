@@ -128,8 +128,8 @@ def test_case_of_other_inputs(told: Outcome) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["0a1b2c3d", "suites"], ["0a1b2c3d", "--seed", "1"], ["0a1b2c3d", "--inputs", "edge"], ["test_x.py::test_a#1"]],
-    ids=["path", "seed", "inputs", "no path"],
+    [["0a1b2c3d", "suites"], ["0a1b2c3d", "--seed", "1"], ["0a1b2c3d", "--inputs", "edge"]],
+    ids=["path", "seed", "inputs"],
 )
 def test_path_without_a_case(arguments: list[str]) -> None:
     """PATH, --seed and --inputs mean something for a case alone, which needs a path."""
@@ -138,6 +138,15 @@ def test_path_without_a_case(arguments: list[str]) -> None:
     assert " ".join(result.output.split()).endswith(
         "Error: PATH, --seed and --inputs belong to a case: "
         "autotest replay 'test_x.py::test_y#3' PATH --seed S --inputs MODE"
+    )
+
+
+def test_case_without_a_path() -> None:
+    """A case is drawn by its test, so that nothing can be done without the test's file."""
+    result = CliRunner().invoke(main, ["replay", "test_x.py::test_a#1"])
+    assert result.exit_code == 2
+    assert " ".join(result.output.split()).endswith(
+        "Error: CASE='test_x.py::test_a#1' comes without PATH, but should have the file or folder of its test behind it"
     )
 
 

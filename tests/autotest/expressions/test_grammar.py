@@ -99,6 +99,9 @@ OP = "is a tensor, but should be an op: what it is drawn from is written once, a
         ("x = 3", 2, f"invalid syntax, {LONG}"),
         ("x[2, 3]", 0, "this calls no op, but should, such as torch.softmax(x[2, 3], dim=-1)"),
         ("random(1, 2)", 0, "this calls no op, but should, such as torch.softmax(x[2, 3], dim=-1)"),
+        ("torch.relu", 0, "torch.relu calls no op, but should, such as torch.relu(x[2, 3])"),
+        ("F.relu", 0, "F.relu calls no op, but should, such as F.relu(x[2, 3])"),
+        ("nn.ReLU()", 0, "nn.ReLU() makes a module, but should call it, too, such as nn.ReLU()(x[2, 3])"),
         (
             "torch.add(x[2], y)",
             16,
@@ -128,6 +131,11 @@ OP = "is a tensor, but should be an op: what it is drawn from is written once, a
             "2.5 is no size, but should be a whole number of at least 0, a name, a range such as 1:6, or `:` for any",
         ),
         ("torch.relu(x[1:])", 13, "a range of sizes has two whole numbers, such as 1:6 for 1 to 5, or none"),
+        (
+            "torch.relu(x[7:3])",
+            13,
+            "7:3 holds no size, but should begin below its end, such as 1:6 for 1 to 5",
+        ),
         ("torch.relu(x[1, 2, 3, 4, 5, 6])", 28, "6 sizes are given, but should be at most 5"),
         ("torch.relu(x[y[2]])", 13, "y is a tensor, but should be a size: a number or a name such as n"),
         ("torch[2] + 1", 0, "torch[...] is no input, but should be a name of your own, such as x[2, 3]"),

@@ -163,7 +163,8 @@ def test_poisoned_worker_retires(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (
             "nowhere.at.all:Adapter",
-            "target 'nowhere.at.all:Adapter' cannot be imported: ModuleNotFoundError: No module named 'nowhere'",
+            "target 'nowhere.at.all:Adapter' cannot be imported: ModuleNotFoundError: No module named 'nowhere'"
+            "; put the folder that holds nowhere on the import path, as PYTHONPATH=. does for this one",
         ),
         (
             "json:Adapter",

@@ -170,7 +170,11 @@ def test_missing_path(reference):
     ("name", "sentence"),
     [
         ("jax", "target='jax', but should be one of oneflow, torch, or package.module:Class [--target]"),
-        ("no_module:X", "target 'no_module:X' cannot be imported: ModuleNotFoundError: No module named 'no_module'"),
+        (
+            "no_module:X",
+            "target 'no_module:X' cannot be imported: ModuleNotFoundError: No module named 'no_module'; put the folder "
+            "that holds no_module on the import path, as PYTHONPATH=. does for this one",
+        ),
         (
             "support.dual_bodies:No",
             "target 'support.dual_bodies:No' cannot be imported: "
