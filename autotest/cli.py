@@ -62,6 +62,20 @@ def _screen() -> dict[str, Any]:
     return {"width": width, "color": sys.stdout.isatty(), "encoding": encoding}
 
 
+class _Pytest(click.Command):
+    """A command that hands on to pytest what stands behind `--`."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Say where pytest's options belong, where one of them stands among ours."""
+        try:
+            return super().parse_args(context, arguments)
+        except click.NoSuchOption as error:
+            if error.possibilities:  # one of ours was meant
+                raise
+            way = f"Options of pytest go behind --, as in {context.command_path} tests -- -k relu"
+            raise click.UsageError(f"{error.format_message()} {way}", context) from None
+
+
 class _Expressions(click.Command):
     """A command whose arguments may begin with a minus: `-x[2, 3]` is no option."""
 
@@ -77,7 +91,7 @@ def main() -> None:
     """Check that a framework's ops behave like PyTorch's: eagerly and in a static graph, forward and backward."""
 
 
-@main.command()
+@main.command(cls=_Pytest)
 @_PATHS
 @run_options
 def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **options: str | int | bool | None) -> None:
@@ -140,7 +154,7 @@ def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, *
     sys.exit(status)
 
 
-@main.command()
+@main.command(cls=_Pytest)
 @_PATHS
 @run_option("target")
 @run_option("n", help="Processes.")

@@ -91,6 +91,22 @@ def test_arguments_of_pytest(given: dict[str, Any], arguments: list[str]) -> Non
 
 
 @pytest.mark.parametrize(
+    ("command", "option", "sentence"),
+    [
+        ("run", "-k", "No such option '-k'. Options of pytest go behind --, as in autotest run tests -- -k relu"),
+        ("tolerances", "--lf", "No such option '--lf'. Options of pytest go behind --, as in "
+         "autotest tolerances tests -- -k relu"),
+        ("run", "--reprot", "No such option '--reprot'. (Did you mean one of: '--report', '--repro-total'?)"),
+    ],
+)  # fmt: skip
+def test_options_of_pytest_go_behind_dashes(command: str, option: str, sentence: str) -> None:
+    """An option of pytest's among ours is told where it belongs; one of ours that is mistyped, what was meant."""
+    result = CliRunner().invoke(main, [command, "tests", option, "relu"], prog_name="autotest")
+    assert result.exit_code == 2
+    assert result.output.endswith(f"\nError: {sentence}\n")
+
+
+@pytest.mark.parametrize(
     ("option", "text", "sentence"),
     [
         ("--seed", "x", "seed='x', but should be a whole number of at least 0, or 'random' [--seed]"),

@@ -95,4 +95,5 @@ def test_place_of_a_function() -> None:
     """Where a function begins, behind its arguments; a callable that is no function has no place."""
     line = outer.__code__.co_firstlineno
     assert defined_at(functools.partial(functools.partial(outer, 1))) == f"{HERE}:{line}"
+    assert defined_at(functools.wraps(outer)(lambda: None)) == f"{HERE}:{line}"
     assert defined_at(len) is None

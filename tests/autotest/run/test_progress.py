@@ -110,6 +110,23 @@ def test_last_row_of_a_terminal() -> None:
         os.close(descriptor)
 
 
+def test_terminal_that_changes_its_size() -> None:
+    """The row is made anew where the terminal has grown; one of two rows is left to what is printed."""
+    ours, theirs = terminal(24, 20)
+    row = LastRow(theirs)
+    row.show("a")
+    os.read(ours, 999)
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 20, 0, 0))
+    row.show("b")
+    assert os.read(ours, 999) == b"\x1bD\x1b7\x1b[1;29r\x1b8\x1b[1A\x1b7\x1b[30;1H\x1b[2Kb\x1b8"
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 2, 20, 0, 0))
+    row.show("c")
+    os.write(theirs, b"printed")
+    assert os.read(ours, 999) == b"printed"
+    for descriptor in (ours, theirs):
+        os.close(descriptor)
+
+
 def test_where_the_line_goes(tmp_path: Path) -> None:
     """Into the last row of a terminal that can, into lines of a log elsewhere."""
     ours, theirs = terminal(24, 80)
