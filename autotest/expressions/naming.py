@@ -21,7 +21,7 @@ def op_name(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     if isinstance(node, ast.Subscript):
-        called = isinstance(node.value, (ast.Call, ast.Attribute)) and not _sized(node.value)
+        called = isinstance(node.value, (ast.Call, ast.Attribute))
         return op_name(node.value) if called else "getitem"
     if isinstance(node, ast.Compare):
         return OPERATORS[type(node.ops[0])]
@@ -29,8 +29,3 @@ def op_name(node: ast.expr) -> str:
         return OPERATORS[type(node.op)]
     items = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
     return op_name(items[0]) if items else "expression"
-
-
-def _sized(node: ast.expr) -> bool:
-    """Whether this is an input with its sizes and arguments."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name)

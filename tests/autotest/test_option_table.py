@@ -94,7 +94,7 @@ def test_arguments_of_pytest(given: dict[str, Any], arguments: list[str]) -> Non
     ("command", "option", "sentence"),
     [
         ("run", "-k", "No such option '-k'. Options of pytest go behind --, as in autotest run tests -- -k relu"),
-        ("tolerances", "--lf", "No such option '--lf'. Options of pytest go behind --, as in "
+        ("tolerances", "-x", "No such option '-x'. Options of pytest go behind --, as in "
          "autotest tolerances tests -- -k relu"),
         ("run", "--reprot", "No such option '--reprot'. (Did you mean one of: '--report', '--repro-total'?)"),
     ],

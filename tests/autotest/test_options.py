@@ -119,3 +119,18 @@ def test_unknown_target_is_refused() -> None:
     )
     assert OPTIONS["target"].read("my.adapter:Adapter") == "my.adapter:Adapter"
     assert set(BUILT_IN) == {"oneflow", "torch"}, "what the sentence lists"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "meant"),
+    [
+        ("memory_limit", "4G", 4 << 30),
+        ("memory_limit", "1.5m", 3 << 19),
+        ("memory_limit", "2048", 2048),
+        ("case_timeout", "0", None),
+        ("case_timeout", "2.5", 2.5),
+    ],
+)
+def test_what_a_value_means(name: str, text: str, meant: float | None) -> None:
+    """Sizes are in powers of 1024, and no seconds at all are no deadline."""
+    assert OPTIONS[name].read(text) == meant

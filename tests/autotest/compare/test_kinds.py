@@ -32,6 +32,8 @@ def test_kinds() -> None:
     assert {"missing", "unsupported"} == REFUSALS
     assert KINDS.keys() > NUMBERS
     assert set(get_args(FailureKind)) < KINDS.keys()
+    of_form = {"structure", "exception", "accepts_invalid", "exception_class", "unsupported"}
+    assert {row.name for row in KINDS.values() if row.of_form} == of_form
 
 
 def test_tables_cannot_be_changed() -> None:

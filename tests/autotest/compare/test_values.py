@@ -170,6 +170,7 @@ def test_worst_is_the_farthest_beyond_the_tolerance() -> None:
         (complex(NAN, 1), complex(NAN, 2), "value"),
         (complex(NAN, 1), complex(1, NAN), "nonfinite"),
         (complex(INF, 1), complex(-INF, 1), "sign"),
+        (complex(1, INF), complex(1, -INF), "sign"),
     ],
 )
 def test_complex_parts(expected: complex, actual: complex, kind: str) -> None:

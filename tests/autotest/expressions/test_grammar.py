@@ -145,6 +145,7 @@ OP = "is a tensor, but should be an op: what it is drawn from is written once, a
             "lo= is none of the arguments of x, but should be one of low, high, dtype, requires_grad or distinct",
         ),
         ("torch.relu(x[3](low=1))", 16, "low= is given alone, but should come with both low= and high="),
+        ("torch.relu(x[3](high=1))", 16, "high= is given alone, but should come with both low= and high="),
         ("torch.relu(x[3](low=0, high=1, low=2))", 31, "low= is given twice, but should be once"),
         ("torch.relu(x[3](2))", 16, "x[...](...) takes low, high, dtype, requires_grad or distinct by name"),
         (

@@ -71,6 +71,9 @@ def test_layouts_have_no_expression() -> None:
     assert spelled(one_call(values=[[1.0, 2.0], [3.0, 4.0]], strides=(1, 2))) is None
     assert spelled(one_call(offset=2)) is None
     assert spelled(one_call(values=np.zeros((0, 3)))) is None
+    beside = one_call(values=[1.0])
+    beside.inputs = [*beside.inputs, Input(2, "", np.ones(1, np.float32), "float32")]
+    assert spelled(beside) is None, "an input that nothing uses would not be drawn"
     assert spelled(one_call(values=np.zeros(0))) == "torch.relu(tensor([]))"
 
 

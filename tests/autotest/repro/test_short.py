@@ -14,7 +14,7 @@ from autotest.repro import Unscripted
 from autotest.repro.issue import Extent, Issue
 from autotest.repro.running import Ended
 from autotest.repro.short import Told, short_text, tell
-from autotest.repro.short.text import MOST_LINES
+from autotest.repro.short.text import MOST_LINES, _renamed
 from autotest.repro.short.trial import apart, told
 from autotest.repro.templating import public
 from dual_object.program.calls import Call, Input
@@ -232,6 +232,27 @@ def test_numbers_apart() -> None:
     assert not apart("[[ 1.   2. ]\n [ 3.  -4.5]]", "[[1. 2.]\n [3. -4.5]]")
     assert apart("[1.]", "[[1.]]")
     assert apart("True", "False")
+
+
+@pytest.mark.parametrize(("kind", "most"), [("timeout", 30.0), ("value", 60.0)])
+def test_time_of_a_short_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, most: float) -> None:
+    """One that does not end is left after half as long again as the long script waits, others in time."""
+    given: list[float] = []
+
+    def run(arguments: list[str], seconds: float) -> Ended:
+        given.append(seconds)
+        return Ended(None, "\nready\ntorch [1.]\n", "")
+
+    monkeypatch.setattr("autotest.repro.short.trial.run_python", run)
+    path = tmp_path / "short.py"
+    path.write_text("pass\n")
+    tell(path, row(kind), 60.0)
+    assert given == [most]
+
+
+def test_a_framework_by_another_name() -> None:
+    """Each `torch` that stands by itself is the framework; an attribute of that name, or part of a name, is not."""
+    assert _renamed("torch.relu(x.torch, torchx, torch.ones(1))", "f") == "f.relu(x.torch, torchx, f.ones(1))"
 
 
 def test_short_script_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
