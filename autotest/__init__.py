@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from generators import (
         Nothing,
         constant,
+        each,
         nothing,
         oneof,
         random,
@@ -81,6 +82,7 @@ _HOMES = {
     "generators": (
         "Nothing",
         "constant",
+        "each",
         "nothing",
         "oneof",
         "random",
@@ -113,6 +115,7 @@ __all__ = [
     "constant",
     "dual",
     "dual_tensor",
+    "each",
     "globaltest",
     "is_global",
     "nothing",

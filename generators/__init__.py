@@ -6,7 +6,7 @@ its key, and a shrinker can play the choices back smaller. Nothing here knows a 
 dtypes are names.
 """
 
-from generators.alternatives import Nothing, nothing, oneof, random_or_nothing, tuple
+from generators.alternatives import Nothing, each, nothing, oneof, random_or_nothing, tuple
 from generators.arrays import DrawnArray, array
 from generators.drawing import Drawing, current_drawing, drawing
 from generators.dtypes import DTYPES, Dtype, dtype_name, round_to_bfloat16
@@ -64,6 +64,7 @@ __all__ = [
     "current_drawing",
     "drawing",
     "dtype_name",
+    "each",
     "fill_values",
     "nothing",
     "oneof",

@@ -1,10 +1,11 @@
-"""One of several arguments, no argument at all, and several arguments as one tuple."""
+"""One of several arguments, each of them in turn, no argument at all, and several arguments as one tuple."""
 
 import builtins
 from collections.abc import Sequence
 from typing import Any, Final
 
 from generators import annotations, checks
+from generators.drawing import current_drawing
 from generators.errors import ChoiceError
 from generators.generator import Alternatives, Generator, pack, spelled
 from generators.scalars import random
@@ -61,6 +62,30 @@ class OneOf(Alternatives):
         if self._possibility is not None:
             arguments.append(f"possibility={self._possibility!r}")
         return f"oneof({', '.join(arguments)})"
+
+
+class Each(Generator):
+    """The given arguments, one after another."""
+
+    __slots__ = ()
+
+    def __init__(self, args: Sequence[object]) -> None:
+        """Takes what `each` takes; ChoiceError if that is nothing."""
+        super().__init__(*map(pack, args))
+        if not args:
+            raise ChoiceError("args=(), but should be at least one item [each()]")
+
+    def draw(self, source: Source) -> Any:
+        """The value of the item whose turn it is; no decision is taken."""
+        return self.children[current_drawing.get().turn(len(self.children))].value()
+
+    def size(self) -> int:
+        """As many alternatives as there are items."""
+        return len(self.children)
+
+    def __repr__(self) -> str:
+        """The call that made it."""
+        return f"each({', '.join(map(spelled, self.children))})"
 
 
 class NothingGenerator(Generator):
@@ -121,6 +146,15 @@ def oneof(*args: object, possibility: float | Sequence[float] | None = None) -> 
     ChoiceError if it is neither.
     """
     return OneOf(args, possibility)
+
+
+def each(*args: object) -> Each:
+    """`args` one after another, each a value or a generator: the first in case 0, the second in case 1.
+
+    A test that uses it has as many cases as there are items, whatever its n; with several `each`, as many as there are
+    combinations of their items. ChoiceError for no item.
+    """
+    return Each(args)
 
 
 def nothing() -> NothingGenerator:

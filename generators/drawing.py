@@ -23,16 +23,19 @@ class Drawing:
     The memos keep their generators alive, so that the identity of one that is gone is never met again in this
     case. `annotations` holds the types that generators were given during the case: a generator built at
     module level must not carry what one case said about it into the next, or a case would depend on which
-    ones ran before. `mix` says how wild tensors are; `stretched`, whether a laid-out case has its one long
-    dimension: two of them could fill the memory.
+    ones ran before. `mix` says how wild tensors are, `index` which of its test's cases this is; `listed` is how
+    many cases it takes until each item of what was listed so far has had its turn, None where nothing was;
+    `stretched`, whether a laid-out case has its one long dimension: two of them could fill the memory.
     """
 
-    __slots__ = ("annotations", "mix", "source", "stretched", "values")
+    __slots__ = ("annotations", "index", "listed", "mix", "source", "stretched", "values")
 
-    def __init__(self, source: Source, mix: Mix = PLAIN) -> None:
+    def __init__(self, source: Source, mix: Mix = PLAIN, index: int = 0) -> None:
         """Starts with nothing drawn."""
         self.source: Final = source
         self.mix: Final = mix
+        self.index: Final = index
+        self.listed: int | None = None
         self.values: Final[dict[Drawable, Any]] = {}
         self.annotations: Final[dict[Drawable, object]] = {}
         self.stretched = False
@@ -44,6 +47,14 @@ class Drawing:
             value = self.values[generator] = generator.draw(self.source)
         return value
 
+    def turn(self, count: int) -> int:
+        """Which of `count` listed items this case has. Cases go through all combinations of what is listed: of two
+        and three items case 0 has (0, 0), case 1 (1, 0), case 2 (0, 1), and case 5 is the last.
+        """
+        before = self.listed or 1
+        self.listed = before * count
+        return self.index // before % count
+
 
 _MISSING: Final = object()
 
@@ -51,9 +62,9 @@ current_drawing: Final[ContextVar[Drawing]] = ContextVar("current_drawing")
 
 
 @contextmanager
-def drawing(source: Source, mix: Mix = PLAIN) -> Iterator[Drawing]:
+def drawing(source: Source, mix: Mix = PLAIN, index: int = 0) -> Iterator[Drawing]:
     """Gives generators values from `source` inside the block; an enclosing drawing returns after it."""
-    token = current_drawing.set(Drawing(source, mix))
+    token = current_drawing.set(Drawing(source, mix, index))
     try:
         yield current_drawing.get()
     finally:

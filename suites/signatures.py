@@ -47,10 +47,12 @@ class Parameter:
 
 
 def parameters(spelled: str, drawn: Args) -> tuple[Parameter, ...]:
-    """The parameters of the function at `spelled` when it is given these arguments; none where nobody knows them."""
+    """The parameters of the function or method at `spelled` when it is given these arguments, the tensor first; none
+    where nobody knows them.
+    """
     import torch
 
-    function: Any = torch
+    function: Any = torch.Tensor if spelled.startswith("Tensor.") else torch
     for name in spelled.split(".")[1:]:
         function = getattr(function, name)
     try:
@@ -98,7 +100,7 @@ def _of_schema(op: str, drawn: Args) -> tuple[Parameter, ...]:
 def _takes(kind: str, value: Any) -> bool:
     """Whether a schema's parameter of this type takes a value: tensors are told apart from numbers."""
     kind = kind.removeprefix("Optional[").removesuffix("]") if kind.startswith("Optional[") else kind
-    tensor = isinstance(value, DualObject)
+    tensor = isinstance(value, (DualObject, load_reference().tensor_type))
     if not tensor and hasattr(type(value), "draw"):  # a generator, of what the row wants there
         return kind != "Tensor"
     if isinstance(value, (list, tuple)):
@@ -156,11 +158,21 @@ def with_defaults(spelled: str, drawn: Args) -> Iterator[Args]:
     ]
     for parameter in left_out:
         yield Args(drawn.args, {**drawn.kwargs, parameter.name: parameter.default})
+    fewest = least(spelled, drawn)
+    if fewest is not None:
+        yield fewest
+
+
+def least(spelled: str, drawn: Args) -> Args | None:
+    """The call with nothing but what it must be given, `sum(x)` for `sum(x, 1, keepdim=True)`; None where that is all
+    that it is given, or nobody knows.
+    """
+    known = parameters(spelled, drawn)
     optional = {parameter.name for parameter in known if parameter.default is not REQUIRED}
     needed = sum(parameter.default is REQUIRED and not parameter.by_name_only for parameter in known)
-    least = Args(drawn.args[:needed], {name: value for name, value in drawn.kwargs.items() if name not in optional})
-    if (len(least.args), least.kwargs.keys()) != (len(drawn.args), drawn.kwargs.keys()):
-        yield least
+    fewest = Args(drawn.args[:needed], {name: value for name, value in drawn.kwargs.items() if name not in optional})
+    fewer = (len(fewest.args), fewest.kwargs.keys()) != (len(drawn.args), drawn.kwargs.keys())
+    return fewest if known and fewer else None
 
 
 def rewritable(spelled: str, row: Op, *kinds: Way) -> bool:

@@ -31,6 +31,7 @@ def autotest(
     missing: Missing = "fail",
     inputs: Inputs | None = None,
     coverage: Coverage = "each",
+    seed: int | None = None,
     grad_order: GradOrder = 1,
     because: str | None = None,
 ) -> Callable[[F], F]: ...
@@ -54,6 +55,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
         coverage: what the cases that are laid out before those n cover: "each" corner of values, layouts, sizes, dtypes
             and arguments that the body leaves open, each two of them ("pairs"), or "none".
+        seed: what the cases are drawn from, whatever the run is asked for; None: the run's.
         grad_order: 2: differentiate the gradients again, eagerly, each under a random cotangent of its own.
         because: the case that needs an rtol and atol wider than the dtype's own.
 

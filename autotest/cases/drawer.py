@@ -66,6 +66,7 @@ class Drawer:
         coverage: what the run's laid-out cases cover, in place of what the test asks for.
         raised: the exception that the body raised by itself, to tell it from a fault of the harness.
         timeout: seconds that the body may take for a case; None: as long as it likes.
+        listed: how many cases there are, where the body lists them with `each`; None where it does not.
     """
 
     reference: Reference
@@ -81,6 +82,7 @@ class Drawer:
     coverage: Coverage | None = None
     design: Design = field(init=False)
     _outcome: Outcome | None = None
+    listed: int | None = None
     _stream: np.random.MT19937 = field(default_factory=np.random.MT19937, repr=False)
 
     def __post_init__(self) -> None:
@@ -90,14 +92,15 @@ class Drawer:
 
     @property
     def origin(self) -> Origin:
-        """Seed and inputs mode of the run's own cases of this test: the mode that the test asks for, else the run's.
+        """Seed and inputs mode of the run's own cases of this test: those that the test asks for, else the run's.
 
-        It is `plain` for tests written for OneFlow's harness, and on several ranks, where a dimension smaller than
-        their number would end them all.
+        The mode is `plain` for tests written for OneFlow's harness, and on several ranks, where a dimension smaller
+        than their number would end them all.
         """
+        seed = self.seed if self.options.seed is None else self.options.seed
         if self.dialect.plain or world_size() > 1:
-            return Origin(self.seed, "plain")
-        return Origin(self.seed, self.options.inputs or self.inputs)
+            return Origin(seed, "plain")
+        return Origin(seed, self.options.inputs or self.inputs)
 
     def key(self, index: int, origin: Origin | None = None) -> str:
         """What a case is called: `test_x.py::test_y#3`, with another seed or mode than the run's
@@ -194,8 +197,9 @@ class Drawer:
         self, index: int, origin: Origin, source: Source, stepper: Replay | None, mix: Mix, turn: int | None = None
     ) -> Case | Rejection:
         key = self.key(index, origin)
-        with drawing(source, mix) as drawn:
-            recording = self._recording(index if turn is None else turn, origin, source, stepper)
+        turn = index if turn is None else turn
+        with drawing(source, mix, turn) as drawn:
+            recording = self._recording(turn, origin, source, stepper)
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
                 returned = self._run_body(recording, key, self.timeout if stepper is None else None)
@@ -213,6 +217,8 @@ class Drawer:
                 if told is error:
                     raise
                 raise told from error
+            finally:
+                self.listed = drawn.listed or self.listed
             program = recording.program
             try:
                 program.outputs = recording.returned(returned)

@@ -54,6 +54,10 @@ _CHECKS: Mapping[str, _Check] = {
     "missing": _one_of(get_args(Missing)),
     "inputs": _one_of(get_args(Inputs), or_none=True),
     "coverage": _one_of(get_args(Coverage)),
+    "seed": _Check(
+        "a whole number, at least 0, or None",
+        lambda value: value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0),
+    ),
     "grad_order": _Check("1 or 2", lambda value: not isinstance(value, bool) and value in get_args(GradOrder)),
 }
 
@@ -77,6 +81,7 @@ class TestOptions:
     missing: Missing = "fail"
     inputs: Inputs | None = None
     coverage: Coverage = "each"
+    seed: int | None = None
     grad_order: GradOrder = 1
     because: str | None = None
 

@@ -29,6 +29,7 @@ from autotest.run.regressions import Memory, Recollection
 from autotest.run.replayers import Answers, InlineReplayer, Replayer, WorkerReplayer
 from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
+from autotest.run.sparing import Sparing
 from dual_object.errors import DualError, RawTargetNeeded
 from generators import GeneratorError
 from reports import ReportError
@@ -93,6 +94,7 @@ class TestRun:
             self._survey = Survey(session.reference, options, exact=session.options.survey)
         #: How many of the run's own cases stand so far.
         self._accepted = 0
+        self._sparing = Sparing()
         #: Why the target could not be asked about some cases.
         self._lacking: set[str] = set()
         self._rejections: list[Rejection] = []
@@ -148,24 +150,25 @@ class TestRun:
             raise SkipTest("; ".join(sorted(self._lacking)))  # what has looked at nothing has not passed
 
     def _draws(self) -> Iterator[int]:
-        """Draw numbers until n cases stand, or the reference has refused nearly all, which `_refused` then says."""
-        limit = DRAWS_PER_CASE * self.n
-        for index in range(limit):
-            if self._accepted >= self.n:
-                return
+        """Draw numbers until n cases stand, or each listed item has had its turn, or the reference has refused nearly
+        all, which `_refused` then says.
+        """
+        index = 0
+        while index < self._most_draws and (self._accepted < self._wanted or self.drawer.listed is not None):
             yield index
-            if index == MISTAKEN_DRAWS - 1 and self._mistaken(lasting=True):
+            index += 1
+            if index == MISTAKEN_DRAWS and self._mistaken(lasting=True):
                 break
         if self._mistaken():
             self._refused = self._mistake()
-        elif self._accepted < self.n:
+        elif self._accepted < (self._wanted if self.drawer.listed is None else 1):
             reasons = Counter(rejection.reason for rejection in self._rejections)
             reason, count = reasons.most_common(1)[0]
             place = next(rejection.place for rejection in self._rejections if rejection.reason == reason)
             self._refused = RejectionError(
-                f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {limit} draws, "
+                f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {index} draws, "
                 f"so only {self._accepted} "
-                f"of n={self.n} cases could run; the commonest reason ({count} times) is {reason}: "
+                f"of n={self._wanted} cases could run; the commonest reason ({count} times) is {reason}: "
                 f"narrow the generators' ranges{_at(place)}"
             )
 
@@ -175,6 +178,17 @@ class TestRun:
         while self.drawer.laid_out(index):
             yield index
             index += 1
+
+    @property
+    def _wanted(self) -> int:
+        """How many cases are to stand: n, or as many as are listed, unless the run is asked for fewer."""
+        listed = self.drawer.listed
+        return self.n if listed is None else min(listed, self.session.options.cases or listed)
+
+    @property
+    def _most_draws(self) -> int:
+        """How many draws there may be; what is listed is drawn once."""
+        return DRAWS_PER_CASE * self.n if self.drawer.listed is None else self._wanted
 
     def _mistaken(self, *, lasting: bool = False) -> bool:
         """Whether every draw so far was a mistaken call, and `lasting`: whether any other draw would be one."""
@@ -309,6 +323,8 @@ class TestRun:
         if not line.drawn:
             return
         line.replayer.ready()
+        if self.drawer.listed is not None:  # what has ended the target is known before more of it is sent
+            self._judge_all(line)
         drawn, line.drawn = line.drawn, []
         chunk = self._able(line.judge, drawn)
         line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
@@ -328,16 +344,21 @@ class TestRun:
         """The cases that the target can be asked about; the others are recorded as skipped."""
         able: list[Judgement] = []
         for judgement in judgements:
-            case, reason = judgement.case, judge.lacking(judgement.case.program)
+            case = judgement.case
+            reason = lacking = judge.lacking(case.program)
+            if reason is None and (self.drawer.listed is not None or case.laid_out):
+                reason = self._sparing.reason(case)
             if reason is None:
                 able.append(judgement)
             else:
                 self.verdicts.write(case.key, "skipped", judgement.started, case.program, [], reason=reason)
-                self._lacking.add(reason)
+            if lacking is not None:
+                self._lacking.add(lacking)
         return able
 
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
+        self._sparing.note(judgement)
         self._recollection.met(case.key, case.program)
         self.verdicts.write(
             case.key,

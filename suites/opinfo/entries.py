@@ -1,14 +1,13 @@
-"""OpInfo's entries as sources of arguments: which samples of an entry a case may use, and how its op is called."""
+"""OpInfo's entries as sources of arguments: which samples of an entry are cases, and how its op is called."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ import torch as pytorch
 
 from autotest import dual_tensor, torch
 
-#: So many samples of an entry are looked at, and so many of those used, spread over them.
-LOOKED_AT = 24
-USED = 4
+#: So many samples of an entry run in the static graph as well, spread over them.
+IN_GRAPH = 3
+#: What the values of all samples are drawn from, whatever the run's seed: a ledger holds for all of them.
+SEED = 0
 #: Elements of all tensors of a sample.
 MOST_ELEMENTS = 4096
 DTYPES = (pytorch.float32, pytorch.int64, pytorch.bool)
@@ -67,11 +67,15 @@ def seeded(seed: int) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Plan:
-    """The samples that cases draw from, by their position; none, and the `reason`, where no sample can be compared."""
+    """The samples that are cases, by their position, in the graph and only eagerly; none, and the `reason`, where no
+    sample can be compared. `left_out` counts the others by why they are none.
+    """
 
     dtype: pytorch.dtype | None
-    samples: tuple[int, ...]
+    in_graph: tuple[int, ...] = ()
+    eager: tuple[int, ...] = ()
     reason: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,29 +98,17 @@ class Entry:
     @property
     def is_public(self) -> bool:
         """Whether users can call the op as a function or as a method."""
-        return _public(pytorch, self.name) is not None or hasattr(pytorch.Tensor, self.name)
+        return public(pytorch, self.name) is not None or hasattr(pytorch.Tensor, self.name)
 
     @functools.cached_property
     def plan(self) -> Plan:
         """The samples that are used, chosen once, on PyTorch alone."""
         return _plan(self)
 
-    def samples(self, dtype: pytorch.dtype, seed: int) -> Iterator[Any]:
-        """OpInfo's samples; the same seed gives the same."""
-        gradient = self.info.supports_autograd and dtype in self.info.supported_backward_dtypes("cpu")
-        with seeded(seed):
-            samples = self.info.sample_inputs("cpu", dtype, requires_grad=gradient, set_seed=False)
-            yield from itertools.islice(samples, LOOKED_AT)
-
-    def sample(self, index: int, seed: int) -> Any:
-        """The sample at `index`, with the values that `seed` gives; the last one where that seed gives fewer."""
-        dtype = self.plan.dtype
-        assert dtype is not None
-        sample = None
-        for position, sample in enumerate(self.samples(dtype, seed)):  # noqa: B007 - it is returned
-            if position == index:
-                break
-        return sample
+    def sample(self, index: int) -> Any:
+        """The sample at `index`."""
+        assert self.plan.dtype is not None
+        return samples(self, self.plan.dtype)[index]
 
     def call(self, root: Any, sample: Any, change: Callable[[Any], Any]) -> Any:
         """Call the op below `root` by its public path with a sample whose tensors `change` has replaced."""
@@ -126,31 +118,30 @@ class Entry:
             first, args = args[0], (first, *args[1:])
         if self.name.endswith("_") and not self.name.endswith("__"):
             first = first.clone()  # PyTorch refuses to write to a leaf that needs a gradient
-        function = _public(root, self.name)
+        function = public(root, self.name)
         if function is None:
             member = getattr(first, self.name)
             return member(*args, **kwargs) if callable(getattr(pytorch.Tensor, self.name)) else member
         return function(first, *args, **kwargs)
 
-    def run(self, index: int, seed: int) -> Any:
+    def run(self, index: int) -> Any:
         """Call the op through the dual root, on sample `index` as the running case's inputs."""
-        return self.apply(torch, self.sample(index, seed))
+        return self.apply(torch, self.sample(index))
 
     def apply(self, root: Any, sample: Any) -> Any:
         """Call the op through the dual `root`, with the tensors of a sample as the running case's inputs."""
-        known: dict[int, Any] = {}
-
-        def leaf(item: Any) -> Any:
-            if not isinstance(item, pytorch.Tensor):
-                return item
-            if id(item) not in known:  # a tensor given twice stays one
-                known[id(item)] = dual_tensor(item)
-            return known[id(item)]
-
-        return self.call(root, sample, functools.partial(replaced, leaf))
+        return self.call(root, sample, as_inputs())
 
 
-def _public(root: Any, name: str) -> Any:
+@functools.lru_cache(maxsize=1)  # the cases of one test follow each other
+def samples(entry: Entry, dtype: pytorch.dtype) -> tuple[Any, ...]:
+    """All of OpInfo's samples of an entry, the same each time."""
+    gradient = entry.info.supports_autograd and dtype in entry.info.supported_backward_dtypes("cpu")
+    with seeded(SEED):
+        return tuple(entry.info.sample_inputs("cpu", dtype, requires_grad=gradient, set_seed=False))
+
+
+def public(root: Any, name: str) -> Any:
     """The function at `name` below `root`; None where only tensors have it."""
     for member in (pytorch, root):
         for part in name.split("."):
@@ -176,25 +167,59 @@ def replaced(leaf: Callable[[Any], Any], tree: Any) -> Any:
 
 def _plan(entry: Entry) -> Plan:
     if entry.name in UNDEFINED:
-        return Plan(None, (), UNDEFINED[entry.name])
+        return Plan(None, reason=UNDEFINED[entry.name])
     if not entry.is_public:
-        return Plan(None, (), "PyTorch has no such function or method in public")
+        return Plan(None, reason="PyTorch has no such function or method in public")
     supported = entry.info.supported_dtypes("cpu")
     dtype = next((dtype for dtype in DTYPES if dtype in supported), None)
     if dtype is None:
-        return Plan(None, (), "it supports neither float32 nor int64 nor bool on the CPU")
-    reasons = {index: _obstacle(entry, sample) for index, sample in enumerate(entry.samples(dtype, 0))}
-    usable = [index for index, reason in reasons.items() if not reason]
+        return Plan(None, reason="it supports neither float32 nor int64 nor bool on the CPU")
+    given = samples(entry, dtype)
+    return planned(dtype, [_obstacle(entry, sample) for sample in given], [*map(_form, given)])
+
+
+def planned(
+    dtype: pytorch.dtype, obstacles: Sequence[str], forms: Sequence[Hashable], most_in_graph: int = IN_GRAPH
+) -> Plan:
+    """The plan for samples of which each has an obstacle, or none, and a form: one of each form comes first, so that a
+    target which that ends is spared the rest.
+    """
+    left_out = Counter(reason for reason in obstacles if reason)
+    usable = [index for index, reason in enumerate(obstacles) if not reason]
     if not usable:
-        commonest = Counter(reasons.values()).most_common(1)
-        return Plan(dtype, (), commonest[0][0] if commonest else "OpInfo has no sample for it")
-    chosen = np.linspace(0, len(usable) - 1, min(USED, len(usable))).round().astype(int)
-    return Plan(dtype, tuple(usable[i] for i in chosen))
+        reason = left_out.most_common(1)[0][0] if left_out else "PyTorch has no sample for it"
+        return Plan(dtype, reason=reason, left_out=left_out)
+    in_graph = {usable[i] for i in np.linspace(0, len(usable) - 1, min(most_in_graph, len(usable))).round().astype(int)}
+    eager = [index for index in usable if index not in in_graph]
+    first = {*{forms[index]: index for index in reversed(eager)}.values()}
+    eager.sort(key=lambda index: (index not in first, index))
+    return Plan(dtype, tuple(sorted(in_graph)), tuple(eager), left_out=left_out)
+
+
+def told(plans: Iterable[Plan]) -> str:
+    """How many samples are no cases, by why: `145 x it is random; 27 x its samples ...`, the commonest first."""
+    counts = Counter[str]()
+    for plan in plans:
+        counts.update(plan.left_out)
+    return "; ".join(f"{count} x {reason}" for reason, count in counts.most_common())
+
+
+def form(given: Sequence[Any]) -> Hashable:
+    """What is given but for sizes and values: the dimensions of tensors, and the types of all else."""
+    return tuple(leaf.dim() if isinstance(leaf, pytorch.Tensor) else type(leaf) for leaf in given)
+
+
+def _form(sample: Any) -> Hashable:
+    return form(_given(sample)), tuple(sample.kwargs)
+
+
+def _given(sample: Any) -> list[Any]:
+    return leaves([sample.input, tuple(sample.args), dict(sample.kwargs)])
 
 
 def _obstacle(entry: Entry, sample: Any) -> str:
     """Why a sample cannot be compared; empty where it can."""
-    given = leaves([sample.input, tuple(sample.args), dict(sample.kwargs)])
+    given = _given(sample)
     tensors = [leaf for leaf in given if isinstance(leaf, pytorch.Tensor)]
     for leaf in given:
         if not isinstance(leaf, (*STORABLE, pytorch.Tensor)):
@@ -202,8 +227,6 @@ def _obstacle(entry: Entry, sample: Any) -> str:
     for tensor in tensors:
         if tensor.layout != pytorch.strided or tensor.is_nested:
             return "its samples hold a tensor that is not strided"
-        if not tensor.numel():
-            return "its samples hold a tensor without elements"
     if sum(tensor.numel() for tensor in tensors) > MOST_ELEMENTS:
         return f"its samples have more than {MOST_ELEMENTS} elements"
     before = pytorch.random.get_rng_state()
@@ -214,8 +237,6 @@ def _obstacle(entry: Entry, sample: Any) -> str:
     if not pytorch.equal(before, pytorch.random.get_rng_state()):
         return "it is random"
     results = [leaf for leaf in runs[0] if isinstance(leaf, pytorch.Tensor)]
-    if not all(result.numel() for result in results):
-        return "its samples give a tensor without elements"
     if any(result.dtype == pytorch.complex32 for result in results):
         return "its result is complex32, which NumPy lacks"
     starts = [result for result in results if result.requires_grad]
@@ -227,6 +248,20 @@ def _obstacle(entry: Entry, sample: Any) -> str:
     if len(runs[0]) != len(runs[1]) or not all(map(_same, *runs)):
         return "it gives other values each time"
     return ""
+
+
+def as_inputs() -> Callable[[Any], Any]:
+    """Gives a tree with its tensors as the running case's inputs; a tensor given twice stays one."""
+    known: dict[int, Any] = {}
+
+    def leaf(item: Any) -> Any:
+        if not isinstance(item, pytorch.Tensor):
+            return item
+        if id(item) not in known:
+            known[id(item)] = dual_tensor(item)
+        return known[id(item)]
+
+    return functools.partial(replaced, leaf)
 
 
 def copied(item: Any) -> Any:

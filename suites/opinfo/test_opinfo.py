@@ -1,16 +1,18 @@
 """Every op that PyTorch tests itself with, on the arguments that PyTorch tests it with.
 
-`op_db` is the table of `torch.testing._internal`. An op that the target lacks is counted as missing and fails
+`op_db` is the table of `torch.testing._internal`. All of an entry's samples are cases, the same on every seed; a few
+of them run in the static graph as well. An op that the target lacks is counted as missing and fails
 nothing. What PyTorch's tests expect it to refuse, the target has to refuse too.
 """
 
 from __future__ import annotations
 
 import pytest
-from entries import Entry
+from entries import IN_GRAPH, SEED, Entry, told
 from refused import error_inputs
+from ways import ways
 
-from autotest import autotest, oneof, random
+from autotest import autotest, each
 
 try:
     from torch.testing._internal.common_methods_invocations import op_db
@@ -26,11 +28,32 @@ ERRORS = [error for entry in ENTRIES for error in error_inputs(entry)]
 
 
 @pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.id) for entry in ENTRIES])
-@autotest(n=3, missing="count")
+@autotest(n=IN_GRAPH, seed=SEED, missing="count", coverage="none")
 def test_entry(entry):
-    if not entry.plan.samples:
+    if not entry.plan.in_graph:
         pytest.skip(entry.plan.reason)
-    return entry.run(oneof(*entry.plan.samples).value(), random(0, 2**31).to(int).value())
+    return entry.run(each(*entry.plan.in_graph).value())
+
+
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.id) for entry in ENTRIES])
+@autotest(seed=SEED, check_graph=False, missing="count", coverage="none")
+def test_sample(entry):
+    if not entry.plan.eager:
+        pytest.skip(entry.plan.reason or "all of its samples run in the graph")
+    return entry.run(each(*entry.plan.eager).value())
+
+
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.id) for entry in ENTRIES])
+@autotest(seed=SEED, check_graph=False, missing="count", coverage="none")
+def test_ways(entry):
+    every = ways(entry)
+    if not every:
+        pytest.skip("its samples are called in no other way")
+    return each(*every).value().run()
+
+
+def test_left_out():
+    pytest.skip(f"samples that are no cases: {told(entry.plan for entry in ENTRIES)}")
 
 
 @pytest.mark.parametrize("error", [pytest.param(error, id=error.id) for error in ERRORS])

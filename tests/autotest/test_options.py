@@ -35,6 +35,8 @@ from dual_object.replay.adapter import BUILT_IN
             {"coverage": "all"},
             "coverage='all', but should be one of 'none', 'each', 'pairs' [@autotest(...)]",
         ),
+        ({"seed": -1}, "seed=-1, but should be a whole number, at least 0, or None [@autotest(...)]"),
+        ({"seed": True}, "seed=True, but should be a whole number, at least 0, or None [@autotest(...)]"),
         ({"missing": "skip"}, "missing='skip', but should be one of 'fail', 'count' [@autotest(...)]"),
         (
             {"rtol": 1e-3},
@@ -49,8 +51,8 @@ from dual_object.replay.adapter import BUILT_IN
         (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_layout, check_grad_use_random_data, graph_backward, missing, inputs, coverage, grad_order, because "
-            "[@autotest(...)]",
+            "check_layout, check_grad_use_random_data, graph_backward, missing, inputs, coverage, seed, grad_order, "
+            "because [@autotest(...)]",
         ),
         ({"grad_order": 3}, "grad_order=3, but should be 1 or 2 [@autotest(...)]"),
         ({"grad_order": True}, "grad_order=True, but should be 1 or 2 [@autotest(...)]"),

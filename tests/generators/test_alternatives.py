@@ -13,6 +13,7 @@ from generators import (
     OutsideCaseError,
     PhiloxSource,
     drawing,
+    each,
     nothing,
     oneof,
     random,
@@ -176,3 +177,45 @@ def test_a_tuple_hands_each_element_its_part_of_the_annotation(case: Drawing, an
     value = tuple_of(random(1, 6), random(1, 6)).to(annotation).value()
     assert type(value) is tuple
     assert tuple(map(type, value)) == expected
+
+
+def listed(*generators, index: int):
+    """The values of generators in a case, and how many cases there are."""
+    with drawing(PhiloxSource("listed"), index=index) as drawn:
+        return (*(generator.value() for generator in generators), drawn.listed)
+
+
+def test_each_gives_its_items_in_turn() -> None:
+    """Case k has item k; items may be generators; after the last comes the first again."""
+    letters = each("a", each.__name__, random(5, 6).to(int))
+    assert [listed(letters, index=index) for index in range(4)] == [("a", 3), ("each", 3), (5, 3), ("a", 3)]
+    assert repr(letters) == "each('a', 'each', random(5, 6))"
+    assert letters.size() == 3
+
+
+def test_several_each_give_all_combinations() -> None:
+    """Two and three items make six cases, each combination once."""
+    two, three = each(0, 1), each(0, 1, 2)
+    assert [listed(two, three, index=index) for index in range(6)] == [
+        (0, 0, 6),
+        (1, 0, 6),
+        (0, 1, 6),
+        (1, 1, 6),
+        (0, 2, 6),
+        (1, 2, 6),
+    ]
+
+
+def test_each_takes_no_decision() -> None:
+    """Nothing is drawn for it: what else a case draws stays as it is."""
+    source = PhiloxSource("listed")
+    with drawing(source, index=1):
+        assert each(1, 2).value() == 2
+    assert source.choices == []
+
+
+def test_each_of_nothing_is_refused() -> None:
+    """There has to be an item."""
+    with pytest.raises(ChoiceError) as caught:
+        each()
+    assert str(caught.value) == "args=(), but should be at least one item [each()]"

@@ -9,10 +9,21 @@ import torch
 from dual_object.errors import MissingOp
 
 
+def _wrong(op: Any) -> Any:
+    return lambda *args, **kwargs: op(*args, **kwargs) + 1
+
+
 def planted(adapter: Any) -> None:
-    """`torch.cumsum` is wrong, and `torch.diff` is not there."""
-    real = torch.cumsum
-    torch.cumsum = lambda *args, **kwargs: real(*args, **kwargs) + 1
+    """`torch.cumsum` is wrong, an alias of `torch.abs`, `torch.logsumexp` of two arguments, and the layers
+    Tanhshrink, and Softplus where it has its defaults; and `torch.diff` is not there.
+    """
+    torch.cumsum = _wrong(torch.cumsum)
+    torch.absolute = _wrong(torch.absolute)
+    real = torch.logsumexp
+    torch.logsumexp = lambda *args, **kwargs: real(*args, **kwargs) + (len(args) + len(kwargs) == 2)
+    torch.nn.Tanhshrink.forward = _wrong(torch.nn.Tanhshrink.forward)
+    softplus = torch.nn.Softplus.forward
+    torch.nn.Softplus.forward = lambda self, x: softplus(self, x) + (self.beta == 1.0)
     resolve = adapter.resolve
 
     def resolving(path: str) -> Any:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
+import numpy as np
 import pytest
 import torch as pytorch
 
-from autotest import DivergenceError, autotest, globaltest, random, random_tensor, torch
+from autotest import DivergenceError, RejectionError, autotest, each, globaltest, random, random_tensor, torch
 from autotest.cases.drawer import Drawer
 from autotest.judge.consensus import Consensus
 from autotest.options import RunOptions
@@ -45,7 +47,14 @@ def run(target: FakeTarget, tmp_path: Path) -> Iterator[Run]:
     """Runs a body as a test on the fake; gives its cases' numbers and verdicts in the order of the records."""
     opened: list[Session] = []
 
-    def run_body(body: Callable[[], Any], n: int, raises: Any = None, mark: Any = None, **options: Any) -> Any:
+    def run_body(
+        body: Callable[[], Any],
+        n: int,
+        raises: Any = None,
+        mark: Any = None,
+        own_seed: int | None = None,
+        **options: Any,
+    ) -> Any:
         session = Session(
             RunOptions(
                 target="torch",
@@ -62,7 +71,7 @@ def run(target: FakeTarget, tmp_path: Path) -> Iterator[Run]:
         opened.append(session)
         token = current_session.set(session)
         try:
-            test = autotest(n=n, check_graph=False)(lambda: body())
+            test = autotest(n=n, check_graph=False, seed=own_seed)(lambda: body())
             test = test if mark is None else mark(test)
             if raises is None:
                 test()
@@ -71,9 +80,7 @@ def run(target: FakeTarget, tmp_path: Path) -> Iterator[Run]:
                     test()
         finally:
             current_session.reset(token)
-        lines = [line for _, line in read_run(tmp_path / f"run{len(opened) - 1}").lines()]
-        ends = [line for line in lines if line["type"] == "end"]
-        return [(_number(end["key"]), end["verdict"]) for end in ends], session
+        return [(_number(end["key"]), end["verdict"]) for end in ends(session)], session
 
     yield run_body
     for session in opened:
@@ -84,6 +91,17 @@ def _number(key: str) -> int | str:
     """3 for a drawn case, `3@laid` for a laid-out one."""
     number = key.rpartition("#")[2]
     return int(number) if number.isdecimal() else number
+
+
+def ends(session: Session) -> list[Any]:
+    """The records of the cases that have ended, in their order."""
+    return lines(session, "end")
+
+
+def lines(session: Session, kind: str) -> list[dict[str, Any]]:
+    """The records of one type of a run."""
+    assert session.options.folder is not None
+    return [line for _, line in read_run(session.options.folder).lines() if line["type"] == kind]
 
 
 class Body:
@@ -207,12 +225,6 @@ def matrix() -> Any:
     return torch.sum(random_tensor(ndim=2), dim=random(0, 3).to(int))
 
 
-def lines(session: Session, kind: str) -> list[dict[str, Any]]:
-    """The records of one type of a run."""
-    assert session.options.folder is not None
-    return [line for _, line in read_run(session.options.folder).lines() if line["type"] == kind]
-
-
 def test_corners_come_before_the_drawn_cases(run: Run) -> None:
     """Whatever the seed, eagerly, each once: what PyTorch refuses, and what is an earlier one again, is left out."""
     verdicts, session = run(matrix, 2, inputs="standard", seed=5)
@@ -220,7 +232,7 @@ def test_corners_come_before_the_drawn_cases(run: Run) -> None:
     laid = [name for name, _ in verdicts[:-2]]
     assert laid[:2] == ["0@laid", "1@laid"]
     assert len(laid) > 30
-    assert {end["graph"]["forward"] for end in lines(session, "end")} == {"off"}
+    assert {end["graph"]["forward"] for end in ends(session)} == {"off"}
     reasons = [line["reason"] for line in lines(session, "left_out")]
     assert any("Dimension out of range" in reason for reason in reasons)
     assert "it is an earlier one again" in reasons
@@ -265,7 +277,7 @@ def test_dtype_that_the_target_lacks_is_skipped_where_nobody_asked_for_it(run: R
     target.answers = {"square": lacking}
     verdicts, session = run(lambda: torch.square(random_tensor(ndim=1)), 2, inputs="standard")
     assert [verdict for _, verdict in verdicts if verdict != "aligned"] == ["skipped"]
-    [skipped] = [end for end in lines(session, "end") if end["verdict"] == "skipped"]
+    [skipped] = [end for end in ends(session) if end["verdict"] == "skipped"]
     assert skipped["reason"] == "fake says that it does not support int16 there"
 
 
@@ -274,6 +286,93 @@ def test_corner_shows_no_fault_anew_that_the_ordinary_case_has(run: Run, target:
     target.answers = {"square": wrong}
     body = lambda: torch.square(random_tensor(ndim=1, requires_grad=False))  # noqa: E731
     _, session = run(body, 1, raises=DivergenceError, inputs="standard")
-    divergent = [row["fingerprint"] for end in lines(session, "end") for row in end["divergences"]]
+    divergent = [row["fingerprint"] for end in ends(session) for row in end["divergences"]]
     assert {name for name in divergent if "/value/" in name} == {"torch/eager_forward/value/square/float32"}
     assert len(divergent) > 20
+
+
+def listed(*ops: Callable[[Any], Any]) -> Callable[[], Any]:
+    """A body whose case k applies the k-th op to a tensor of one dimension."""
+    return lambda: each(*ops).value()(random_tensor(ndim=1))
+
+
+def test_what_is_listed_is_the_tests_cases(run: Run) -> None:
+    """Each item is one case, whatever n; a run may ask for fewer."""
+    body = listed(*[torch.square] * 7)
+    assert run(body, 2)[0] == [(index, "aligned") for index in range(7)]
+    assert run(body, 20)[0] == [(index, "aligned") for index in range(7)]
+    assert run(body, 20, cases=3)[0] == [(index, "aligned") for index in range(3)]
+
+
+def test_refused_item_costs_its_own_case_only(run: Run) -> None:
+    """What PyTorch refuses of what is listed is not drawn again, and the others count; refused altogether it is an
+    error.
+    """
+    verdicts, _ = run(listed(torch.square, torch.inverse, torch.neg), 20)
+    assert sorted(verdicts) == [(0, "aligned"), (1, "rejected"), (2, "aligned")]
+    with pytest.raises(RejectionError) as caught:
+        run(listed(torch.inverse, torch.inverse), 20)
+    assert str(caught.value).partition(": narrow")[0] == (
+        "test_a.py::test_b: the reference refused 2 of 2 draws, so only 0 of n=2 cases could run; the commonest reason "
+        "(2 times) is RuntimeError: linalg.inv: The input tensor A must have at least 2 dimensions."
+    )
+
+
+def test_deadly_form_is_met_once(run: Run, target: FakeTarget) -> None:
+    """What has ended the target is not laid before it again in the same form: counted as skipped, with the reason."""
+    target.answers = {"neg": lambda seen: DEATH}
+    ops = [torch.neg, *[torch.square] * (CHUNK - 1), torch.neg, torch.square]
+    verdicts, session = run(listed(*ops), 20, DivergenceError)
+    assert sorted(verdicts) == [
+        (0, "crashed"),
+        *((index, "aligned") for index in range(1, CHUNK)),
+        (CHUNK, "skipped"),
+        (CHUNK + 1, "aligned"),
+    ]
+    assert {end["reason"] for end in ends(session) if end["verdict"] == "skipped"} == {
+        "a call of this form has ended the target in case #0"
+    }
+
+
+def test_form_that_is_drawn_is_met_each_time(run: Run, target: FakeTarget) -> None:
+    """A test that draws its cases gets the verdict of every one."""
+    target.answers = {"neg": lambda seen: DEATH}
+    n = 2 * CHUNK + 1  # the first chunk is judged when the third is sent
+    verdicts, _ = run(lambda: torch.neg(random_tensor(ndim=1)), n, DivergenceError)
+    assert verdicts == [(index, "crashed") for index in range(n)]
+
+
+def test_own_seed_of_a_test_goes_before_the_runs(run: Run) -> None:
+    """With a seed of its own a test draws the same in runs of any seed, and its cases' keys name none."""
+    seen: list[list[float]] = []
+
+    def body() -> Any:
+        x = random_tensor(ndim=1, dim0=3)
+        seen.append([float(value) for value in x.tolist()])
+        return x * 1
+
+    for seed in (0, 7):
+        verdicts, session = run(body, 1, own_seed=3, seed=seed)
+        assert verdicts == [(0, "aligned")]
+    assert seen[0] == seen[1]
+    assert [end["key"] for end in ends(session)] == ["test_a.py::test_b#0"]
+
+
+def test_deadly_corner_is_met_once(run: Run, target: FakeTarget) -> None:
+    """Another one with the same properties of its inputs is spared; what has none of them is not."""
+
+    def deadly(seen: Observation) -> Observation | Death:
+        return DEATH if any(np.isnan(output.data).any() for output in seen.outputs.values()) else seen
+
+    target.answers = {"add": deadly}
+    verdicts, _ = run(
+        lambda: random_tensor(ndim=1, dtype=float) + random(0, 50).to(int),
+        1,
+        DivergenceError,
+        inputs="standard",
+        coverage="pairs",
+    )
+    counts = Counter(verdict for _, verdict in verdicts)
+    assert 0 < counts["crashed"] < 3 * CHUNK
+    assert counts["skipped"] > 0
+    assert counts["aligned"] > 40
