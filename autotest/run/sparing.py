@@ -12,8 +12,8 @@ from autotest.judge.judgement import Judgement
 class Sparing:
     """The forms of call that have ended the target's process in a test, or that it lacks.
 
-    Of what is listed, or laid out at corners, hundreds of cases may differ in a stride alone, and each death costs a new worker: some
-    seconds. So the target is asked about such a form once, or as often as one chunk has it.
+    Of what is listed, or laid out at corners, hundreds of cases may differ in a stride alone, and each death costs a
+    new worker: some seconds. So the target is asked about such a form once, or as often as two chunks have it.
     """
 
     def __init__(self) -> None:
