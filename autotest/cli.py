@@ -369,15 +369,20 @@ def doctor(target: str, report: Path) -> None:
     show_default=True,
     help="proof: the stored program must go on diverging; seen: only counted.",
 )
+@click.option(
+    "--wider",
+    is_flag=True,
+    help="Make the entry wider that differs in the dtype or in what inputs need alone, instead of adding one.",
+)
 def accept_divergences(
-    ids: tuple[str, ...], reason: str, where: str | None, report: Path, ledger: Path | None, strict: str
+    ids: tuple[str, ...], reason: str, where: str | None, report: Path, ledger: Path | None, strict: str, wider: bool
 ) -> None:
     """Write divergences of the latest run, by ID or by what they are, into a ledger of known divergences."""
     from autotest.ledger.accept import accept
 
     with _refusals():
-        done = accept(ids, where, reason, report, ledger, strict)
-    for sentence in done.refused:
+        done = accept(ids, where, reason, report, ledger, strict, wider=wider)
+    for sentence in (*done.refused, *done.offers):
         click.echo(sentence, err=True)
     click.echo(f"{len(done.written)} accepted into {', '.join(map(_shown, done.paths)) or 'no ledger'}")
     sys.exit(USAGE if done.refused else 0)

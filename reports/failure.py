@@ -13,6 +13,7 @@ from reports.evidence import blame_line, program_parts, worst_table
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted
+from reports.shape import RED_LEVELS
 
 MOST_BLOCKS = 3
 
@@ -56,6 +57,8 @@ def _print_block(console: Console, group: Sequence[Mapping[str, object]], repro:
     console.print(Text(f"{title}  {counted(len({row['case_key'] for row in group}), 'case')}"))
     for line in literal_lines(str(first["message"]), "utf-8"):
         console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
+    if first["reason"] and first["level"] in RED_LEVELS:  # of one that a mark excuses, the mark says it
+        console.print(Padding(Text(literal(str(first["reason"])), overflow="fold"), (0, 0, 0, 2)))
     evidence = first["evidence"]
     if isinstance(evidence, Mapping) and evidence.get("blame"):
         console.print(Padding(Text(literal(blame_line(evidence["blame"])), overflow="fold"), (0, 0, 0, 2)))

@@ -216,6 +216,8 @@ class _Page:
         if len(lines) > MOST_MESSAGE_LINES:
             more = counted(len(lines) - MOST_MESSAGE_LINES, "more line")
             self._say(Text(f"and {more}, see summary.json"), INDENT)
+        if first.reason is not None:
+            self._say(self._text(first.reason), INDENT)
         # A damaged record may have taken its evidence along.
         evidence = self._summary.evidence.get(first.fingerprint, Evidence())
         if evidence.blame:

@@ -29,7 +29,7 @@ class Divergence:
         call: index of the blamed call in `program`; None where no single call shows the difference.
         alone: that call as a Program of its own, where it was run so.
         last_words: what a target that died printed last.
-        facts: what the inputs must have for the difference to show, such as `nan` or `channels_last`.
+        facts: what the inputs must have for the difference to show, such as `tie` or `strided`.
     """
 
     difference: Difference
@@ -66,7 +66,7 @@ class Divergence:
         return "program" if self.call is None else op_of(self.program, self.call)
 
     def fingerprint(self, target: str) -> str:
-        """`target/phase/kind/op/facts`, such as `oneflow/eager_forward/value/relu/float32,nan`."""
+        """`target/phase/kind/op/facts`, such as `oneflow/eager_forward/value/relu/float32,tie`."""
         return "/".join(self._identity(target))
 
     def _identity(self, target: str) -> Identity:

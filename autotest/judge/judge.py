@@ -17,12 +17,13 @@ from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
 from autotest.judge import second_call
-from autotest.judge.conditions import Facts, properties
+from autotest.judge.conditions import Facts
 from autotest.judge.consensus import Consensus
 from autotest.judge.distributions import random_calls, sample_differences, way
 from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.localization import localize, localize_death, of_death, of_refusal, of_refused_draw
+from autotest.judge.properties import properties
 from autotest.judge.repetition import nondeterministic, settled
 from autotest.judge.second_call import drawing
 from autotest.judge.survey import Survey

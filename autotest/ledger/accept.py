@@ -9,38 +9,43 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-from tomlkit.items import AoT, Table
-
 from autotest.cases.case import case_test_name
 from autotest.cases.store import FEWEST_DIGITS, Store
-from autotest.errors import AutotestError
-from autotest.ledger.entries import LedgerError, find, store, version_of
+from autotest.ledger.draft import AcceptError, Draft
+from autotest.ledger.entries import find, store, version_of
 from autotest.options.ledger import FILE_NAME, SUITES
 from dual_object.errors import ProgramError
 from dual_object.program.program import Program
+from dual_object.replay.adapter import TargetInfo
 from reports import resolve_run
 
 FIELDS = ("id", "fingerprint", "target", "test", "op", "phase", "kind", "level")
 
 
-class AcceptError(AutotestError, ValueError):
-    """A divergence cannot be accepted."""
-
-
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What `accept` did: entries written, and rows that could not be, each with its sentence."""
+    """What `accept` did: entries written, rows that could not be, each with its sentence, and a sentence for each entry
+    that differs from one that was there in the dtype or in what inputs need alone.
+    """
 
     written: tuple[str, ...]
     refused: tuple[str, ...]
     paths: tuple[Path, ...]
+    offers: tuple[str, ...] = ()
 
 
 def accept(
-    ids: Sequence[str], where: str | None, reason: str, report: Path, ledger: Path | None, strict: str = "proof"
+    ids: Sequence[str],
+    where: str | None,
+    reason: str,
+    report: Path,
+    ledger: Path | None,
+    strict: str = "proof",
+    *,
+    wider: bool = False,
 ) -> Accepted:
-    """Write an entry for each divergence of the latest run that `ids` name or `where` matches.
+    """Write an entry for each divergence of the latest run that `ids` name or `where` matches; `wider`: make the entry
+    that differs in the dtype or in what inputs need alone cover it.
 
     `where` is a list of `field=pattern` separated by blanks, such as `kind=dtype op=arg*`. Raises AcceptError,
     ReportError.
@@ -52,35 +57,47 @@ def accept(
         summary = json.loads((run / "summary.json").read_text())
     except (OSError, ValueError) as error:
         raise AcceptError(f"{run} has no summary to accept from ({error}): finish a run first") from None
+    drafts: dict[Path, Draft] = {}
+    refused: list[str] = []
+    for fingerprint, group in sorted(_chosen(run, summary["divergences"], ids, where).items()):
+        test = group[0]["test"]
+        path = ledger or _ledger_for(test, _root(summary.get("path"), test))
+        if path not in drafts:
+            target, devices = str(group[0]["target"]), tuple(summary["devices"])
+            drafts[path] = Draft(path, TargetInfo(target, summary["environment"], devices, ()))
+        draft = drafts[path]
+        try:
+            if wider:
+                draft.widen(fingerprint, [row["test"] for row in group], reason)
+            else:
+                draft.add(_entry(run, fingerprint, group, reason, strict, summary["environment"]))
+        except AcceptError as error:
+            refused.append(str(error))
+    changed = [draft for draft in drafts.values() if draft.written]
+    for draft in changed:
+        draft.save()
+    return Accepted(
+        tuple(fingerprint for draft in changed for fingerprint in draft.written),
+        tuple(refused),
+        tuple(draft.path for draft in changed),
+        tuple(offer for draft in changed for offer in draft.offers),
+    )
+
+
+def _chosen(
+    run: Path, divergences: Sequence[dict[str, Any]], ids: Sequence[str], where: str | None
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows that are named or matched, by fingerprint."""
     patterns = _patterns(where)
-    known = sorted({row["id"] for row in summary["divergences"]})
+    known = sorted({row["id"] for row in divergences})
     whole = {_whole(id_, known, run) for id_ in ids}
-    rows = [row for row in summary["divergences"] if row["id"] in whole or _matches(row, patterns)]
+    rows = [row for row in divergences if row["id"] in whole or _matches(row, patterns)]
     if not rows:
         raise AcceptError(f"where={where!r} matches no new divergence of {run}")
     by_fingerprint: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_fingerprint.setdefault(row["fingerprint"], []).append(row)
-    root = _root(summary.get("path"), rows[0]["test"])
-    files: dict[Path, list[dict[str, Any]]] = {}
-    refused: list[str] = []
-    for fingerprint, group in sorted(by_fingerprint.items()):
-        path = ledger or _ledger_for(group[0]["test"], root)
-        try:
-            entry = _entry(run, fingerprint, group, reason, strict, summary["environment"])
-        except AcceptError as error:
-            refused.append(str(error))
-            continue
-        files.setdefault(path, []).append(entry)
-    for path, entries in files.items():
-        _write(path, summary_target(rows), entries)
-    written = tuple(entry["fingerprint"] for entries in files.values() for entry in entries)
-    return Accepted(written, tuple(refused), tuple(files))
-
-
-def summary_target(rows: Sequence[dict[str, Any]]) -> str:
-    """The target that the rows are about."""
-    return str(rows[0]["target"])
+    return by_fingerprint
 
 
 def _patterns(where: str | None) -> list[tuple[str, str]]:
@@ -171,35 +188,3 @@ def _smallest_proof(run: Path, id_: str) -> tuple[Program, dict[str, Any]]:
             "accept it with --strict seen"
         )
     return min(proofs, key=lambda proof: sum(x.data.size for x in proof[0].inputs))
-
-
-def _write(path: Path, target: str, entries: Sequence[dict[str, Any]]) -> None:
-    """Append entries to a ledger, keeping what people wrote there; raises LedgerError where it cannot be read."""
-    try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-    except (OSError, ValueError) as error:
-        raise LedgerError(f"{path} cannot be read as a ledger: {error}") from None
-    section = document.get(target)
-    if section is None:
-        section = tomlkit.aot()
-        document.append(target, section)
-    assert isinstance(section, AoT)
-    known = {table["fingerprint"] for table in section}
-    for entry in entries:
-        if entry["fingerprint"] not in known:
-            section.append(_table(entry))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(tomlkit.dumps(document), encoding="utf-8")
-
-
-def _table(entry: dict[str, Any]) -> Table:
-    table = tomlkit.table()
-    for key, value in entry.items():
-        if key == "program":
-            table.add(key, tomlkit.string(value, multiline=True))
-        elif key == "stored":
-            table.add(key, tomlkit.string(value, literal="'" not in value))
-        else:
-            table.add(key, value)
-    table.add(tomlkit.nl())
-    return table

@@ -48,7 +48,7 @@ def stale_entries(
     in_run = set(seen)
     sentences: list[str] = []
     for entry in entries:
-        if entry.strict != "proof" or any(map(entry.covers, in_run)) or not entry.applies(info()):
+        if entry.strict != "proof" or any(map(entry.shown_by, in_run)) or not entry.applies(info()):
             continue
         if entry.kind == "batch_only" or (entry.kind in DEADLY and not deadly):
             continue

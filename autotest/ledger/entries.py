@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ import numpy as np
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from autotest.compare.difference import Rules
+from autotest.compare.fingerprint import Fingerprint
 from autotest.errors import AutotestError
 from autotest.options.ledger import FILE_NAME
 from dual_object.errors import ProgramError
@@ -82,16 +83,29 @@ class Entry:
         """Whether it is about every op, or all facts, that its pattern matches."""
         return "*" in self.fingerprint
 
+    @cached_property
+    def parts(self) -> Fingerprint:
+        """Its fingerprint in its parts."""
+        return Fingerprint.parse(self.fingerprint)
+
+    @cached_property
+    def _elsewhere(self) -> Fingerprint:
+        return Fingerprint.parse("/".join([*self.fingerprint.split("/")[:4], self.elsewhere]))
+
     def covers(self, fingerprint: str) -> bool:
-        """Whether a divergence is the one that the entry is about."""
-        if not self.general:
-            return fingerprint == self.fingerprint
-        return _matches(fingerprint, self.fingerprint)
+        """Whether a divergence is what the entry is about, or needs more than that."""
+        return fingerprint == self.fingerprint or self.parts.covers(Fingerprint.parse(fingerprint))
 
     def covers_elsewhere(self, fingerprint: str) -> bool:
         """The same for one that a test shows which the entry's ledger does not stand beside."""
-        widened = "/".join([*self.fingerprint.split("/")[:4], self.elsewhere])
-        return self.covers(fingerprint) or bool(self.elsewhere and _matches(fingerprint, widened))
+        elsewhere = bool(self.elsewhere) and self._elsewhere.covers(Fingerprint.parse(fingerprint))
+        return elsewhere or self.covers(fingerprint)
+
+    def shown_by(self, fingerprint: str) -> bool:
+        """Whether a divergence proves that what the entry is about is still there: one that needs more may be all that
+        is left of it.
+        """
+        return self.covers(fingerprint) if self.general else self.parts == Fingerprint.parse(fingerprint)
 
     @property
     def target(self) -> str:
@@ -130,11 +144,6 @@ class Entry:
                 f"({type(error).__name__}: {error}); "
                 "remove the entry and accept it again"
             ) from error
-
-
-def _matches(fingerprint: str, pattern: str) -> bool:
-    parts, patterns = fingerprint.split("/"), pattern.split("/")
-    return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
 
 
 def version_of(target: str, environment: Mapping[str, str]) -> str:
@@ -184,16 +193,37 @@ class Ledger:
     added: tuple[Ledger, ...] = ()
 
     @cached_property
-    def _general(self) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self.entries.values() if entry.general)
+    def _by_op(self) -> Mapping[str, Sequence[Entry]]:
+        """The entries about each op, and under `*` those about several."""
+        found: defaultdict[str, list[Entry]] = defaultdict(list)
+        for entry in self.entries.values():
+            found["*" if "*" in entry.parts.op else entry.parts.op].append(entry)
+        return dict(found)
+
+    def _about(self, fingerprint: str) -> list[Entry]:
+        """The entries that may cover a divergence: those that need most first."""
+        found = [entry for op in (Fingerprint.parse(fingerprint).op, "*") for entry in self._by_op.get(op, ())]
+        return sorted(found, key=lambda entry: (entry.general, -len(entry.parts.needs)))
 
     def find(self, fingerprint: str) -> Entry | None:
-        """The entry about a divergence: its own, else the first general one that covers it, else one of those added."""
-        own = self.entries.get(fingerprint) or next((one for one in self._general if one.covers(fingerprint)), None)
+        """The entry about a divergence: its own, else the one that needs most of what it needs and is no pattern, else
+        a pattern that covers it, else one of those added.
+        """
+        own = self.entries.get(fingerprint)
+        if own is None:
+            own = next((entry for entry in self._about(fingerprint) if entry.covers(fingerprint)), None)
         if own is not None:
             return own
-        added = (entry for ledger in self.added for entry in ledger.entries.values())
+        added = (entry for ledger in self.added for entry in ledger._about(fingerprint))
         return next((entry for entry in added if entry.covers_elsewhere(fingerprint)), None)
+
+    def nearest(self, fingerprint: str) -> Entry | None:
+        """The entry that differs from a new divergence only in the dtype or in what inputs need, and in the least of
+        that.
+        """
+        parts = Fingerprint.parse(fingerprint)
+        near = [entry for entry in self._by_op.get(parts.op, ()) if entry.parts.near(parts)]
+        return min(near, key=lambda entry: entry.parts.distance(parts), default=None)
 
     def about(self, test: str) -> Iterator[Entry]:
         """The entries that a test is to prove."""

@@ -112,7 +112,7 @@ class Verdicts:
     def _levelled(self, row: Row, stricter: bool) -> Row:
         """The row at its level: `counted` where the test only counts what is missing; `known` where the ledger has it
         for this version and device, or a mark of the test excuses it; `stricter` where OneFlow's own harness would have
-        passed it.
+        passed it. A new one has for its reason what the ledger has that differs in the dtype or in needs alone.
         """
         if row["kind"] == "missing" and self._options.missing == "count":
             return {**row, "level": "counted"}
@@ -122,7 +122,12 @@ class Verdicts:
         if stricter and not self._session.options.strict:
             return {**row, "level": "stricter"}
         excuse = self._session.excuse
-        return row if excuse is None else {**row, "level": "known", "reason": excuse}
+        if excuse is not None:
+            return {**row, "level": "known", "reason": excuse}
+        near = self._ledger.nearest(row["fingerprint"])
+        if near is None or not near.applies(self._session.target_info()):
+            return row
+        return {**row, "reason": f"the ledger has {near.fingerprint}: {near.reason}"}
 
     def _with_evidence(self, divergence: Divergence, row: Row) -> Row:
         """The row with its evidence, of the first cases of each fingerprint; what is red is stored as well."""

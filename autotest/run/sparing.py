@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from autotest.cases.case import Case
-from autotest.judge.conditions import properties
 from autotest.judge.judgement import Judgement
+from autotest.judge.properties import properties
 
 
 class Sparing:

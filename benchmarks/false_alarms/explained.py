@@ -12,11 +12,11 @@ _MEAN = (
 #: By variant and fingerprint: why the alarm cannot be told from a fault.
 EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        ("float64", "torch/eager_backward/nonfinite/layer_norm/float32,huge"): (
+        ("float64", "torch/eager_backward/nonfinite/layer_norm/float32,extreme"): (
             "the reference overflows to NaN; over two elements the gradient is the rest of two terms 10,000 times as "
             "great, and the mean that the forward rounds to float32 decides its fourth digit"
         ),
-        ("float64", "torch/eager_backward/nonfinite/std/float32,huge"): (
+        ("float64", "torch/eager_backward/nonfinite/std/float32,extreme"): (
             "twice the deviation is beyond float32 and divides the gradient, which is 0 where that is rounded to "
             "infinity, and NaN where the squares were infinite already"
         ),
@@ -25,9 +25,9 @@ EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
             "great as the element: both sides are off by as much as float32 rounds the greatest by, on either side of "
             "what float64 gives"
         ),
-        ("contiguous", "torch/eager_backward/nonfinite/var/float32,strided,special"): _MEAN,
-        ("permuted", "torch/eager_backward/nonfinite/var/float32,strided,special"): _MEAN,
-        ("contiguous", "torch/eager_forward/nonfinite/GroupNorm/float32,channels_last,huge"): (
+        ("contiguous", "torch/eager_backward/nonfinite/var/float32,strided,nonfinite,extreme"): _MEAN,
+        ("permuted", "torch/eager_backward/nonfinite/var/float32,strided,nonfinite,extreme"): _MEAN,
+        ("contiguous", "torch/eager_forward/nonfinite/GroupNorm/float32,strided,extreme"): (
             "of the greatest float32 beside small numbers the reference's kernel for channels-last gives NaN, and its "
             "kernel for contiguous inputs a wrong finite number: neither is what float64 gives"
         ),

@@ -40,6 +40,15 @@ def test_one_divergence(told):
     ]
 
 
+def test_what_the_ledger_has_stands_below_the_message(told):
+    """The entry next to a new divergence is told; the reason of one that a mark excuses is the mark's to tell."""
+    near = "the ledger has oneflow/eager_forward/value/relu/float32,tie: it is rounded"
+    lines = failure_text([told(reason=near)], cases=1).splitlines()
+    assert lines[3:6] == ["  out[0]=2.0, but should be 1.0 [relu(float32)]", f"  {near}", ""]
+    excused = failure_text([told(reason="a mark's", level="known")], cases=1)
+    assert "a mark's" not in excused
+
+
 def test_rows_of_one_fingerprint_are_one_block(told):
     """A fingerprint is told once, by its first row, with the number of its cases, not of its rows."""
     keys = ("a#0", "a#0", "a#3")

@@ -53,6 +53,14 @@ report: {summary.folder}
     )
 
 
+def test_what_the_ledger_has(summed, case, row, ended):
+    """Below the message stands the entry that a new divergence is next to."""
+    near = "the ledger has oneflow/eager_forward/value/relu/float32,tie: it is rounded"
+    page = render(summed(*case(divergences=[row(reason=near)], verdict="divergent"), ended()), 120)
+    lines = [line.strip() for line in page.splitlines()]
+    assert lines[lines.index(near) - 1] == "out[0]=2.0, but should be 1.0 [relu(float32)]"
+
+
 def test_what_was_told_is_named_alone(summed, case, row, ended, evidence, element):
     """A divergence that stands in the text of a failed test is named, with what to type, and not shown again."""
     divergence = row(evidence=evidence(worst=[element()]))

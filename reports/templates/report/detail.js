@@ -17,7 +17,7 @@ export function detailSections(detail, target) {
   return [
     identity(detail),
     detail.repro ? reproSection(detail.repro) : null,
-    detail.reason ? fullSection("Known, because", paragraph("whole", detail.reason)) : null,
+    detail.reason ? fullSection(detail.level === "known" ? "Known, because" : "Like it", paragraph("whole", detail.reason)) : null,
     isLong ? fullSection("Message", paragraph("whole", detail.message)) : null,
     ...evidenceSections(detail.evidence ?? {}, target),
     detail.evidence ? null : paragraph("full soft", "No evidence was recorded for this divergence."),

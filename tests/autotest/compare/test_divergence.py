@@ -122,8 +122,8 @@ def test_level(kind: str, level: str) -> None:
 def test_facts_tell_the_dtype(made: Program, call: int | None, facts: str) -> None:
     """The fingerprint ends with the dtype of the input that the blamed call works on, and what experiments found."""
     assert Divergence(difference(), made, call).fingerprint("t").split("/")[-1] == facts
-    found = Divergence(difference(), made, call, facts=("strided", "nan"))
-    assert found.fingerprint("t").split("/")[-1] == f"{facts},strided,nan"
+    found = Divergence(difference(), made, call, facts=("strided", "nonfinite"))
+    assert found.fingerprint("t").split("/")[-1] == f"{facts},strided,nonfinite"
 
 
 def test_program_is_blamed_where_no_call_is() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from support.programs import one_call
 from support.runs import run_autotest, run_pytest
 
 FINGERPRINT = "torch/eager_forward/value/relu/float32"
+SHORT = FINGERPRINT.rpartition("/")[0]
 RULES = {"rtol": None, "atol": None, "check_allclose": True, "check_dtype": True}
 BODY = """
 from autotest import autotest, random_tensor, torch
@@ -226,6 +228,58 @@ def test_entry_elsewhere(tmp_path, fingerprint, elsewhere, covered):
     exact = ledgers.nearest(added.parent / "test_x.py")
     assert (exact.find(fingerprint) is not None) is (fingerprint == FINGERPRINT)
     assert exact.added == ()
+
+
+def ledger_of(tmp_path, *fingerprints):
+    """A ledger with these entries, whose reasons are their facts."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text("".join(entry(fingerprint=text, reason=text.rpartition("/")[2]) for text in fingerprints))
+    return read(path, "torch")
+
+
+def test_entry_of_a_class(tmp_path):
+    """An entry covers what needs no less; of several the one that needs most speaks, and a pattern last."""
+    short = "torch/eager_forward/value/relu"
+    facts = ("*,tie", "float32", "float32,kink", "float64,inf", "float64,special")
+    ledger = ledger_of(tmp_path, *(f"{short}/{fact}" for fact in facts))
+    assert ledger.problems == ()
+    asked = [
+        "float32,kink",
+        "float32,tie",
+        "float32,strided,tie",
+        "float32,nonfinite",
+        "float64,tie",
+        "float64,extreme",
+    ]
+    reasons = [ledger.find(f"{short}/{fact}").reason for fact in asked]
+    assert reasons == ["float32,kink", "float32,kink", "float32,kink", "float32", "float64,special", "float64,inf"]
+    assert ledger.find(f"{short}/float64") is None
+
+
+def test_nearest_entry(tmp_path):
+    """Beside a new divergence is named what differs in the least of needs and dtype, and in nothing else."""
+    short = "torch/eager_forward/value/relu"
+    ledger = ledger_of(tmp_path, f"{short}/float32,strided,tie", f"{short}/float32,tie", f"{short}/float64,nan")
+    found = {fact: ledger.nearest(f"{short}/{fact}").reason for fact in ("float16,tie", "float32", "float32,nonfinite")}
+    assert found == {"float16,tie": "float32,tie", "float32": "float32,tie", "float32,nonfinite": "float64,nan"}
+    assert ledger.nearest("torch/eager_forward/value/tanh/float32") is None
+    assert ledger.nearest("torch/eager_backward/value/relu/float32") is None
+
+
+@pytest.mark.parametrize(("seen", "ran"), [("float32", 0), ("float32,tie", 1)])
+def test_proof_by_what_needs_more(seen, ran, tmp_path, monkeypatch):
+    """What needs more than an entry is covered by it, but may be all that is left of it: its own Program is asked."""
+    [known] = ledger_of(tmp_path, FINGERPRINT).entries.values()
+    asked = []
+
+    def trial(*given, graph):
+        asked.append(given)
+        return [Divergence(Difference("eager_forward", "value", "t0", "differs", 0), one_call(backward=True), 0)]
+
+    monkeypatch.setattr("autotest.ledger.check.trial", trial)
+    info = TargetInfo("torch", {"torch": "2.14.1"}, ("cpu",), ("float32",))
+    assert stale_entries(None, None, lambda: info, [known], [f"torch/eager_forward/value/relu/{seen}"]) == []
+    assert len(asked) == ran
 
 
 def test_added_ledger(tmp_path):
@@ -449,6 +503,47 @@ def test_damaged_ledger(workers, tmp_path):
     assert done.out.count(sentence) == 1
 
 
+def test_wider_entry(accepted, tmp_path):
+    """`accept` offers the entry that would cover what was there and what is new; `--wider` makes it, and no other."""
+    folder, _ = accepted
+    run = max((folder / "autotest-report" / "runs").iterdir(), key=lambda path: path.name)
+    fingerprints = {
+        "a": f"{SHORT}/float64,tie",
+        "b": f"{SHORT}/float16,strided,tie",
+        "c": f"{SHORT.replace('forward', 'backward')}/float32",
+    }
+    named = {"target": "torch", "op": "relu", "phase": "p", "kind": "value", "level": "wrong", "message": "m"}
+    rows = [
+        {**named, "id": letter * 8, "fingerprint": text, "test": f"test_{letter}.py::test_it"}
+        for letter, text in fingerprints.items()
+    ]
+    report = tmp_path / "report" / "runs" / run.name
+    shutil.copytree(run, report)
+    told = json.loads((run / "summary.json").read_text())
+    (report / "summary.json").write_text(json.dumps({**told, "divergences": rows}))
+    path = tmp_path / "known_divergences.toml"
+    other = f"{SHORT.replace('relu', 'exp')}/bool"
+    before = entry(fingerprint=f"{SHORT}/float32,kink") + entry(fingerprint=other)
+    path.write_text(before)
+    plain = accept(["aaaaaaaa"], None, "seen", tmp_path / "report", path, "seen")
+    assert plain.offers == (
+        f"{SHORT}/float64,tie differs from {SHORT}/float32,kink in the dtype or in what inputs need alone: "
+        f"--wider makes that one {SHORT}/*,tie, which covers both",
+    )
+    assert [*read(path, "torch").entries] == [f"{SHORT}/float32,kink", other, f"{SHORT}/float64,tie"]
+    path.write_text(before)
+    wide = accept(["aaaaaaaa", "bbbbbbbb", "cccccccc"], None, "rounded", tmp_path / "report", path, wider=True)
+    assert wide.written == (f"{SHORT}/*,tie", f"{SHORT}/*,tie")
+    assert wide.refused == (
+        f"torch/eager_backward/value/relu/float32 differs from no entry of {path} in the dtype or in what inputs need "
+        "alone: accept it as an entry of its own [--wider]",
+    )
+    [made, left] = read(path, "torch").entries.values()
+    assert left.fingerprint == other
+    assert (made.fingerprint, made.reason) == (f"{SHORT}/*,tie", "rounded")
+    assert made.tests == ("test_a.py::test_it", "test_a.py::test_relu", "test_b.py::test_it")
+
+
 @pytest.mark.parametrize(
     ("ids", "where", "reason", "sentence"),
     [
@@ -480,7 +575,7 @@ def reported(folder, test, path):
     row = {"id": "0a1b2c3d", "fingerprint": FINGERPRINT, "target": "torch", "test": test, "message": "wrong"}
     run = folder / "autotest-report" / "runs" / "20260101-000000-0-1"
     run.mkdir(parents=True)
-    summary = {"divergences": [row], "environment": {"torch": "2.14.1"}, "path": path}
+    summary = {"divergences": [row], "environment": {"torch": "2.14.1"}, "devices": ["cpu"], "path": path}
     (run / "summary.json").write_text(json.dumps(summary))
     return folder / "autotest-report"
 
@@ -562,6 +657,6 @@ def test_general_entry(tmp_path):
 
     assert reason(own) == "here"
     assert reason("torch/eager_forward/layout/exp/float64,strided") == "everywhere"
-    for other in ("layout/exp/float64", "value/exp/float64,strided", "layout/exp/a/float64,strided"):
+    for other in ("layout/exp/float64", "value/exp/float64,strided"):
         assert reason(f"torch/eager_forward/{other}") is None
     assert reason("torch/eager_backward/layout/exp/float64,strided") is None

@@ -15,7 +15,7 @@ from autotest.cases.store import ReplayError, Store, read, whole_id
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.judge.judgement import Check, Checks
-from autotest.ledger.entries import Ledger
+from autotest.ledger.entries import Entry, Ledger
 from autotest.options import RunOptions, TestOptions
 from autotest.oracle.attribution import Attribution
 from autotest.oracle.undecidable import Doubt
@@ -27,6 +27,7 @@ from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
+from dual_object.replay.adapter import TargetInfo
 from dual_object.replay.observation import Seen
 
 NODEID = "test_x.py::test_it"
@@ -112,6 +113,20 @@ def test_levels(session: Session) -> None:
     excused = results(session)
     excused.write(KEPT, "divergent", 0.0, Program(), [wrong])
     assert (excused.rows, [row["reason"] for row in excused.excused]) == ([], ["known since long"])
+
+
+def test_new_one_names_what_the_ledger_has(session: Session, tmp_path: Path) -> None:
+    """Beside a new divergence stands the entry that differs in dtype or needs alone, if it is about this version."""
+    session.target_info = lambda: TargetInfo("oneflow", {"oneflow": "0.9.0"}, ("cpu",), ())  # type: ignore[method-assign]
+    near = "oneflow/eager_forward/value/exp/float64,tie"
+    reasons = []
+    for versions, text in (("==0.9.0", near), ("==0.8.0", near), ("==0.9.0", near.replace("exp", "tan"))):
+        entry = Entry(tmp_path, text, "it is rounded", versions, (), "m", "p", "s")
+        verdicts = Verdicts(session, NODEID, TestOptions(n=4), Ledger(tmp_path, {text: entry}))
+        verdicts.write(KEPT, "divergent", 0.0, Program(), [divergence()])
+        [row] = verdicts.rows
+        reasons.append((row["level"], row["reason"]))
+    assert reasons == [("wrong", f"the ledger has {near}: it is rounded"), ("wrong", None), ("wrong", None)]
 
 
 def test_first_cases_keep_evidence_and_programs(session: Session, records: Records, tmp_path: Path) -> None:

@@ -1,0 +1,128 @@
+"""A fingerprint: what makes two divergences the same, and which of two says no more than the other.
+
+Its last part is made of facts: the dtype, what the inputs need for the divergence to show, and how the op was called,
+as in `float32,nonfinite,dim=,method`. What stands for one another as a cause is one class, whatever the inputs have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+from autotest.compare.kinds import KINDS
+
+#: Classes of values, from the one farthest from the ordinary to the nearest, with what inputs have of them.
+#:
+#: nonfinite: NaN comes of infinities (inf - inf), and what spreads the one spreads the other.
+#: extreme: ends of the range. A square of either leaves it, upwards or downwards.
+#: tie: values at which an op chooses: equal to each other or to where it bends. Two zeros are a tie, and zero a kink.
+#:
+#: Not one class: max() that loses a NaN and max() that shares its gradient among equal elements are two faults.
+VALUES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"nonfinite": ("nan", "inf"), "extreme": ("huge", "subnormal"), "tie": ("zero", "kink", "tie")}
+)
+#: What a kernel that takes memory to be packed, from its start, reads wrong. An `expanded` tensor lies so, too, but has
+#: a cause of its own: its elements share memory, which an in-place op should refuse.
+STRIDED = ("offset", "transposed", "channels_last", "strided")
+#: A size is no class: what goes wrong on no element and on one without a dimension has nothing in common.
+SIZES = ("empty", "0-dim")
+_CLASS = {member: name for name, members in {**VALUES, "strided": STRIDED}.items() for member in members}
+#: What inputs may be needed for, in the order in which fingerprints tell it.
+NEEDS = ("strided", "expanded", *VALUES, *SIZES)
+#: What an entry of a ledger says -> what meets it, where that is more than the class itself. Ledgers have older names:
+#: nobody had tried greater or lesser values in place of a NaN, and `special` was any several of them.
+_MET: Mapping[str, frozenset[str]] = {
+    "strided": frozenset({"strided", "expanded"}),
+    "nan": frozenset({"nonfinite", "extreme"}),
+    "inf": frozenset({"nonfinite", "extreme"}),
+    "special": frozenset(VALUES),
+}
+#: Kinds that are one where values are beyond the ordinary: there a wrong number overflows, or becomes NaN, as the
+#: other elements fall. `sign` is none of them: a zero of the other sign is no wrong number.
+_NUMBERS = frozenset({"value", "nonfinite"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A fingerprint in its parts.
+
+    `needs` are the classes of what inputs must have, `said` the same in the words that it was written in; `rest` is
+    what is kept as it is: a buffer's name, keyword arguments, `method`, `again`.
+    """
+
+    target: str
+    phase: str
+    kind: str
+    op: str
+    dtype: str
+    needs: frozenset[str]
+    rest: tuple[str, ...]
+    said: tuple[str, ...] = field(compare=False, default=())
+
+    @classmethod
+    def parse(cls, text: str) -> Fingerprint:
+        """Read `target/phase/kind/op/facts`."""
+        head, _, facts = text.rpartition("/")
+        target, phase, kind, op = head.split("/", 3)
+        dtype, *others = facts.split(",")
+        said = tuple(fact for fact in others if fact in (*_CLASS, *NEEDS, "special"))
+        needs = frozenset(_CLASS.get(fact, fact) for fact in said)
+        return cls(target, phase, kind, op, dtype, needs, tuple(fact for fact in others if fact not in said), said)
+
+    @property
+    def facts(self) -> str:
+        """The last part, with classes for what inputs need."""
+        needs = [name for name in (*NEEDS, "special") if name in self.needs]
+        return ",".join([self.dtype, *needs, *self.rest])
+
+    def __str__(self) -> str:
+        return "/".join([self.target, self.phase, self.kind, self.op, self.facts])
+
+    def covers(self, other: Fingerprint) -> bool:
+        """Whether `other` is the same, or needs what this one needs and more; op and dtype may be patterns.
+
+        What was called otherwise is another one: each keyword argument may be the one that the target does not know.
+        A pattern, which has a `*` in its facts, may also match them as they are: `*` alone is about all of them.
+        """
+        return (
+            (self.target, self.phase) == (other.target, other.phase)
+            and self._same_kind(other)
+            and fnmatchcase(other.op, self.op)
+            and (self._needs_no_more(other) or ("*" in self.facts and fnmatchcase(other.facts, self.facts)))
+        )
+
+    def _needs_no_more(self, other: Fingerprint) -> bool:
+        met = all(_MET.get(fact, {_CLASS.get(fact, fact)}) & other.needs for fact in self.said)
+        return met and self.rest == other.rest and fnmatchcase(other.dtype, self.dtype)
+
+    def _same_kind(self, other: Fingerprint) -> bool:
+        beyond = not {"nonfinite", "extreme"}.isdisjoint(other.needs)
+        return self.kind == other.kind or (beyond and {self.kind, other.kind} == _NUMBERS)
+
+    def near(self, other: Fingerprint) -> bool:
+        """Whether `other` differs in nothing but the dtype and what inputs need. Of kinds that tell how the op was
+        called, the dtype is the same: a pattern in its place would be about each call.
+        """
+        return (
+            (self.target, self.phase, self.op, self.rest) == (other.target, other.phase, other.op, other.rest)
+            and self._same_kind(other)
+            and (self.dtype == other.dtype or not KINDS[self.kind].of_form)
+        )
+
+    def distance(self, other: Fingerprint) -> tuple[int, bool]:
+        """How far one lies that is near: the fewer needs are not of both, the less has to go for both to be covered."""
+        return len(self.needs ^ other.needs), self.dtype != other.dtype
+
+    def joined(self, other: Fingerprint) -> Fingerprint:
+        """The least that covers both of two that are near: `max/float32,tie` and `max/float64,strided,tie` are
+        `max/*,tie`.
+        """
+        needs = self.needs & other.needs
+        return replace(self, dtype=self.dtype if self.dtype == other.dtype else "*", needs=needs, said=tuple(needs))
+
+
+def classes(names: Collection[str]) -> frozenset[str]:
+    """The classes of what inputs have: of `{"nan", "empty"}`, `{"nonfinite", "empty"}`."""
+    return frozenset(_CLASS.get(name, name) for name in names)

@@ -1,0 +1,228 @@
+"""Properties: what the inputs of a Program have beyond the ordinary, and the same Program without one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autotest.compare.fingerprint import VALUES
+from dual_object.program.calls import Input
+from dual_object.program.program import Program
+from dual_object.program.values import Array
+from dual_object.replay.adapter import Adapter
+from dual_object.replay.isolation import waves
+from dual_object.replay.replay import Replay
+from generators import DTYPES, fill_values
+from generators.layouts import expand_values, place_layout
+
+#: What a value can be beyond the ordinary, in the order in which it is suspected.
+CLASSES = tuple(member for members in VALUES.values() for member in members)
+#: From here on an integer may not be held by a float32.
+GREAT = 1 << 24
+#: Where activations bend and numbers are rounded in two ways: halves and integers up to here.
+KINKS = 8
+
+
+def properties(program: Program) -> frozenset[str]:
+    """What the inputs of a Program have beyond the ordinary, such as `{"channels_last", "nan"}`: layouts, classes of
+    values, `empty`, `0-dim`.
+    """
+    names: set[str] = set()
+    for x in program.inputs:
+        names.update(_properties(x))
+    return frozenset(names)
+
+
+def _properties(x: Input) -> Iterator[str]:
+    layout = _layout(x)
+    if layout:
+        yield layout
+    if x.data.ndim == 0:
+        yield "0-dim"
+    if x.data.size == 0:
+        yield "empty"
+        return
+    yield from (name for name in CLASSES if _members(x, [name]).any())
+
+
+def _layout(x: Input) -> str:
+    """The name of an input's layout; empty where it is contiguous, whatever the strides of its dimensions of size 1."""
+    if x.strides is None:
+        return "offset" if x.offset else ""
+    lying = [(stride, size) for stride, size in zip(x.strides, x.data.shape, strict=True) if size > 1]
+    if any(stride == 0 for stride, _ in lying):
+        return "expanded"
+    step = 1
+    for stride, size in sorted(lying):
+        if stride != step:
+            return "strided"
+        step *= size
+    if lying == sorted(lying, reverse=True):
+        return ""
+    channels = x.data.ndim in (4, 5) and x.strides[1] == 1 and lying[-1][0] == x.data.shape[1]
+    return "channels_last" if channels else "transposed"
+
+
+def _mask(x: Input, name: str) -> Array:
+    """Which elements are of a class, such as `nan`; a complex one is judged by its absolute value."""
+    data = x.data
+    kind = data.dtype.kind
+    nothing = np.zeros(data.shape, bool)
+    if kind not in "iufc":
+        return nothing
+    size: Array = np.abs(data.astype(np.complex128 if kind == "c" else np.float64))
+    if kind in "iu":
+        return size > GREAT if name == "huge" else nothing
+    info = _limits(x)
+    mask: Array = nothing
+    if name == "nan":
+        mask = np.isnan(data)
+    elif name == "inf":
+        mask = np.isinf(data)
+    elif name == "huge":
+        mask = np.isfinite(data) & (size >= float(info.max) ** 0.5 * 0.99)
+    elif name == "subnormal":
+        mask = (size > 0) & (size <= float(info.tiny))
+    elif name == "zero":
+        mask = size == 0
+    elif name == "kink":
+        halves = 2 * np.minimum(size, KINKS)  # a float64 twice as great may be none
+        mask = (size <= KINKS) & (size > 0) & (halves == np.floor(halves))
+    elif name == "tie":
+        _, first = np.unique(data, return_index=True)
+        repeated = np.ones(data.size, bool)
+        repeated[first] = False
+        mask = repeated.reshape(data.shape) & np.isfinite(data)
+    return mask
+
+
+def _with(program: Program, change: Callable[[Input], Input]) -> Program:
+    return replace(program, inputs=[change(x) for x in program.inputs])
+
+
+def packed(program: Program) -> Program:
+    """The Program with every input packed, from the start of its memory."""
+    return _with(program, lambda x: replace(x, strides=None, offset=0))
+
+
+def apart(program: Program) -> Program:
+    """The Program with every second element of some memory where inputs were expanded: no two share a place."""
+
+    def lay(x: Input) -> Input:
+        return replace(x, strides=place_layout("strided", x.data.shape).strides) if _layout(x) == "expanded" else x
+
+    return _with(program, lay)
+
+
+def calmed(program: Program, names: Collection[str], trial: int) -> Program:
+    """The Program with ordinary values in place of those of some classes: [nan, 1.5, 2.5] without `nan` may be
+    [2.1, 1.5, 2.5].
+
+    Each trial has other values: of the range of the others, or, every third time, close to what they stand for, so that
+    an op that goes wrong below -3 does so without -inf, too.
+    """
+
+    def calm(x: Input) -> Input:
+        special, every = _members(x, names), _members(x, CLASSES)
+        if not special.any():
+            return x
+        plain = _ordinary(x, x.data[~every], trial)
+        return _replaced(x, special, _beside(x, plain, trial) if trial % 3 == 2 else plain)
+
+    return _with(program, calm)
+
+
+def nearer(program: Program, name: str) -> Program:
+    """The Program with the next class of values in place of one: the greatest for what is not finite; for those 8, 7.5,
+    7 and so on, with their signs, and zero for a subnormal.
+    """
+
+    def lessen(x: Input) -> Input:
+        special = _members(x, VALUES[name])
+        count = int(special.sum())
+        if not count:
+            return x
+        # No two alike: equal values would be a property more.
+        if name == "nonfinite":
+            sizes = np.linspace(0.99, 0.5, count) * float(_limits(x).max)
+        else:
+            sizes = KINKS - np.arange(count) % (2 * KINKS) / 2
+        values = np.zeros(x.data.shape)
+        values[special] = sizes
+        values[_mask(x, "subnormal")] = 0.0
+        return _replaced(x, special, np.copysign(values, _signs(x)))
+
+    return _with(program, lessen)
+
+
+def _members(x: Input, names: Collection[str]) -> Array:
+    """Which elements are of some classes: each is of the first that fits, so that a second huge value is no tie."""
+    found: Array = np.zeros(x.data.shape, bool)
+    rest = np.ones(x.data.shape, bool)
+    for name in CLASSES:
+        mask = _mask(x, name) & rest
+        rest &= ~mask
+        if name in names:
+            found |= mask
+    return found
+
+
+def _limits(x: Input) -> np.finfo[Any]:
+    return np.finfo(np.float32) if x.dtype == "bfloat16" else np.finfo(x.data.dtype)
+
+
+def _signs(x: Input) -> Array:
+    """1 or -1 for each element; of NaN, 1."""
+    return np.where(x.data.real < 0, -1.0, 1.0)
+
+
+def _replaced(x: Input, mask: Array, values: Array) -> Input:
+    """The input with other values where the mask is; elements that share a place in memory share one."""
+    data = np.where(mask, values, x.data).astype(x.data.dtype)
+    if x.strides is not None and 0 in x.strides:
+        data = expand_values(data, x.strides)
+    return replace(x, data=data)
+
+
+def _beside(x: Input, plain: Array, trial: int) -> Array:
+    """For each element an ordinary value close to it, no farther from zero than 8; for NaN, a plain one."""
+    if x.data.dtype.kind not in "fiu":
+        return plain
+    share = fill_values("uniform", (x.seed or 0) + trial, x.data.shape, "float64", 0.8, 0.99)
+    size = np.clip(np.abs(np.nan_to_num(x.data.astype(np.float64), posinf=KINKS, neginf=-KINKS)), 0.25, KINKS)
+    return np.where(np.isnan(x.data), plain, _signs(x) * size * share)
+
+
+def _ordinary(x: Input, others: Array, trial: int = 0) -> Array:
+    """Uniform values in the range of the others; without others, of (0.25, 0.75), where most ops are defined."""
+    integer = DTYPES[x.dtype].category == "integer"
+    low, high = (1, 8) if integer else (0.25, 0.75)
+    if others.size and others.dtype.kind in "iuf":
+        least, greatest = float(others.min()), float(others.max())
+        if least < greatest:
+            low, high = least, greatest + integer
+    return fill_values("uniform", (x.seed or 0) + trial, x.data.shape, x.dtype, low, high)
+
+
+def grown(reference: Adapter, program: Program, size: int | None) -> Program | None:
+    """The Program with something in its empty inputs, or with a dimension for those that have none; None where the
+    reference refuses that.
+
+    `size` 0: shape (0, 3) becomes (2, 3). None: shape () becomes (1,).
+    """
+
+    def grow(x: Input) -> Input:
+        old = tuple(x.data.shape)
+        shape = tuple(2 if length == 0 else length for length in old) if size == 0 else old or (1,)
+        if shape == old:
+            return x
+        data = _ordinary(replace(x, data=np.empty(shape, x.data.dtype)), x.data.reshape(-1))
+        return replace(x, data=data if size == 0 else x.data.reshape(shape), strides=None, offset=0)
+
+    larger = replace(_with(program, grow), cotangents={})
+    if Replay(reference, larger, side="reference").run().ended:
+        return None
+    return replace(larger, cotangents=waves(reference, larger)) if program.cotangents else larger

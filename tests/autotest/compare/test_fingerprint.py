@@ -1,0 +1,102 @@
+"""Fingerprints: what one covers, which classes facts are of, and the least that covers two."""
+
+from __future__ import annotations
+
+import pytest
+
+from autotest.compare.fingerprint import NEEDS, Fingerprint, classes
+from autotest.judge.properties import CLASSES
+from generators.layouts import LAYOUTS
+
+
+def of(short: str) -> Fingerprint:
+    """`kind/op/facts` of eager forward on some target."""
+    return Fingerprint.parse(f"t/eager_forward/{short}")
+
+
+def test_parts() -> None:
+    """Needs are told from how the op was called, and in one order."""
+    found = Fingerprint.parse("oneflow/eager_forward/exception/max/float32,tie,transposed,running_var,dim=,again")
+    assert (found.target, found.phase, found.kind, found.op) == ("oneflow", "eager_forward", "exception", "max")
+    assert (found.dtype, found.needs) == ("float32", {"strided", "tie"})
+    assert found.rest == ("running_var", "dim=", "again")
+    assert str(found) == "oneflow/eager_forward/exception/max/float32,strided,tie,running_var,dim=,again"
+
+
+def test_every_property_has_a_class() -> None:
+    """What inputs can have, and what generators lay out, is of a class."""
+    assert classes({*CLASSES, *LAYOUTS, "empty", "0-dim"} - {"contiguous"}) == set(NEEDS)
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown", "covered"),
+    [
+        # What stands for one another is one class, under its older names too.
+        ("value/max/float32,tie", "value/max/float32,kink", True),
+        ("value/max/float32,zero", "value/max/float32,tie", True),
+        ("value/max/float32,nan", "value/max/float32,nonfinite", True),
+        ("value/max/float32,inf", "value/max/float32,extreme", True),
+        ("value/max/float32,nonfinite", "value/max/float32,extreme", False),
+        ("value/max/float32,extreme", "value/max/float32,nonfinite", False),
+        ("value/max/float32,nan", "value/max/float32,tie", False),
+        ("value/max/float32,special", "value/max/float32,nonfinite,tie", True),
+        ("value/max/float32,special", "value/max/float32,strided", False),
+        ("layout/max/float32,transposed", "layout/max/float32,offset", True),
+        # Expanded memory is strided, and more.
+        ("layout/max/float32,strided", "layout/max/float32,expanded", True),
+        ("layout/max/float32,expanded", "layout/max/float32,strided", False),
+        # What needs less covers what needs more.
+        ("value/max/float32", "value/max/float32,tie", True),
+        ("value/max/float32,tie", "value/max/float32,strided,tie", True),
+        ("value/max/float32,nonfinite", "value/max/float32", False),
+        ("value/max/float32,empty", "value/max/float32,0-dim", False),
+        # The dtype, the op and how it is called count.
+        ("value/max/float32,tie", "value/max/float64,tie", False),
+        ("value/max/*,tie", "value/max/float64,strided,tie", True),
+        ("value/*/float32,tie", "value/min/float32,kink", True),
+        ("exception/max/float32", "exception/max/float32,dim=", False),
+        ("exception/max/float32,dim=", "exception/max/float32,empty,dim=", True),
+        ("exception/max/float32,dim=", "exception/max/float32,dim=,keepdim=", False),
+        ("value/max/float32", "value/max/float32,running_var", False),
+        ("exception/max/*", "exception/max/float32,dim=", True),
+        ("exception/max/*,dim=", "exception/max/float32,keepdim=", False),
+        # Beyond the ordinary a wrong number and one that is none are one kind.
+        ("value/max/float32,nonfinite", "nonfinite/max/float32,nonfinite", True),
+        ("nonfinite/max/float32", "value/max/float32,extreme", True),
+        ("nonfinite/max/float32,tie", "value/max/float32,tie", False),
+        ("value/max/float32", "nonfinite/max/float32", False),
+        ("value/max/float32,nonfinite", "sign/max/float32,nonfinite", False),
+    ],
+)
+def test_covers(entry: str, shown: str, covered: bool) -> None:
+    """An entry covers what needs no less than it does, and nothing else."""
+    assert of(entry).covers(of(shown)) is covered
+
+
+@pytest.mark.parametrize("other", ["t/eager_backward/value/max/float32", "u/eager_forward/value/max/float32"])
+def test_phase_and_target_count(other: str) -> None:
+    """Nothing covers what another target, or the same in another phase, shows."""
+    assert not of("value/*/*").covers(Fingerprint.parse(other))
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown", "joined"),
+    [
+        ("value/max/float32,tie", "value/max/float64,strided,tie", "value/max/*,tie"),
+        ("value/max/float32,zero", "value/max/float32,nonfinite", "value/max/float32"),
+        ("value/max/float32,nonfinite", "nonfinite/max/float64,nonfinite", "value/max/*,nonfinite"),
+        ("exception/max/float32,empty,dim=", "exception/max/float32,dim=", "exception/max/float32,dim="),
+        ("exception/max/float32", "exception/max/float64", None),
+        ("exception/max/float32", "exception/max/float32,dim=", None),
+        ("value/max/float32,nonfinite", "nonfinite/max/float32,tie", None),
+        ("value/max/float32", "value/min/float32", None),
+    ],
+)
+def test_joined(entry: str, shown: str, joined: str | None) -> None:
+    """What differs in dtype and needs alone is near; one that covers both is the least."""
+    assert of(entry).near(of(shown)) is (joined is not None)
+    if joined is not None:
+        wide = of(entry).joined(of(shown))
+        assert wide == of(joined)
+        assert wide.covers(of(entry))
+        assert wide.covers(of(shown))
