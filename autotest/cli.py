@@ -320,6 +320,27 @@ def merge(folders: tuple[Path, ...], report: Path) -> None:
     sys.exit(status)
 
 
+@main.command()
+@click.argument("ops", nargs=-1, metavar="[OP]...")
+@run_option("report", type=_PATH, help="The report folder (its latest run), or one run in it.")
+@click.option("--never", is_flag=True, help="Only what was never reached.")
+@click.option("--json", "as_json", is_flag=True, help="All of it for programs, with the counts of every cell.")
+def coverage(ops: tuple[str, ...], report: Path, never: bool, as_json: bool) -> None:
+    """Tell which dtypes, ranks, layouts, values and phases the tensors of each OP, or of all, have reached in a run.
+
+    What was never reached, what PyTorch refused, and what the target says that it does not support, is told beside.
+    """
+    from autotest.commands.coverage import Form, coverage_text
+
+    if never and as_json:
+        raise click.UsageError("--never and --json are two forms of the same: give one of them")
+    screen = _screen()
+    with _refusals():
+        form: Form = "never" if never else "json" if as_json else "all"
+        text = coverage_text(report, ops, form, width=screen["width"], encoding=screen["encoding"])
+    click.echo(text)
+
+
 @main.command("diff")
 @click.argument("before", metavar="RUN_A", type=_PATH)
 @click.argument("after", metavar="RUN_B", type=_PATH)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reports.annotations import append_step_summary, github_annotations
+    from reports.argument_space import REACHED_COUNTS, ArgumentSpace
+    from reports.argument_space_text import never_text, space_text
     from reports.difference import RunDifference, compare_runs
     from reports.difference_page import difference_html
     from reports.difference_text import render_difference
@@ -49,6 +51,8 @@ _HOMES = {
         "append_step_summary",
         "github_annotations",
     ),
+    "reports.argument_space": ("REACHED_COUNTS", "ArgumentSpace"),
+    "reports.argument_space_text": ("never_text", "space_text"),
     "reports.difference": ("RunDifference", "compare_runs"),
     "reports.difference_page": ("difference_html",),
     "reports.difference_text": ("render_difference",),
@@ -114,7 +118,9 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "REACHED_COUNTS",
     "RED_LEVELS",
+    "ArgumentSpace",
     "Cell",
     "Damage",
     "Divergence",
@@ -150,6 +156,7 @@ __all__ = [
     "load_status",
     "markdown_text",
     "merge_runs",
+    "never_text",
     "plan_run",
     "prune_runs",
     "read_run",
@@ -160,6 +167,7 @@ __all__ = [
     "save_site",
     "save_status",
     "save_summary",
+    "space_text",
     "summarize",
     "worst_errors",
 ]

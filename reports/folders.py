@@ -66,7 +66,8 @@ def resolve_run(folder: Path) -> Path:
 
 
 def save_summary(run_folder: Path, summary: Summary) -> Path:
-    """Write summary.json into a run folder and a copy into the report folder around it; return the first.
+    """Write summary.json into a run folder and a copy into the report folder around it; return the first. Beside it
+    lies coverage.json: what the tensors of each op have reached.
 
     Each file is replaced at once, so that no reader sees half of it. Raises RecordError where it cannot be
     written.
@@ -74,6 +75,8 @@ def save_summary(run_folder: Path, summary: Summary) -> Path:
     text = encode(summary.to_json(), "summary.json") + "\n"
     path = run_folder / "summary.json"
     replace_text(path, text)
+    if summary.space.ops:
+        replace_text(run_folder / "coverage.json", encode(summary.space.to_json(), "coverage.json") + "\n")
     parent = run_folder.resolve().parent
     if parent.name == "runs":
         replace_text(parent.parent / "summary.json", text)

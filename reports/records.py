@@ -125,6 +125,10 @@ class RecordWriter:
             }
         )
 
+    def reached(self, test: str, reached: Mapping[str, object]) -> None:
+        """Record what the cases of a test have reached: how many were laid out, and tensors by op and cell."""
+        self.write({"type": "reached", "test": test, **reached})
+
     def left_out(self, test: str, key: str, reason: str) -> None:
         """Record that a laid-out case has started in vain, and why: there is no such case."""
         self.write({"type": "left_out", "test": test, "key": key, "reason": reason})

@@ -23,6 +23,10 @@ BLAMES = ("target", "reference", "ill_conditioned", "nondeterministic", "undecid
 #: What is told of the element that shows it best.
 BLAME_FIELDS = {"index", "reference", "target", "exact", "reference_ulp", "target_ulp"}
 
+#: How many levels a cell of an argument space has, and how many counts.
+CELL_LEVELS, CELL_COUNTS = 4, 6
+LAID_OUT_FIELDS = {"cases", "refused", "pairs", "covered"}
+
 
 def fault_of(record: object) -> str | None:
     """Return why `record`, decoded from JSON, is not a record, or None where it is one."""
@@ -194,6 +198,24 @@ def _is_blame(value: Any) -> bool:
     return worst is None or (isinstance(worst, dict) and worst.keys() >= BLAME_FIELDS)
 
 
+def _is_counts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == CELL_COUNTS and all(_is_whole(count) for count in value)
+
+
+def _is_groups(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(group, dict)
+        and _is_texts(group.get("ops"))
+        and isinstance(group.get("cells"), dict)
+        and all(len(cell.split(" ")) == CELL_LEVELS and _is_counts(counts) for cell, counts in group["cells"].items())
+        for group in value
+    )
+
+
+def _is_laid_out(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == LAID_OUT_FIELDS and all(map(_is_whole, value.values()))
+
+
 _TEXT = (_is_text, "a string")
 _TEXT_OR_NONE = (_is_text_or_none, "a string or null")
 _WHOLE = (_is_whole, "an integer")
@@ -233,6 +255,12 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "time": _TIME_OR_NONE,
     },
     "left_out": {"test": _TEXT, "key": _TEXT, "reason": _TEXT, "time": _TIME_OR_NONE},
+    "reached": {
+        "test": _TEXT,
+        "laid_out": (_is_laid_out, f"an object of the integers {', '.join(sorted(LAID_OUT_FIELDS))}"),
+        "groups": (_is_groups, "a list of objects with ops and cells: four levels, and six integers for each"),
+        "time": _TIME_OR_NONE,
+    },
     "test": {
         "test": _TEXT,
         "seconds": _NUMBER,

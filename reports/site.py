@@ -32,9 +32,8 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
         for finding in findings(summary.all_divergences):
             text = script_call("autotest.detail", detail_data(finding, summary))
             (data / "divergences" / f"{finding.first.id}.js").write_text(text, encoding="ascii")
-        (data / "coverage.js").write_text(
-            script_call("autotest.coverage", summary.coverage.to_json()), encoding="ascii"
-        )
+        coverage = {**summary.coverage.to_json(), "space": summary.space.to_page()}
+        (data / "coverage.js").write_text(script_call("autotest.coverage", coverage), encoding="ascii")
     except OSError as error:
         raise unwritable(data, str(error.strerror)) from error
     run = run_folder.resolve()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
+from reports.argument_space import ArgumentSpace
 from reports.coverage import Coverage
 from reports.doubts import OpDoubts
 from reports.literals import literal_path
@@ -225,6 +226,7 @@ class Summary:
     doubts: tuple[OpDoubts, ...]
     tolerances: tuple[Needed, ...]
     loose: tuple[str, ...]
+    space: ArgumentSpace = field(default_factory=ArgumentSpace)
     #: Cases that were compared without the values that depend on random numbers.
     random: int = 0
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -303,6 +305,7 @@ class Summary:
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
             "doubts": [row.to_json() for row in self.doubts],
             "loose": list(self.loose),
+            "laid_out": asdict(self.space.laid_out),
             "matrix": self.matrix.to_json(),
             **({"repros": {id_: repro.words for id_, repro in self.repros.items()}} if self.repros else {}),
         }

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from reports.argument_space import ArgumentSpaceTally
 from reports.coverage import CoverageTally
 from reports.doubts import DoubtTally
 from reports.kinds import severity
@@ -123,6 +124,7 @@ class _Tally:
         self._stops: dict[str, None] = {}
         self._matrix = MatrixTally()
         self._coverage = CoverageTally()
+        self._space = ArgumentSpaceTally()
         self._doubts = DoubtTally()
         self._tolerances = ToleranceTally()
 
@@ -144,6 +146,9 @@ class _Tally:
                 self._end(record)
         elif kind == "left_out":
             self._running.pop((path, record["test"], record["key"]), None)
+        elif kind == "reached":
+            if first:
+                self._space.take(record)
         elif kind == "test":
             self._test(path, record)
         elif kind == "fault":
@@ -338,6 +343,7 @@ class _Tally:
             lines=dict(sorted(self._lines.items())),
             matrix=self._matrix.matrix(),
             coverage=self._coverage.coverage(),
+            space=self._space.space(),
             doubts=self._doubts.doubts(),
             tolerances=self._tolerances.needed(),
             loose=self._tolerances.warnings(),

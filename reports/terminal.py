@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from reports.argument_space_text import pairs_words
 from reports.evidence import blame_line, program_parts, worst_table
 from reports.grid import matrix_table
 from reports.kinds import severity
@@ -134,6 +135,10 @@ class _Page:
             )
         elif graph.off:
             table.add_row("graph verified", "off", "")
+        laid_out = summary.space.laid_out
+        if laid_out.cases:
+            pairs = pairs_words(laid_out)
+            table.add_row("laid out", f"{laid_out.cases:,}", f"cases; {pairs}" if pairs else "cases")
         if summary.random:
             table.add_row("random", f"{summary.random:,}", "cases, compared without random values")
         if summary.stricter:

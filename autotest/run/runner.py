@@ -25,6 +25,7 @@ from autotest.judge.survey import Survey
 from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import reason_of
+from autotest.run.reached import Reached
 from autotest.run.regressions import Memory, Recollection
 from autotest.run.replayers import Answers, InlineReplayer, Replayer, WorkerReplayer
 from autotest.run.results import Verdicts
@@ -99,6 +100,7 @@ class TestRun:
         self._lacking: set[str] = set()
         self._rejections: list[Rejection] = []
         self._refused: RejectionError | None = None
+        self._reached = Reached()
         memory = Memory(run.root, run.target) if run.memory and run.root is not None else None
         self._recollection = Recollection(memory, f"{nodeid} {key}", self.drawer)
 
@@ -113,6 +115,9 @@ class TestRun:
         except (pytest.skip.Exception, SkipTest):
             if not (self.verdicts.rows or self.verdicts.excused):  # what has diverged is not skipped
                 raise
+        finally:
+            if self.session.writer is not None:
+                self.session.writer.reached(self.nodeid, self._reached.record(self.drawer.design))
         self._conclude()
 
     @property
@@ -295,6 +300,7 @@ class TestRun:
         drawn = line.replayer.draw(self.drawer, index, LAID)
         self.session.drawn = drawn.program
         if isinstance(drawn, Rejection):
+            self._reached.refused(drawn.program)
             reason = drawn.reason
         elif self.drawer.repeated():
             reason = "it is an earlier one again"
@@ -311,6 +317,7 @@ class TestRun:
         if not remembered:
             self._rejections.append(rejection)
         program = rejection.program
+        self._reached.refused(program)
         divergences: list[Divergence] = []
         sampled = remembered or len(self._rejections) <= REFUSED_SAMPLE
         if sampled and program.calls and program.calls[-1].raises:
@@ -360,6 +367,7 @@ class TestRun:
         case = judgement.case
         self._sparing.note(judgement)
         self._recollection.met(case.key, case.program)
+        self._reached.judged(judgement, laid_out=self.drawer.place(case.key)[1] == LAID)
         self.verdicts.write(
             case.key,
             judgement.verdict,

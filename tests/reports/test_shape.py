@@ -27,6 +27,37 @@ SHRUNK = {
 BLAME = {"type": "blame", "test": "t", "fingerprint": "f", "blame": {"verdict": "target", "reason": "r", "worst": None}}
 ELEMENT = {"index": [0], "reference": 1.0, "target": "nan", "exact": 1.0, "reference_ulp": 0.0, "target_ulp": None}
 
+REACHED = {
+    "type": "reached",
+    "test": "t",
+    "laid_out": {"cases": 1, "refused": 0, "pairs": 0, "covered": 0},
+    "groups": [{"ops": ["relu"], "cells": {"float32 2 contiguous nan": [1, 0, 0, 0, 0, 0]}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        (
+            {"laid_out": {"cases": 1}},
+            "laid_out={'cases': 1}, but should be an object of the integers cases, covered, pairs, refused",
+        ),
+        (
+            {"groups": [{"ops": [], "cells": {"float32 2": [0] * 6}}]},
+            "groups=[{'ops': [], 'cells': {'float32 2': [0, 0, 0, 0, 0, 0]}}], "
+            "but should be a list of objects with ops and cells: four levels, and six integers for each",
+        ),
+        (
+            {"groups": [{"ops": [], "cells": {"a b c d": [1.5]}}]},
+            "groups=[{'ops': [], 'cells': {'a b c d': [1.5]}}], "
+            "but should be a list of objects with ops and cells: four levels, and six integers for each",
+        ),
+    ],
+)
+def test_bad_cells(fields, fault):
+    """A cell has as many levels and counts as the report reads."""
+    assert fault_of({**REACHED, **fields}) == fault
+
 
 def test_good_records(header, case, ended, row, evidence, element):
     """Records as the writers make them have no fault."""
@@ -51,11 +82,12 @@ def test_good_records(header, case, ended, row, evidence, element):
         ended(),
         {**ended(), "line": None},
         {"type": "remembered", "test": "t", "aligned": 2, "problems": ["damaged"]},
+        REACHED,
         SHRUNK,
         {**SHRUNK, "shrunk": {**SHRUNK["shrunk"], "program": None, "note": "spent", "calls": None, "elements": None}},
     )
     records += (BLAME, {**BLAME, "blame": {"verdict": "not judged", "reason": "r", "worst": ELEMENT}})
-    assert [fault_of(record) for record in records] == [None] * 13
+    assert [fault_of(record) for record in records] == [None] * 14
 
 
 @pytest.mark.parametrize("change", [{"verdict": "nobody"}, {"reason": None}, {"worst": {"index": [0]}}])
@@ -101,12 +133,12 @@ def test_damaged_shrunk(change):
         ({"divergences": [3]}, "divergences[0]=3, but should be an object"),
         (
             {"type": "begin"},
-            "type='begin', but should be one of run, target, surface, start, end, test, "
+            "type='begin', but should be one of run, target, surface, start, end, left_out, reached, test, "
             "stop, tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"type": []},
-            "type=[], but should be one of run, target, surface, start, end, test, "
+            "type=[], but should be one of run, target, surface, start, end, left_out, reached, test, "
             "stop, tolerance, shrunk, blame, remembered, fault",
         ),
         (

@@ -83,7 +83,8 @@ def test_files_of_the_latest_run(made):
             path = page.parent / data_of(page)["base"] / "divergences" / f"{listed['id']}.js"
             assert detail_of(path)["fingerprint"] == listed["fingerprint"]
     coverage = detail_of(run / "report" / "coverage.js", "autotest.coverage")
-    assert coverage == summarize(read_run(run)).coverage.to_json()
+    summary = summarize(read_run(run))
+    assert coverage == {**summary.coverage.to_json(), "space": summary.space.to_page()}
 
 
 def test_data_files_of_an_earlier_report_go(made):

@@ -1,8 +1,9 @@
-// The view of coverage: which ops were checked with which dtypes, and which were not touched. Its file is read when the
-// view is first opened.
+// The view of coverage: what of their argument space the ops have reached, with which dtypes they were checked, and
+// which were not touched. Its file is read when the view is first opened.
 
 import { byId, code, el, failure, folded, list, paragraph, svg, wideTable } from "./elements.js";
 import { matchName, matchWords } from "./matching.js";
+import { spaceParts } from "./space.js";
 import { counted, spaced, whole } from "./words.js";
 
 const KEY = "coverage";
@@ -15,6 +16,8 @@ export class Coverage {
   #files;
   #view = byId("view-coverage");
   #isLoading = false;
+  // The ops whose cells are shown.
+  #opened = new Set();
 
   constructor({ run, navigation, form, paging, files }) {
     this.#run = run;
@@ -40,7 +43,7 @@ export class Coverage {
     });
   }
 
-  #content({ phases, ops, registry, untested }, filters) {
+  #content({ phases, ops, registry, untested, space }, filters) {
     const hasWords = matchWords(filters.text);
     const hasOp = matchName(filters.op, this.#run.names.op);
     const isWanted = (op, dtype) => hasOp(op) && hasWords(() => `${op} ${dtype}`.toLowerCase());
@@ -57,10 +60,22 @@ export class Coverage {
     return [
       ...(registry ? registryParts(registry, this.#run.target, hasWords) : []),
       ...(untested?.length ? untestedParts(untested, this.#run.target, hasWords) : []),
+      ...this.#space(space, (op) => hasOp(op) && hasWords(() => op.toLowerCase())),
       el("h2", {}, caption),
       shown.length ? wideTable(caption, head, bodies) : paragraph("say", nothing),
       more,
     ].filter(Boolean);
+  }
+
+  #space(space, isWanted) {
+    const wanted = space.ops.filter(([op]) => isWanted(op));
+    if (!wanted.length) return [];
+    const flip = (op) => {
+      if (!this.#opened.delete(op)) this.#opened.add(op);
+      this.#navigation.redraw();
+    };
+    const [shown, more] = this.#paging.page(wanted, (op) => op);
+    return [...spaceParts(space, shown, this.#opened, flip), more];
   }
 }
 

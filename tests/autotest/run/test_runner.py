@@ -119,6 +119,39 @@ class Body:
         return self._other(x) if self.drawn == self._at else torch.square(x)
 
 
+def test_what_was_reached_is_recorded_at_the_end(run: Run, target: FakeTarget, tmp_path: Path) -> None:
+    """A test that has ended, whatever it came to, has one record of the cells of its cases and refused draws."""
+    target.answers = {"neg": wrong}
+    run(Body(1, lambda x: torch.neg(torch.linalg.cholesky(x))), 2)
+    run(Body(1, torch.neg), 2, DivergenceError)
+    run(Body(1, lambda x: 1 / 0), 3, ZeroDivisionError)
+    found = []
+    for number in range(3):
+        [record] = [line for _, line in read_run(tmp_path / f"run{number}").lines() if line["type"] == "reached"]
+        sums = [
+            (group["ops"], [sum(counts) for counts in zip(*group["cells"].values(), strict=True)])
+            for group in record["groups"]
+        ]
+        found.append((record["test"], record["laid_out"]["cases"], sums))
+    square, neg = (["square"], [1, 1, 0, 0, 0, 0]), (["neg"], [1, 1, 0, 0, 0, 0])
+    refused = (["cholesky"], [0, 0, 0, 0, 1, 0])
+    name = "test_a.py::test_b"
+    assert found == [
+        (name, 0, [refused, (["square"], [2, 2, 0, 0, 0, 0])]),
+        (name, 0, [square, neg]),
+        (name, 0, [square]),
+    ]
+
+
+def test_laid_out_cases_are_counted(run: Run, tmp_path: Path) -> None:
+    """Of the record of what was reached, laid-out cases are those that stand."""
+    run(lambda: torch.square(random_tensor(ndim=1, dim0=3, dtype="float32")), 1, inputs="standard")
+    lines = [line for _, line in read_run(tmp_path / "run0").lines()]
+    [record] = [line for line in lines if line["type"] == "reached"]
+    ends = [line for line in lines if line["type"] == "end" and "@laid" in line["key"]]
+    assert record["laid_out"]["cases"] == len(ends) > 5
+
+
 @pytest.mark.parametrize("n", [1, CHUNK, CHUNK + 1, 2 * CHUNK + 3])
 def test_each_case_has_one_verdict(run: Run, target: FakeTarget, n: int) -> None:
     """Cases are judged in order, chunk by chunk, and every answer is waited for."""

@@ -289,4 +289,5 @@ def sample_coverage() -> Data:
         ],
         "registry": {"names": ["abs", "add_n", "conv2d", HOSTILE], "touched": ["add_n"]},
         "untested": ["cholesky_inverse", HOSTILE],
+        "space": {"axes": {}, "counts": [], "ops": []},
     }

@@ -92,6 +92,43 @@ def test_coverage_is_lazy(view, page_file):
     assert table(watched.page, "coverage") == ["matmul\tfloat64\t3\t3\t-\t-"]
 
 
+def test_argument_space(view, write):
+    """An op tells how many levels of each axis it has reached, and opens to its cells."""
+    axes = {"dtype": ["float32", "bool"], "rank": ["0", "2"], "layout": ["contiguous"], "values": ["ordinary", "nan"]}
+    counts = ["eager_forward", "eager_backward", "graph_forward", "graph_backward", "refused", "unsupported"]
+    cells = [[0, 1, 0, [0], 7, 5, 2, 0, 0, 0], [0, 1, 0, [0, 1], 1, 0, 0, 0, 0, 0], [1, 0, 0, [0], 0, 0, 0, 0, 3, 0]]
+    laid_out = {"cases": 41, "refused": 1, "pairs": 1000, "covered": 999}
+    none = {"cases": 0, "refused": 0, "pairs": 0, "covered": 0}
+    space = {"axes": axes, "counts": counts, "ops": [["relu", 2, laid_out, cells], ["arange", 1, none, []]]}
+    coverage = {"phases": [], "ops": [], "registry": None, "untested": None, "space": space}
+    watched = view(write(coverage=coverage), "#view=coverage", width=640)
+    page = watched.page
+    page.locator("#view-coverage table").first.wait_for()
+    assert table(page, "coverage") == [
+        "relu\t2\t1 of 1\t1 of 1\t1 of 1\t2 of 2\t3 of 4\t41\t999 of 1,000",
+        "arange\t1\t-\t-\t-\t-\t-\t0\t-",
+    ]
+    assert page.locator("#view-coverage td[title='never: graph backward']").inner_text() == "3 of 4"
+    assert page.locator("#view-coverage td[title='PyTorch refuses: bool']").inner_text() == "1 of 1"
+    page.locator("#view-coverage button", has_text="relu").click()
+    assert page.locator("#view-coverage .cells h4").all_inner_texts() == [
+        "dtype by rank", "dtype by layout", "dtype by values",
+    ]  # fmt: skip
+    maps = [row.split("\t") for row in page.locator("#view-coverage .cells tbody tr").all_inner_texts()]
+    assert maps == [
+        ["float32", "-", "8"], ["bool", "refused", "-"],
+        ["float32", "8"], ["bool", "refused"],
+        ["float32", "8", "1"], ["bool", "refused", "-"],
+    ]  # fmt: skip
+    assert page.locator("#view-coverage .cells span[title]").first.get_attribute("title") == (
+        "8 tensors: eager forward 8, eager backward 5, graph forward 2, graph backward 0"
+    )
+    assert page.evaluate(WIDTH) <= 640
+    page.locator("#view-coverage button", has_text="relu").click()
+    assert page.locator("#view-coverage .cells").count() == 0
+    assert watched.errors == []
+
+
 def test_coverage_file_missing(view, page_file):
     """Without its file the coverage view names the file."""
     (page_file.parent / "report" / "coverage.js").unlink()
