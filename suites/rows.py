@@ -50,6 +50,59 @@ def real(low: float, high: float) -> float:
     return random(low, high).to(float).value()
 
 
+def flag() -> bool:
+    """False or True."""
+    return random_bool().value()
+
+
+def pick(*choices: Any) -> Any:
+    """One of these values, ordinarily the first."""
+    return oneof(*choices).value()
+
+
+def each(ndim: int, *choices: Any) -> Any:
+    """An argument that is one number or one for each of `ndim` dimensions: of the choices 2 and (1, 3) the second is
+    (1, 3, 1) for three dimensions. `nothing()` leaves it out.
+    """
+    return oneof(*(per_dimension(ndim, choice) if isinstance(choice, tuple) else choice for choice in choices))
+
+
+def per_dimension(ndim: int, choice: Any) -> tuple[Any, ...]:
+    """A number as so many, (1, 3) as (1, 3, 1) for three dimensions."""
+    parts = choice if isinstance(choice, tuple) else (choice,)
+    return tuple(parts[axis % len(parts)] for axis in range(ndim))
+
+
+def rank(*ranks: int) -> int:
+    """How many dimensions: of 0 to 5, ordinarily 3, or of these, ordinarily the first."""
+    return pick(*(ranks or (3, 0, 1, 2, 4, 5)))
+
+
+def axis(ndim: int) -> int:
+    """Each dimension of a tensor of `ndim`, counted from its start or its end."""
+    return _wrapped(pick(1, 0, 2, 3, 4) - 5 * flag(), ndim)
+
+
+def axes(ndim: int) -> Any:
+    """One dimension of a tensor of `ndim`, or several, in any order, or `()`."""
+    chosen = pick((0, 1), 1, -1, (-1,), (0, 2), (-1, -3), (2, 0, 1, 4, 3), ())
+    if isinstance(chosen, int):
+        return _wrapped(chosen, ndim)
+    places = {place % max(ndim, 1): _wrapped(place, ndim) for place in chosen}
+    return tuple(places.values())
+
+
+def leading(dim: Any) -> int:
+    """The first of some dimensions, of none the last."""
+    return dim if isinstance(dim, int) else [*dim, -1][0]
+
+
+def _wrapped(place: int, ndim: int) -> int:
+    """A dimension that a tensor of `ndim` has, counted from the same end; a tensor without any takes 0 and -1."""
+    count = max(ndim, 1)
+    return place % count - count * (place < 0)
+
+
 def tensor(*sizes: Any, low: Any = -1, high: Any = 1, dtype: Any = None, **named: Any) -> Any:
     """A tensor of these sizes with values of [low, high), on the case's device; the rest is as for `random_tensor`."""
     dims = {f"dim{axis}": value for axis, value in enumerate(sizes)}
@@ -72,9 +125,21 @@ def shape(ndim: int, high: int = 5) -> tuple[Any, ...]:
     return tuple(size(1, high) for _ in range(ndim))
 
 
-def values(low: float, high: float, ndim: int = 2, **named: Any) -> Callable[[], Args]:
-    """Draws one tensor with values of [low, high); the rest is as for `random_tensor`."""
-    return lambda: args(tensor(*shape(ndim), low=low, high=high, **named))
+def sizes(ndim: int, dim: int = -1) -> tuple[int, ...]:
+    """Sizes of `ndim` dimensions: `dim`, along which an op works, and one beside it are a `size()`, the others small.
+
+    Both are drawn whatever `ndim` is, so that a design has as many factors for each rank.
+    """
+    corners = [size(1, 4).value(), size(1, 4).value()]
+    drawn = [1 + random(0, 1 << 20).to(int).value() % 3 for _ in range(ndim)]  # of so wide a range: no factor
+    for offset in range(min(ndim, 2)):
+        drawn[(dim - offset) % ndim] = corners[offset]
+    return tuple(drawn)
+
+
+def values(low: float, high: float, ndim: int | None = None, **named: Any) -> Callable[[], Args]:
+    """Draws one tensor of any rank with values of [low, high); the rest is as for `random_tensor`."""
+    return lambda: args(tensor(*(sizes(rank()) if ndim is None else shape(ndim)), low=low, high=high, **named))
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,97 @@
 
 from __future__ import annotations
 
-from rows import Layer, Op, args, layers, main_forms, ops, other_forms, real, shape, size, tensor, whole
+from rows import (
+    Layer,
+    Op,
+    args,
+    axis,
+    flag,
+    layers,
+    main_forms,
+    ops,
+    other_forms,
+    pick,
+    rank,
+    real,
+    shape,
+    size,
+    sizes,
+    tensor,
+    whole,
+)
 
-from autotest import autotest, oneof, torch
+from autotest import autotest, torch
 
 
 def wide(*more, **named):
     """Draws a tensor on both sides of zero."""
-    return lambda: args(tensor(*shape(2), low=-5, high=5), *more, **named)
+    return lambda: args(tensor(*sizes(rank()), low=-5, high=5), *more, **named)
 
 
-def layer(*built, **named):
-    """Draws a layer with these arguments, and its input."""
-    return lambda: (args(*built, **named), args(tensor(*shape(2), low=-5, high=5)))
+def given(*drawn, **named):
+    """Draws a tensor on both sides of zero, and arguments of which each is one of its choices."""
+
+    def draw():
+        more, options = [pick(*choices) for choices in drawn], {key: pick(*choices) for key, choices in named.items()}
+        return args(tensor(*sizes(rank()), low=-5, high=5), *more, **options)
+
+    return draw
+
+
+def layer(**named):
+    """Draws a layer, of whose arguments each is one of its choices, and its input."""
+
+    def draw():
+        options = {key: pick(*choices) for key, choices in named.items()}
+        return args(**options), args(tensor(*sizes(rank()), low=-5, high=5))
+
+    return draw
+
+
+def overwriting(**named):
+    """As `layer`, of a layer that may overwrite its input."""
+
+    def draw():
+        options = {key: pick(*choices) for key, choices in named.items()}
+        return args(**options, inplace=flag()), args(tensor(*sizes(rank()), low=-5, high=5) * 2)
+
+    return draw
 
 
 def along():
     """Draws a tensor and one of its dimensions."""
-    return args(tensor(*shape(3), low=-4, high=4), whole(-3, 3))
+    ndim = rank()
+    dim = axis(ndim)
+    return args(tensor(*sizes(ndim, dim), low=-4, high=4), dim)
+
+
+def along_layer():
+    """Draws the layer for `along`."""
+    x, dim = along().args
+    return args(dim=dim), args(x)
+
+
+def halved():
+    """Draws a tensor with an even size, and the dimension that has it."""
+    ndim = rank(2, 1, 3, 5)
+    dim = axis(ndim)
+    drawn = [*sizes(ndim, dim - 1)]
+    drawn[dim] = 4
+    return args(tensor(*drawn, low=-4, high=4), dim)
+
+
+def halved_layer():
+    """Draws the layer for `halved`."""
+    x, dim = halved().args
+    return args(dim=dim), args(x)
 
 
 def channels():
-    """Draws a tensor of four dimensions and a slope for each channel, or one for all."""
-    count = whole(1, 5)
-    return args(tensor(size(), count, size(), size()), tensor(oneof(1, count).value(), low=0.1))
+    """Draws a tensor of two dimensions to five and a slope for each channel, or one for all."""
+    ndim, count, one = rank(4, 2, 3, 5), whole(1, 5), flag()
+    x = tensor(size(), count, *(size(), 2, 2)[: ndim - 2])
+    return args(x, tensor(1 if one else count, low=0.1))
 
 
 def shape_alone(result):
@@ -41,33 +108,34 @@ ROWS = (
     *ops("softshrink hardshrink logsigmoid", wide(), "F"),
     *ops("relu relu6 selu celu elu leaky_relu hardtanh silu mish hardswish", wide(inplace=False), "F", variant="named"),
     Op("relu", lambda: args(tensor(*shape(2)) * 2, inplace=True), "F", variant="inplace"),
-    Op("gelu", wide(approximate="tanh"), "F", variant="tanh"),
-    *ops("elu celu", wide(0.7), "F", variant="alpha"),
-    *ops("elu celu", wide(alpha=0.7), "F", variant="alpha_named"),
-    *ops("leaky_relu", wide(0.2), "F", variant="slope"),
-    *ops("hardtanh", wide(-1.5, 2.0), "F", variant="range"),
-    *ops("softplus", wide(2, 10), "F", variant="beta"),
-    *ops("softshrink hardshrink", wide(0.7), "F", variant="lambd"),
-    *ops("threshold", wide(0.5, -1.0), "torch F"),
-    *ops("glu", lambda: args(tensor(size(), 4), oneof(-1, 1)), "F"),
+    Op("gelu", given(approximate=("tanh", "none")), "F", variant="tanh"),
+    *ops("elu celu", given((0.7, 2.0, 0.1, 1)), "F", variant="alpha"),
+    *ops("elu celu", given(alpha=(0.7, 2.0)), "F", variant="alpha_named"),
+    *ops("leaky_relu", given((0.2, 0.0, -0.5, 1, 2.0)), "F", variant="slope"),
+    *ops("hardtanh", given((-1.5, 0, -3), (2.0, 1, 0.5)), "F", variant="range"),
+    *ops("softplus", given((2, 1, 0.5), (10, 20, 1, -1)), "F", variant="beta"),
+    *ops("softshrink hardshrink", given((0.7, 0, 3.0)), "F", variant="lambd"),
+    *ops("threshold", given((0.5, 0, -2.0), (-1.0, 0, 3)), "torch F"),
+    *ops("glu", halved, "F"),
     *ops("glu", lambda: args(tensor(size(), 4)), "F", variant="default"),
     *ops("prelu", channels, "F"),
     *ops("softmax log_softmax", along, "torch Tensor F", keywords="input dim"),
-    *ops("softmax", lambda: args(*along().args, dtype=torch.float64), "F", variant="dtype"),
+    *ops("softmax", lambda: args(*along().args, dtype=pick(torch.float64, torch.float32)), "F", variant="dtype"),
     Op("gumbel_softmax", lambda: args(tensor(size(), 4), dim=1), "F", then=shape_alone),
-    *layers("ReLU ReLU6 GELU SiLU Mish SELU CELU ELU LeakyReLU Hardtanh Hardswish", layer()),
-    *layers("Hardsigmoid Softplus Softsign Softshrink Hardshrink LogSigmoid", layer()),
+    *layers("ReLU ReLU6 SiLU Mish SELU CELU ELU LeakyReLU Hardtanh Hardswish Hardsigmoid", overwriting()),
+    Layer("GELU", layer(approximate=("none", "tanh"))),
+    *layers("Softplus Softsign Softshrink Hardshrink LogSigmoid", layer()),
     *layers("Sigmoid Tanh", layer()),
-    *layers("Softmax LogSoftmax", layer(dim=1)),
-    *layers("CELU ELU Softshrink Hardshrink", layer(0.7), variant="alpha"),
-    Layer("LeakyReLU", layer(negative_slope=0.2), variant="slope"),
-    Layer("Hardtanh", layer(min_val=-1.5, max_val=2.0), variant="range"),
-    Layer("Softplus", layer(beta=2), variant="beta"),
-    Layer("Threshold", layer(0.5, -1.0)),
-    Layer("GLU", lambda: (args(dim=1), args(tensor(size(), 4)))),
+    *layers("Softmax LogSoftmax", along_layer),
+    *layers("CELU ELU", overwriting(alpha=(0.7, 2.0, 0.1)), variant="alpha"),
+    *layers("Softshrink Hardshrink", layer(lambd=(0.7, 0, 3.0)), variant="alpha"),
+    Layer("LeakyReLU", overwriting(negative_slope=(0.2, 0.0, 2.0)), variant="slope"),
+    Layer("Hardtanh", overwriting(min_val=(-1.5, 0, -3), max_val=(2.0, 1, 0.5)), variant="range"),
+    Layer("Softplus", layer(beta=(2, 1, 0.5), threshold=(20, 1, 10)), variant="beta"),
+    Layer("Threshold", overwriting(threshold=(0.5, 0, -2.0), value=(-1.0, 0, 3))),
+    Layer("GLU", halved_layer),
     Layer("PReLU", lambda: (args(num_parameters=3, init=0.1), args(tensor(size(), 3, size(), size())))),
     Layer("PReLU", lambda: (args(), args(tensor(*shape(2)))), variant="default"),
-    Op("softmax", lambda: args(tensor(size()), 0), "torch", variant="1d"),
 )
 
 

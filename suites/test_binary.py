@@ -4,36 +4,49 @@ from __future__ import annotations
 
 import pytest
 from forms import forms
-from rows import Op, args, main_forms, ops, other_forms, real, shape, size, tensor
+from rows import Op, args, main_forms, ops, other_forms, pick, rank, real, shape, size, sizes, tensor
 
 from autotest import autotest, oneof
 
 
-def broadcast(low=-2, high=2, low_y=None, high_y=None, requires_grad=None):
-    """Draws two tensors; each size of the second is that of the first or 1."""
+def broadcasting():
+    """Draws the sizes of two tensors of up to five dimensions that broadcast: one has fewer of them, or sizes of 1."""
+    ndim, how = rank(2, 0, 1, 3, 5), pick("same", "row", "column", "fewer", "number", "outer")
+    drawn = sizes(ndim)
+    other = {"same": drawn, "row": (1, *drawn[1:])[:ndim], "column": (*drawn[:-1], 1)[:ndim]}
+    other |= {"fewer": drawn[1:], "number": (), "outer": (*drawn[:-1], 1)[:ndim]}
+    one = (1, *drawn[1:])[:ndim] if how == "outer" else drawn
+    swapped = oneof(False, True, possibility=[0.8, 0.2]).value()  # in place the first one must be the greater
+    return (other[how], one) if swapped else (one, other[how])
+
+
+def broadcast(low=-2, high=2, low_y=None, high_y=None, requires_grad=None, **named):
+    """Draws two tensors that broadcast, and arguments of which each is one of its choices."""
 
     def draw():
-        rows, columns = shape(2)
-        x = tensor(rows, columns, low=low, high=high, requires_grad=requires_grad)
+        sizes_x, sizes_y = broadcasting()
+        options = {key: pick(*choices) for key, choices in named.items()}
+        x = tensor(*sizes_x, low=low, high=high, requires_grad=requires_grad)
         ends = {"low": low if low_y is None else low_y, "high": high if high_y is None else high_y}
-        return args(x, tensor(oneof(rows, 1), oneof(columns, 1), requires_grad=requires_grad, **ends))
+        return args(x, tensor(*sizes_y, requires_grad=requires_grad, **ends), **options)
 
     return draw
 
 
 def same(count, low=0.5, high=2, **named):
-    """Draws `count` tensors of one shape."""
+    """Draws `count` tensors of one shape, and arguments of which each is one of its choices."""
 
     def draw():
-        sizes = shape(2)
-        return args(*(tensor(*sizes, low=low, high=high) for _ in range(count)), **named)
+        drawn = sizes(rank(2, 0, 1, 3, 5))
+        options = {key: pick(*choices) for key, choices in named.items()}
+        return args(*(tensor(*drawn, low=low, high=high) for _ in range(count)), **options)
 
     return draw
 
 
 def number(*choices, requires_grad=None):
     """Draws a tensor, and one of these numbers."""
-    return lambda: args(tensor(*shape(2), low=0.5, high=2, requires_grad=requires_grad), oneof(*choices).value())
+    return lambda: args(tensor(*sizes(rank()), low=0.5, high=2, requires_grad=requires_grad), pick(*choices))
 
 
 ROWS = (
@@ -51,19 +64,19 @@ ROWS = (
     Op("logaddexp", broadcast()),
     Op("atan2", same(2), keywords="input other"),
     Op("atan2", broadcast(0.5, 2), variant="broadcast"),
-    *ops("addcmul addcdiv", same(3, value=0.5), "torch Tensor Tensor_"),
+    *ops("addcmul addcdiv", same(3, value=(0.5, 0, -2, 1)), "torch Tensor Tensor_"),
     *ops("addcmul addcdiv", same(3), "torch", variant="default"),
-    Op("add", same(2, alpha=0.5), "torch Tensor Tensor_", variant="alpha"),
-    Op("sub", same(2, alpha=2), variant="alpha"),
-    Op("div", same(2, rounding_mode="floor"), variant="floor"),
-    Op("div", same(2, rounding_mode="trunc"), variant="trunc"),
-    Op("add", number(2, -0.5), "torch Tensor x+y x+=y", variant="number"),
-    Op("sub", number(2, -0.5), "torch Tensor x-y x-=y", variant="number"),
-    Op("mul", number(2, -0.5), "torch Tensor x*y x*=y", variant="number"),
-    Op("div", number(2, -0.5), "torch Tensor x/y x/=y", variant="number"),
-    Op("pow", number(2, 3, 0.5, -1, 0, 1), "torch Tensor x**y", variant="number"),
-    Op("fmod", number(0.7, 2), "torch x%y", variant="number"),
-    Op("floor_divide", number(0.7, 2, requires_grad=False), "torch x//y", variant="number"),
+    Op("add", broadcast(alpha=(0.5, 0, -2, 1)), "torch Tensor Tensor_", variant="alpha"),
+    Op("sub", broadcast(alpha=(2, 0, -0.5, 1)), variant="alpha"),
+    Op("div", broadcast(-3, 3, 0.5, 3, rounding_mode=("floor", None)), variant="floor"),
+    Op("div", broadcast(-3, 3, 0.5, 3, rounding_mode=("trunc", None)), variant="trunc"),
+    Op("add", number(2, -0.5, 0, 1, 3, True), "torch Tensor x+y x+=y", variant="number"),
+    Op("sub", number(2, -0.5, 0, 1, 3), "torch Tensor x-y x-=y", variant="number"),
+    Op("mul", number(2, -0.5, 0, 1, 3, True), "torch Tensor x*y x*=y", variant="number"),
+    Op("div", number(2, -0.5, 1, 3, 0), "torch Tensor x/y x/=y", variant="number"),
+    Op("pow", number(2, 3, 0.5, -1, 0, 1, -2, -0.5, 1.5), "torch Tensor x**y", variant="number"),
+    Op("fmod", number(0.7, 2, -1.5, -3), "torch x%y", variant="number"),
+    Op("floor_divide", number(0.7, 2, -1.5, -3, requires_grad=False), "torch x//y", variant="number"),
 )
 
 

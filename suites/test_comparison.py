@@ -2,41 +2,62 @@
 
 from __future__ import annotations
 
-from rows import Op, args, eager_forms, main_forms, ops, other_forms, real, shape, size, tensor, values, whole
+from rows import (
+    Op,
+    args,
+    axis,
+    eager_forms,
+    flag,
+    main_forms,
+    ops,
+    other_forms,
+    pick,
+    rank,
+    real,
+    size,
+    sizes,
+    tensor,
+    values,
+    whole,
+)
 
-from autotest import autotest, oneof, random_bool, random_dtype, torch
+from autotest import autotest, oneof, random_dtype, torch
 
 
 def integers(dtype=int, high=3):
     """Draws two tensors that broadcast, with many equal elements."""
 
     def draw():
-        rows, columns = shape(2)
-        x = tensor(rows, columns, low=0, high=high, dtype=dtype)
-        return args(x, tensor(oneof(rows, 1), oneof(columns, 1), low=0, high=high, dtype=dtype))
+        ndim, how = rank(2, 0, 1, 3, 5), pick("same", "row", "column", "fewer")
+        drawn = sizes(ndim)
+        other = {"same": drawn, "row": (1, *drawn[1:])[:ndim], "column": (*drawn[:-1], 1)[:ndim], "fewer": drawn[1:]}
+        return args(tensor(*drawn, low=0, high=high, dtype=dtype), tensor(*other[how], low=0, high=high, dtype=dtype))
 
     return draw
 
 
 def number():
     """Draws a tensor and a number."""
-    return args(tensor(*shape(2)), real(-1, 1))
+    return args(tensor(*sizes(rank())), oneof(0.5, 0, -1, True, real(-1, 1)).value())
 
 
 def not_finite():
     """Draws a tensor with infinities and NaNs among its values."""
-    return args(torch.log(tensor(*shape(2)).relu()) * whole(0, 2))
+    return args(torch.log(tensor(*sizes(rank())).relu()) * whole(0, 2))
 
 
 def nearly():
-    """Draws two tensors that are close in some elements."""
-    x = tensor(*shape(2), requires_grad=False)
-    return args(x, x + 1e-3, rtol=1e-3, atol=1e-3)
+    """Draws two tensors that are close in some elements, and how close is close enough."""
+    far, rtol, atol, equal = pick(1e-3, 0.0, 1e-6), pick(1e-3, 0.0, 0.5), pick(1e-3, 0.0, 1e-5), flag()
+    x = tensor(*sizes(rank()), requires_grad=False)
+    return args(x, x + far, rtol=rtol, atol=atol, equal_nan=equal)
 
 
 def per_dimension():
     """Draws bools, and a dimension."""
-    return args(tensor(*shape(2), dtype=bool, low=0, high=2), dim=whole(-2, 2), keepdim=random_bool())
+    ndim = rank()
+    dim = axis(ndim)
+    return args(tensor(*sizes(ndim, dim), dtype=bool, low=0, high=2), dim=dim, keepdim=flag())
 
 
 ROWS = (

@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
-from rows import Layer, Op, args, main_forms, other_forms, shape, size, tensor
+from rows import Layer, Op, args, flag, main_forms, other_forms, pick, rank, shape, size, sizes, tensor
 
-from autotest import autotest, random_dtype, torch
+from autotest import autotest, torch
 
 _ROWS = 4
 
 
-def chosen(ndim, dtype=int):
-    """Indices into the table."""
-    return tensor(*shape(ndim), low=0, high=_ROWS, dtype=dtype)
+def chosen(dtype=int):
+    """Indices into the table, repeated ones among them."""
+    return tensor(*sizes(rank(2, 0, 1, 3, 5)), low=0, high=_ROWS, dtype=dtype)
 
 
 def function(**named):
     """Draws indices and a table."""
-    return lambda: args(chosen(2), tensor(_ROWS, size()), **named)
+    return lambda: args(tensor(*shape(2), low=0, high=_ROWS, dtype=int), tensor(_ROWS, size()), **named)
 
 
-def layer(**named):
+def chosen_padding():
+    """Draws which row has no gradient, if any, and whether gradients are divided by how often a row was chosen."""
+    return {"padding_idx": pick(None, 0, 1, -1, _ROWS - 1, -_ROWS), "scale_grad_by_freq": flag()}
+
+
+def looked_up():
+    """Draws indices of either dtype, a table, and how its gradient is made."""
+    options, dtype = chosen_padding(), pick("int64", "int32")
+    return args(chosen(dtype), tensor(_ROWS, size()), **options)
+
+
+def renormed():
+    """Draws indices, a table, and the norm that a chosen row has at most."""
+    options = {"max_norm": pick(0.5, 0.0, 2.0), "norm_type": pick(2.0, 1.0, 3.0, float("inf"))} | chosen_padding()
+    return args(chosen(), tensor(_ROWS, size(), requires_grad=False) * 2, **options)
+
+
+def layer():
     """Draws a table as a layer, and indices."""
-    return lambda: (args(_ROWS, size(), **named), args(chosen(2)))
+    options = {"max_norm": pick(None, 0.5, 2.0), "norm_type": pick(2.0, 1.0, float("inf"))} | chosen_padding()
+    return args(_ROWS, size(), **options), args(chosen())
 
 
 ROWS = (
-    Op("embedding", function(), "F", keywords="input weight"),
-    Op("embedding", function(padding_idx=1), "F", variant="padding_idx"),
-    Op("embedding", lambda: args(chosen(1, random_dtype("int32", "int64")), tensor(_ROWS, size())), "F", variant="1d"),
-    Op("embedding", lambda: args(chosen(3), tensor(_ROWS, size())), "F", variant="3d"),
-    Op("embedding", function(scale_grad_by_freq=True), "F", variant="by_frequency"),
-    Layer("Embedding", layer()),
-    Layer("Embedding", layer(padding_idx=1), variant="padding_idx"),
-    Layer("Embedding", layer(padding_idx=-1), variant="padding_from_the_end"),
-    Layer("Embedding", lambda: (args(_ROWS, size()), args(chosen(0))), variant="0d"),
+    Op("embedding", looked_up, "F"),
+    Op("embedding", function(), "F", variant="default", keywords="input weight"),
+    Op("embedding", renormed, "F", variant="max_norm"),
+    Layer("Embedding", layer),
+    Layer("Embedding", lambda: (args(_ROWS, size()), args(chosen())), variant="default"),
 )
 
 

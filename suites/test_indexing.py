@@ -3,7 +3,24 @@
 from __future__ import annotations
 
 import pytest
-from rows import Op, args, eager_forms, main_forms, ops, other_forms, real, shape, size, tensor, whole, wrong_calls
+from rows import (
+    Op,
+    args,
+    axis,
+    eager_forms,
+    main_forms,
+    ops,
+    other_forms,
+    pick,
+    rank,
+    real,
+    shape,
+    size,
+    sizes,
+    tensor,
+    whole,
+    wrong_calls,
+)
 
 from autotest import autotest, torch
 
@@ -20,6 +37,9 @@ _INDICES = {
     "x[[0,2],[1,0]]": ([0, 2], [1, 0]),
     "x[1:,[0,1]]": (slice(1, None), [0, 1]),
     "x[True]": True,
+    "x[[-1,0,-1]]": [-1, 0, -1],
+    "x[:,[[0,-1],[1,1]]]": (slice(None), [[0, -1], [1, 1]]),
+    "x[...,None,-2:]": (Ellipsis, None, slice(-2, None)),
 }
 
 
@@ -28,45 +48,86 @@ def index(*sizes, high):
     return tensor(*sizes, low=0, high=high, dtype=int)
 
 
+def chosen_from(count=4):
+    """Draws the sizes of a tensor that has `count` elements along one of its dimensions, and which dimension."""
+    ndim = rank(3, 1, 2, 4, 5)
+    dim = axis(ndim)
+    drawn = [*sizes(ndim, dim - 1)]
+    drawn[dim] = count
+    return drawn, dim
+
+
+def with_size(drawn, dim, count):
+    """These sizes, but for that of `dim`."""
+    changed = [*drawn]
+    changed[dim] = count
+    return changed
+
+
 def selected():
     """Draws a tensor, a dimension and indices into it."""
-    return args(tensor(size(), 4, size()), 1, index(size(), high=4))
+    drawn, dim = chosen_from()
+    dtype = pick("int64", "int32")
+    return args(tensor(*drawn), dim, tensor(size(), low=0, high=4, dtype=dtype))
 
 
 def gathered():
     """Draws a tensor, a dimension and an index per element of the result."""
-    rows = size()
-    return args(tensor(rows, 4), 1, index(rows, size(), high=4))
+    drawn, dim = chosen_from()
+    return args(tensor(*drawn), dim, index(*with_size(drawn, dim, size(1, 4).value()), high=4))
 
 
 def scattered():
     """Draws a tensor and what to write into it; each index of a row once, for `scatter` leaves open who wins."""
-    rows = size()
-    return args(tensor(rows, 4), 1, (index(rows, 1, high=4) + torch.arange(3)) % 4, tensor(rows, 3))
+    drawn, dim = chosen_from()
+    places = torch.arange(3).reshape(*with_size([1] * len(drawn), dim, 3))
+    first = index(*with_size(drawn, dim, 1), high=4)
+    return args(tensor(*drawn), dim, (first + places) % 4, tensor(*with_size(drawn, dim, 3)))
 
 
 def scattered_number():
     """Draws a tensor and a number to write into it."""
-    rows = size()
-    return args(tensor(rows, 4), 1, index(rows, 2, high=4), 1.5)
+    drawn, dim = chosen_from()
+    number = pick(1.5, 0, -2)
+    return args(tensor(*drawn), dim, index(*with_size(drawn, dim, 2), high=4), number)
+
+
+def scattered_again():
+    """Draws a tensor, and what to add to it or to multiply it by, at indices of which some are equal."""
+    drawn, dim = chosen_from()
+    how = pick("add", "multiply")
+    places = index(*with_size(drawn, dim, 3), high=4)
+    written = (tensor(*each, requires_grad=False) for each in (drawn, with_size(drawn, dim, 3)))
+    return args(next(written), dim, places, next(written), reduce=how)
+
+
+def summed():
+    """Draws a tensor, and what to add to it, at indices of which some are equal."""
+    drawn, dim = chosen_from()
+    count = size(1, 6).value()
+    places = index(*with_size(drawn, dim, count), high=4)
+    return args(tensor(*drawn), dim, places, tensor(*with_size(drawn, dim, count)))
 
 
 def added(**named):
-    """Draws a tensor, and rows to add to some of its rows."""
+    """Draws a tensor, and slices to add to some of its slices."""
 
     def draw():
-        columns, count = shape(2)
-        return args(tensor(4, columns), 0, index(count, high=4), tensor(count, columns), **named)
+        drawn, dim = chosen_from()
+        count = size(1, 6).value()
+        return args(tensor(*drawn), dim, index(count, high=4), tensor(*with_size(drawn, dim, count)), **named)
 
     return draw
 
 
 def masked(*more):
-    """Draws a tensor and a mask of its shape."""
+    """Draws a tensor and a mask of its shape, or of one that broadcasts to it."""
 
     def draw():
-        rows, columns = shape(2)
-        return args(tensor(rows, columns), tensor(rows, columns, low=0, high=2, dtype=bool), *more)
+        ndim, narrow = rank(), pick(0, 1, 2)
+        drawn = sizes(ndim)
+        mask = drawn if not narrow else drawn[1:] if narrow == 1 else (*drawn[:-1], 1)[:ndim]
+        return args(tensor(*drawn), tensor(*mask, low=0, high=2, dtype=bool), *(part() for part in more))
 
     return draw
 
@@ -75,6 +136,22 @@ def chosen():
     """Draws a condition and two tensors."""
     rows, columns = shape(2)
     return args(tensor(rows, columns, low=0, high=2, dtype=bool), tensor(rows, columns), tensor(rows, 1))
+
+
+def broadcast_choice():
+    """Draws a condition and two tensors, of which one or another broadcasts."""
+    ndim, narrow = rank(3, 0, 1, 2, 5), pick(0, 1, 2)
+    drawn = sizes(ndim)
+    parts = [drawn, drawn, drawn]
+    parts[narrow] = drawn[1:]
+    parts[narrow - 1] = (*drawn[:-1], 1)[:ndim]
+    return args(tensor(*parts[0], low=0, high=2, dtype=bool), tensor(*parts[1]), tensor(*parts[2]))
+
+
+def one_of_a_dimension():
+    """Draws a tensor, a dimension, and which of its four elements to take, counted from either end."""
+    drawn, dim = chosen_from()
+    return args(tensor(*drawn), dim, whole(-4, 4))
 
 
 ROWS = (
@@ -92,14 +169,15 @@ ROWS = (
     Op("gather", gathered, keywords="input dim index"),
     Op("scatter", scattered, "torch Tensor Tensor_"),
     Op("scatter", scattered_number, "torch Tensor Tensor_", variant="number"),
-    Op("scatter_add", scattered, "torch Tensor Tensor_"),
+    Op("scatter", scattered_again, "torch Tensor", variant="reduce"),
+    Op("scatter_add", summed, "torch Tensor Tensor_"),
     Op("index_add", added(), "torch Tensor Tensor_"),
-    Op("index_add", added(alpha=0.5), "torch", variant="alpha"),
-    Op("masked_fill", masked(2.5), "torch Tensor Tensor_"),
-    Op("where", chosen, "torch", keywords="condition input other"),
+    Op("index_add", lambda: added(alpha=pick(0.5, 0, -2))(), "torch", variant="alpha"),
+    Op("masked_fill", masked(lambda: pick(2.5, 0, float("-inf"), True)), "torch Tensor Tensor_"),
+    Op("where", broadcast_choice, "torch", keywords="condition input other"),
     Op("where", lambda: args(tensor(*shape(2)) > 0, real(-1, 0), real(0, 1)), "torch", variant="numbers"),
     Op("where", lambda: args(chosen().args[0], tensor(1), 0.5), "torch", variant="number"),
-    Op("select", lambda: args(tensor(2, 4, size()), 1, whole(-4, 4)), "torch"),
+    Op("select", one_of_a_dimension, "torch"),
     *ops("masked_select", masked(), graph=False),
 )
 
@@ -136,7 +214,7 @@ def test_getitem(index):
 
 @autotest(n=10)
 def test_getitem_drawn_index():
-    return tensor(4, 4)[whole(0, 4), whole(0, 2) :]
+    return tensor(4, 4)[whole(-4, 4), whole(-5, 3) : whole(-2, 6) : whole(1, 4)]
 
 
 @autotest(n=10)

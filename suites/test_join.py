@@ -2,19 +2,70 @@
 
 from __future__ import annotations
 
-from rows import Op, args, main_forms, ops, other_forms, shape, size, tensor, values, whole, wrong_calls
+from rows import (
+    Op,
+    args,
+    axis,
+    main_forms,
+    ops,
+    other_forms,
+    pick,
+    rank,
+    shape,
+    size,
+    sizes,
+    tensor,
+    values,
+    wrong_calls,
+)
 
 from autotest import autotest, oneof
 
 
-def fitting(container, **named):
-    """Draws tensors that differ in their second size."""
+def fitting(container):
+    """Draws two tensors that differ in their sizes along one dimension, and joins them or some of them twice."""
 
     def draw():
-        rows = size()
-        return args(container(tensor(rows, size()) for _ in range(3)), dim=1, **named)
+        ndim, count = rank(3, 1, 2, 4, 5), pick(2, 3, 4)
+        dim = axis(ndim)
+        drawn = sizes(ndim, dim)
+        x, y = tensor(*drawn), tensor(*drawn[: dim % ndim], 2, *drawn[dim % ndim + 1 :])
+        return args(container((x, y, x, y)[:count]), dim=dim)
 
     return draw
+
+
+def stacked():
+    """Draws tensors of one shape, and where the new dimension comes."""
+    ndim, count = rank(2, 0, 1, 3, 4), pick(2, 3)
+    dim, drawn = axis(ndim + 1), sizes(ndim)
+    x, y = tensor(*drawn), tensor(*drawn)
+    return args([x, y, x][:count], dim=dim)
+
+
+def parted(parts):
+    """Draws a tensor of four elements along one of its dimensions, how to part it, and the dimension."""
+
+    def draw():
+        ndim = rank(3, 1, 2, 4, 5)
+        dim, how = axis(ndim), parts()
+        drawn = [*sizes(ndim, dim - 1)]
+        drawn[dim] = 4
+        return args(tensor(*drawn), how, dim=dim)
+
+    return draw
+
+
+def meshed():
+    """Draws the coordinates of one to three dimensions."""
+    return [tensor(size()) for _ in range(pick(2, 1, 3))]
+
+
+def unbound():
+    """Draws a tensor and the dimension that falls away."""
+    ndim = rank(3, 1, 2, 4, 5)
+    dim = axis(ndim)
+    return args(tensor(*sizes(ndim, dim)), dim=dim)
 
 
 def alike(container, ndim=2, **named):
@@ -45,18 +96,18 @@ ROWS = (
     *ops("stack hstack vstack dstack column_stack row_stack", alike(list), "torch"),
     *ops("stack hstack vstack dstack column_stack row_stack", alike(tuple), "torch", variant="tuple"),
     *ops("hstack vstack dstack column_stack", alike(list, ndim=1), "torch", variant="1d"),
-    Op("stack", alike(list, dim=-1), "torch", variant="last"),
-    Op("split", lambda: args(tensor(size(2), size(2)), whole(1, 4), dim=whole(0, 2))),
-    Op("split", lambda: args(tensor(4, size()), [1, 2, 1], dim=0), variant="sizes"),
+    Op("stack", stacked, "torch", variant="dim"),
+    Op("split", parted(lambda: pick(2, 1, 3, 4, 7))),
+    Op("split", parted(lambda: pick([1, 2, 1], [4], [0, 4], [3, 0, 1])), variant="sizes"),
     Op("split", lambda: args(tensor(4, size()), (3, 1)), variant="tuple"),
-    Op("chunk", lambda: args(tensor(size(), 4, size()), whole(1, 4), dim=1)),
-    Op("unbind", lambda: args(tensor(size(), size(2)), dim=whole(0, 2))),
-    Op("tensor_split", lambda: args(tensor(4, size()), (1, whole(2, 4)), dim=0), "torch"),
-    Op("tensor_split", lambda: args(tensor(4, size()), whole(1, 4)), "torch", variant="sections"),
-    *ops("hsplit", lambda: args(tensor(size(), 4), oneof(2, (1, 3))), "torch"),
-    *ops("vsplit", lambda: args(tensor(4, size()), oneof(2, (1, 3))), "torch"),
-    Op("meshgrid", lambda: args(tensor(size()), tensor(size()), indexing="ij"), "torch"),
-    Op("meshgrid", lambda: args(tensor(size()), tensor(size()), indexing="xy"), "torch", variant="xy"),
+    Op("chunk", parted(lambda: pick(2, 1, 3, 4, 7))),
+    Op("unbind", unbound),
+    Op("tensor_split", parted(lambda: pick((1, 3), (2,), (), (-1,), (3, 1), (0, 9))), "torch"),
+    Op("tensor_split", parted(lambda: pick(2, 1, 3, 4, 7)), "torch", variant="sections"),
+    *ops("hsplit", lambda: args(tensor(size(), 4, *sizes(rank(0, 1, 2))), oneof(2, 4, (1, 3), (-1,))), "torch"),
+    *ops("vsplit", lambda: args(tensor(4, *sizes(rank(1, 2, 3))), oneof(2, 4, (1, 3), (-1,))), "torch"),
+    Op("meshgrid", lambda: args(*meshed(), indexing="ij"), "torch"),
+    Op("meshgrid", lambda: args(*meshed(), indexing="xy"), "torch", variant="xy"),
     Op("unbind", values(-1, 1), "torch", variant="default"),
 )
 

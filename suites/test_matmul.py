@@ -4,9 +4,27 @@ from __future__ import annotations
 
 import pytest
 from forms import forms
-from rows import Layer, Op, args, main_forms, ops, other_forms, real, shape, size, tensor, whole, wrong_calls
+from rows import (
+    Layer,
+    Op,
+    args,
+    axis,
+    flag,
+    main_forms,
+    ops,
+    other_forms,
+    pick,
+    rank,
+    real,
+    shape,
+    size,
+    sizes,
+    tensor,
+    whole,
+    wrong_calls,
+)
 
-from autotest import autotest, random_bool, torch
+from autotest import autotest, torch
 
 #: A sum of no products is 0, and OneFlow 0.9.0 gives whatever the memory of the result holds: zeros by chance, too.
 unwritten = pytest.mark.xfail(reason="OneFlow 0.9.0 does not write a sum of no products", strict=False)
@@ -30,9 +48,10 @@ def batches():
 
 
 def broadcast_batch():
-    """Draws a batch of matrices and a matrix."""
-    k = size()
-    return args(tensor(size(1, 4), size(1, 4), size(), k), tensor(k, size()))
+    """Draws batches of matrices whose dimensions broadcast, of which one may be a matrix or a vector alone."""
+    k, rows, columns, batch = (size(1, 4).value() for _ in range(4))
+    ahead, behind = pick((), (batch,), (2, 1), (2, batch), (2, 1, batch)), pick((), (batch,), (1,), (1, batch), None)
+    return args(tensor(*ahead, rows, k), tensor(k) if behind is None else tensor(*behind, k, columns))
 
 
 def matrix_and_vector():
@@ -63,6 +82,18 @@ def added(**named):
     return draw
 
 
+def factors():
+    """How much of what is added to, and of what is added; of nothing NaNs do not count either."""
+    return {"beta": pick(0.5, 0, 1, -2.0), "alpha": pick(-1.5, 0, 1, 2)}
+
+
+def added_to():
+    """Draws a tensor that broadcasts to a product, the two matrices of the product, and of how much of each."""
+    rows, k, columns = (size(1, 4).value() for _ in range(3))
+    options, form = factors(), pick((rows, columns), (columns,), (1, columns), (rows, 1), ())
+    return args(tensor(*form), tensor(rows, k), tensor(k, columns), **options)
+
+
 def batches_added(**named):
     """Draws a batch of matrices, and two that multiply to its shape."""
 
@@ -73,6 +104,35 @@ def batches_added(**named):
     return draw
 
 
+def batches_added_to():
+    """Draws a tensor that broadcasts to a batch of products, the two batches, and of how much of each."""
+    batch, rows, k, columns = (size(1, 4).value() for _ in range(4))
+    options, form = factors(), pick((batch, rows, columns), (columns,), (rows, 1), (1, rows, columns), ())
+    return args(tensor(*form), tensor(batch, rows, k), tensor(batch, k, columns), **options)
+
+
+def contracted():
+    """Draws two tensors, and which dimensions of them are summed over: named from either end, or so many."""
+    free, dims = size().value(), pick(([1, 0], [0, 1]), ([0, 1], [1, 0]), ([-2, -3], [0, 1]), ([1], [0]), ([], []))
+    return args(tensor(2, 3, free), tensor(3, 2, free), dims=dims)
+
+
+def counted():
+    """Draws two tensors, and over how many dimensions is summed."""
+    count = pick(2, 1, 0, 3)
+    ahead, behind = {2: ((2, 3), (2, 3)), 1: ((3,), (3,)), 0: ((), ()), 3: ((1, 2, 3), (1, 2, 3))}[count]
+    return args(tensor(size(), *ahead), tensor(*behind, size()), dims=count)
+
+
+def crossed():
+    """Draws two tensors of vectors of three elements along one of their dimensions."""
+    ndim = rank(2, 1, 3, 4)
+    dim = axis(ndim)
+    drawn = [*sizes(ndim, dim - 1)]
+    drawn[dim] = 3
+    return args(tensor(*drawn), tensor(*drawn), dim=dim)
+
+
 def invertible():
     """Draws matrices with a large diagonal."""
     n = whole(1, 4)
@@ -80,20 +140,20 @@ def invertible():
 
 
 def linear(bias):
-    """Draws rows, a weight and perhaps a bias."""
+    """Draws rows of some rank, a weight and perhaps a bias."""
 
     def draw():
-        k, out = shape(2)
-        parts = (tensor(size(), size(), k), tensor(out, k), *((tensor(out),) if bias else ()))
-        return args(*parts)
+        k, out, ndim = size().value(), size().value(), rank(3, 1, 2, 4, 5)
+        x = tensor(*(size().value(), 2, 2, 2)[: ndim - 1], k)
+        return args(x, tensor(out, k), *((tensor(out),) if bias else ()))
 
     return draw
 
 
 def linear_layer():
     """Draws a Linear and its input."""
-    k = size()
-    return args(k, size(), bias=random_bool()), args(tensor(size(), k))
+    k, ndim, bias = size(), rank(2, 1, 3, 4, 5), not flag()
+    return args(k, size(), bias=bias), args(tensor(*(size().value(), 2, 2, 2)[: ndim - 1], k))
 
 
 def einsum(equation):
@@ -122,17 +182,23 @@ ROWS = (
     Op("matmul", vectors, "torch Tensor x@y", variant="vectors"),
     Op("mv", matrix_and_vector),
     Op("dot", vectors),
-    Op("addmm", added(beta=0.5, alpha=-1.5)),
+    Op("addmm", added_to),
     Op("addmm", added(), variant="default"),
-    Op("baddbmm", batches_added(beta=0.5, alpha=2.0), "torch"),
+    Op("baddbmm", batches_added_to, "torch"),
     Op("baddbmm", batches_added(), "torch", variant="default"),
-    Op("tensordot", lambda: args(tensor(2, 3, size()), tensor(3, 2, size()), dims=([1, 0], [0, 1])), "torch"),
-    Op("tensordot", lambda: args(tensor(size(), 2, 3), tensor(2, 3, size()), dims=2), "torch", variant="count"),
+    Op("tensordot", contracted, "torch"),
+    Op("tensordot", counted, "torch", variant="count"),
     Op("einsum", einsum("bik,bkj->bij"), "torch"),
     Op("einsum", einsum("bik,bkj->ij"), "torch", variant="summed"),
     Op("einsum", lambda: args("ij->ji", tensor(*shape(2))), "torch", variant="transposed"),
+    Op(
+        "einsum",
+        lambda: args(pick("...ij->...ji", "ijk->", "ijk->k", "iij->ij"), tensor(3, 3, 2)),
+        "torch",
+        variant="one",
+    ),
     Op("einsum", lambda: args("i,j->ij", tensor(size()), tensor(size())), "torch", variant="outer"),
-    *ops("cross", lambda: args(*(tensor(2, 3) for _ in range(2)), dim=1), "torch Tensor linalg"),
+    *ops("cross", crossed, "torch Tensor linalg"),
     Op("inverse", invertible),
     Op("inv", invertible, "linalg"),
     Op("linear", linear(bias=True), "F", keywords="input weight bias"),

@@ -2,48 +2,92 @@
 
 from __future__ import annotations
 
-from rows import Layer, Op, args, main_forms, size, tensor, whole
+from rows import Layer, Op, args, each, flag, main_forms, per_dimension, pick, size, tensor
 
-from autotest import autotest, oneof, random, random_bool, torch
-
-
-def image(ndim, side=4):
-    """Draws a batch of images."""
-    return tensor(size(1, 3), size(1, 3), *([side] * ndim))
+from autotest import autotest, nothing, oneof, torch
 
 
-def window(ndim, **named):
-    """Draws an image and a window."""
-    return lambda: args(image(ndim), whole(2, 4), **named)
+def image(ndim, batched=True):
+    """Draws images, the first of their sides perhaps long; `batched=False` leaves the batch out."""
+    batch, channels, side = (size(1, 3).value(), size(1, 3).value(), size(7, 10).value())
+    return tensor(*((batch, channels) if batched else (channels,)), *(side, 8, 7)[:ndim])
 
 
-def to_size(ndim):
-    """Draws an image and the size to pool it to."""
-    return lambda: args(image(ndim), tuple(whole(1, 4) for _ in range(ndim)))
+def window(ndim, *, dilated=False):
+    """Draws a window, its stride and dilation, and padding of at most half of it."""
+    kernel = per_dimension(ndim, pick(2, 3, 1, (2, 3), (3, 1)))
+    step = each(ndim, nothing(), 1, 2, 3, (1, 2), (2, 1))
+    padded = per_dimension(ndim, pick(0, 1, (1, 0), (0, 1)))
+    padding = tuple(part * (side // 2) for part, side in zip(padded, kernel, strict=True))
+    more = {"dilation": each(ndim, 1, 2, 3, (1, 2))} if dilated else {}
+    one = flag() and len({*kernel}) == 1 and len({*padding}) == 1
+    return args(kernel[0] if one else kernel, stride=step, padding=padding[0] if one else padding, **more)
 
 
-def layer(ndim, **fixed):
-    """Draws a pooling layer and an image."""
+def greatest(ndim):
+    """Draws a window of which the greatest value is taken."""
+    drawn, indices, up = window(ndim, dilated=True), flag(), flag()
+    return args(*drawn.args, **drawn.kwargs, ceil_mode=up, return_indices=indices)
+
+
+def average(ndim):
+    """Draws a window over which the mean is taken, and by what it is divided."""
+    drawn, padded, up = window(ndim), not flag(), flag()
+    divisor = {"divisor_override": oneof(nothing(), 1, 3)} if ndim > 1 else {}
+    return args(*drawn.args, **drawn.kwargs, ceil_mode=up, count_include_pad=padded, **divisor)
+
+
+def adaptive(ndim, indices=False):
+    """Draws the size to pool to: less or more than that of the image, of some sides none."""
+    sizes = [3, 1, 5, 9, (2, 3), (3, 1)] + ([(None, 2)] if ndim > 1 else [])
+    more = {"return_indices": flag()} if indices else {}
+    return args(each(ndim, *sizes), **more)
+
+
+def called(build, ndim):
+    """Draws an image and the arguments of `build`, for a function."""
 
     def draw():
-        options = {"stride": random(1, 3).to(int), "padding": random(0, 2).to(int), **fixed}
-        return args(random(2, 4).to(int), **options), args(image(ndim))
+        drawn = build(ndim)
+        return args(image(ndim, batched=not flag()), *drawn.args, **drawn.kwargs)
 
     return draw
 
 
-def adaptive_layer(ndim):
-    """Draws an adaptive layer and an image."""
-    return lambda: (args(tuple(whole(1, 4) for _ in range(ndim))), args(image(ndim)))
+def layer(build, ndim):
+    """Draws the arguments of `build` for a layer, and an image."""
+    return lambda: (build(ndim), args(image(ndim, batched=not flag())))
+
+
+def of_indices(ndim):
+    """As `adaptive`, with indices or without."""
+    return adaptive(ndim, indices=True)
 
 
 def unpooled(ndim):
-    """Draws an image pooled with its indices, to be put back."""
+    """Draws an image pooled with its indices by windows that do not overlap, to be put back."""
 
     def draw():
         pool = getattr(torch.nn.functional, f"max_pool{ndim}d")
-        values, indices = pool(image(ndim), 2, return_indices=True)
-        return args(values, indices, 2)
+        kernel = per_dimension(ndim, pick(2, 3, 1, (2, 3)))
+        stride = pick(None, 3, (3, 4))
+        stride = stride if stride is None else per_dimension(ndim, stride)
+        padding = pick(0, 1)
+        padding = tuple(padding * (side // 2) for side in kernel)
+        x, sized = image(ndim), oneof(True, False, possibility=[0.8, 0.2]).value()
+        values, indices = pool(x, kernel, stride, padding, return_indices=True)
+        more = {"output_size": tuple(x.shape)} if sized else {}
+        return args(values, indices, kernel, stride, padding), more
+
+    return draw
+
+
+def unpool_function(ndim):
+    """Draws what `max_unpool` takes."""
+
+    def draw():
+        drawn, more = unpooled(ndim)()
+        return args(*drawn.args, **more)
 
     return draw
 
@@ -52,32 +96,30 @@ def unpool_layer(ndim):
     """Draws the layer for `unpooled`."""
 
     def draw():
-        values, indices, kernel = unpooled(ndim)().args
-        return args(kernel), args(values, indices)
+        drawn, more = unpooled(ndim)()
+        values, indices, *window = drawn.args
+        return args(*window), args(values, indices, **more)
 
     return draw
 
 
 ROWS = (
-    *(Op(f"{kind}_pool{n}d", window(n), "F") for kind in ("max", "avg") for n in (1, 2, 3)),
-    *(Op(f"max_pool{n}d", window(n, stride=1, padding=1), "F", variant="padding") for n in (1, 2)),
-    *(
-        Op(f"avg_pool{n}d", window(n, stride=1, padding=1, count_include_pad=False), "F", variant="padding")
-        for n in (1, 2, 3)
-    ),
-    Op("max_pool2d", window(2, ceil_mode=True), "F", variant="ceil"),
-    Op("avg_pool2d", window(2, ceil_mode=True), "F", variant="ceil"),
-    Op("max_pool2d", window(2, return_indices=True), "F", variant="indices"),
-    *(Op(f"adaptive_{kind}_pool{n}d", to_size(n), "F") for kind in ("max", "avg") for n in (1, 2, 3)),
-    *(Op(f"max_unpool{n}d", unpooled(n), "F") for n in (1, 2, 3)),
-    *(Layer(f"{kind}Pool{n}d", layer(n)) for kind in ("Max", "Avg") for n in (1, 2, 3)),
-    *(Layer(f"Adaptive{kind}Pool{n}d", adaptive_layer(n)) for kind in ("Max", "Avg") for n in (1, 2, 3)),
+    *(Op(f"max_pool{n}d", called(greatest, n), "F") for n in (1, 2, 3)),
+    *(Op(f"avg_pool{n}d", called(average, n), "F") for n in (1, 2, 3)),
+    *(Op(f"adaptive_max_pool{n}d", called(of_indices, n), "F") for n in (1, 2, 3)),
+    *(Op(f"adaptive_avg_pool{n}d", called(adaptive, n), "F") for n in (1, 2, 3)),
+    *(Op(f"max_unpool{n}d", unpool_function(n), "F") for n in (1, 2, 3)),
+    *(Layer(f"MaxPool{n}d", layer(greatest, n)) for n in (1, 2, 3)),
+    *(Layer(f"AvgPool{n}d", layer(average, n)) for n in (1, 2, 3)),
+    *(Layer(f"AdaptiveMaxPool{n}d", layer(of_indices, n)) for n in (1, 2, 3)),
+    *(Layer(f"AdaptiveAvgPool{n}d", layer(adaptive, n)) for n in (1, 2, 3)),
     *(Layer(f"MaxUnpool{n}d", unpool_layer(n)) for n in (1, 2, 3)),
-    Layer("MaxPool2d", layer(2, stride=(1, 2), padding=(1, 0)), variant="tuples"),
-    Layer("MaxPool2d", layer(2, stride=(2,), padding=(1,)), variant="tuples_of_one"),
-    Layer("MaxPool2d", layer(2, return_indices=True), variant="indices"),
-    Layer("MaxPool2d", layer(2, ceil_mode=random_bool(), dilation=oneof(1, 2).to(int), padding=1), variant="ceil"),
-    Layer("AvgPool2d", layer(2, divisor_override=3, padding=0), variant="divisor"),
+    *(Op(f"{kind}_pool2d", lambda: args(image(2), 2), "F", variant="default") for kind in ("max", "avg")),
+    Layer(
+        "MaxPool2d",
+        lambda: (args((2,), stride=(2,), padding=oneof((0,), (1,))), args(image(2))),
+        variant="tuples_of_one",
+    ),
 )
 
 

@@ -1,50 +1,55 @@
-"""Recurrent layers and cells: outputs and states, of one and two layers, in one and two directions."""
+"""Recurrent layers and cells: outputs and states, of one to three layers, in one and two directions."""
 
 from __future__ import annotations
 
 import pytest
 from forms import forms
-from rows import Layer, args, main_forms, size, tensor
+from rows import Layer, args, flag, main_forms, pick, size, tensor
 
-from autotest import autotest, random, random_bool, torch
+from autotest import autotest, random, torch
 
 # PyTorch warns once that this takes its slower path.
 pytestmark = pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
 
 
-def layer(**fixed):
-    """Draws a recurrent layer, and a batch of sequences."""
+def layer(states, **alternatives):
+    """Draws a recurrent layer, sequences of 1 to 20 steps, and perhaps the states to start from."""
 
     def draw():
-        features = size(1, 4)
-        built = args(features, random(1, 4), **fixed)
-        return built, args(tensor(size(1, 4), size(1, 4), features))
+        features, hidden, batch = size(1, 4).value(), pick(4, 3), size(1, 4).value()
+        steps, count, first = pick(3, 1, 20, 2), pick(1, 2, 3), flag()
+        both, bias, batched, given = flag(), not flag(), not flag(), flag()
+        more = {name: pick(*choices) for name, choices in alternatives.items()}
+        built = args(features, hidden, num_layers=count, bias=bias, batch_first=first, bidirectional=both, **more)
+        ahead = ((batch, steps) if first else (steps, batch)) if batched else (steps,)
+        x = tensor(*ahead, features)
+        wide = [batch] if batched else []
+        widths = (more.get("proj_size", 0) or hidden, hidden)[:states]
+        start = tuple(tensor(count * (1 + both), *wide, width) for width in widths) if given else ()
+        return built, args(x, *((start,) if states > 1 and given else start))
 
     return draw
 
 
-def with_state(states):
-    """Draws a layer, a batch of sequences, and states to start from."""
+def cell(states, *, given=True, **alternatives):
+    """Draws a cell, its input and its states, or none."""
 
     def draw():
-        features, hidden, batch = size(1, 4), size(1, 4), size(1, 4)
-        x = tensor(size(1, 4), batch, features)
-        start = tuple(tensor(1, batch, hidden) for _ in range(states))
-        return args(features, hidden), args(x, start if states > 1 else start[0])
+        features, hidden, batch = size(1, 4).value(), size(1, 4).value(), size(1, 4).value()
+        bias, batched = not flag(), not flag()
+        more = {name: pick(*choices) for name, choices in alternatives.items()}
+        wide = [batch] if batched else []
+        x = tensor(*wide, features)
+        start = tuple(tensor(*wide, hidden) for _ in range(states)) if given else ()
+        return args(features, hidden, bias=bias, **more), args(x, *((start,) if states > 1 and given else start))
 
     return draw
 
 
-def cell(states, given=True, **fixed):
-    """Draws a cell, its input and its states."""
-
-    def draw():
-        features, hidden, batch = size(), size(), size()
-        start = tuple(tensor(batch, hidden) for _ in range(states))
-        called = (start if states > 1 else start[0],) if given else ()
-        return args(features, hidden, bias=random_bool(), **fixed), args(tensor(batch, features), *called)
-
-    return draw
+def plain():
+    """Draws a recurrent layer with nothing but its sizes, and a batch of sequences."""
+    features = size(1, 4)
+    return args(features, random(1, 4)), args(tensor(size(1, 4), size(1, 4), features))
 
 
 def projected():
@@ -54,16 +59,16 @@ def projected():
 
 
 ROWS = (
-    *(Layer(name, layer()) for name in ("RNN", "GRU", "LSTM")),
-    *(Layer(name, layer(num_layers=2, bias=random_bool()), variant="deep") for name in ("RNN", "GRU", "LSTM")),
-    *(Layer(name, layer(bidirectional=True), variant="both_ways") for name in ("RNN", "GRU", "LSTM")),
-    *(Layer(name, layer(batch_first=True), variant="batch_first") for name in ("RNN", "GRU", "LSTM")),
-    *(Layer(name, with_state(states), variant="state") for name, states in (("RNN", 1), ("GRU", 1), ("LSTM", 2))),
-    Layer("RNN", layer(nonlinearity="relu"), variant="relu"),
+    Layer("RNN", layer(1, nonlinearity=("tanh", "relu"))),
+    Layer("GRU", layer(1)),
+    Layer("LSTM", layer(2)),
+    *(Layer(name, plain, variant="default") for name in ("RNN", "GRU", "LSTM")),
+    Layer("LSTM", layer(2, proj_size=(2, 1)), variant="projected_deep"),
     Layer("LSTM", projected, variant="projected"),
-    *(Layer(name, cell(states)) for name, states in (("RNNCell", 1), ("GRUCell", 1), ("LSTMCell", 2))),
+    Layer("RNNCell", cell(1, nonlinearity=("tanh", "relu"))),
+    Layer("GRUCell", cell(1)),
+    Layer("LSTMCell", cell(2)),
     *(Layer(name, cell(1, given=False), variant="no_state") for name in ("RNNCell", "GRUCell", "LSTMCell")),
-    Layer("RNNCell", cell(1, nonlinearity="relu"), variant="relu"),
 )
 
 

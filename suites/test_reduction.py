@@ -2,70 +2,146 @@
 
 from __future__ import annotations
 
-from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, values, whole
+from rows import (
+    Op,
+    args,
+    axes,
+    axis,
+    eager_forms,
+    flag,
+    leading,
+    main_forms,
+    ops,
+    other_forms,
+    pick,
+    rank,
+    shape,
+    size,
+    sizes,
+    tensor,
+    values,
+)
 
-from autotest import autotest, oneof, random_bool, torch
+from autotest import autotest, nothing, oneof, torch
 
 
 def along(low=0.5, high=1.5, **named):
     """Draws a tensor and one of its dimensions."""
-    return lambda: args(tensor(*shape(3), low=low, high=high), dim=whole(-3, 3), keepdim=random_bool(), **named)
+
+    def draw():
+        ndim = rank()
+        dim = axis(ndim)
+        return args(tensor(*sizes(ndim, dim), low=low, high=high), dim=dim, keepdim=flag(), **named)
+
+    return draw
 
 
-def two(**named):
-    """Draws a tensor and two of its dimensions."""
-    return lambda: args(tensor(*shape(4, high=4)), dim=(whole(0, 2), whole(2, 4)), keepdim=random_bool(), **named)
+def over(low=0.5, high=1.5, **named):
+    """Draws a tensor, and one or several of its dimensions."""
 
+    def draw():
+        ndim = rank()
+        dim = axes(ndim)
+        return args(tensor(*sizes(ndim, leading(dim)), low=low, high=high), dim=dim, keepdim=flag(), **named)
 
-def spread():
-    """Draws a tensor of at least two elements per dimension."""
-    return args(
-        tensor(size(2), size(2)),
-        dim=whole(-2, 2),
-        unbiased=random_bool(),
-        keepdim=random_bool(),
-    )
+    return draw
 
 
 def positional():
-    """Draws a tensor, one of its dimensions and whether to keep it, all by position."""
-    return args(tensor(*shape(3), low=0.5, high=1.5), whole(-3, 3), random_bool().value())
+    """Draws a tensor, some of its dimensions and whether to keep them, all by position."""
+    ndim = rank(3, 1, 5)
+    dim = axes(ndim)
+    return args(tensor(*sizes(ndim, leading(dim)), low=0.5, high=1.5), dim, flag())
+
+
+def summed_as():
+    """Draws a tensor, some of its dimensions, and a dtype for the sums; integers have no gradient."""
+    ndim, name = rank(), pick("float64", "float32", "int64", "int32")
+    dim, keepdim = axes(ndim), flag()
+    x = tensor(*sizes(ndim, leading(dim)), low=0.5, high=3, requires_grad=None if name.startswith("f") else False)
+    return args(x, dim=dim, keepdim=keepdim, dtype=getattr(torch, name))
+
+
+def normed():
+    """Draws a tensor, an order, and over which dimensions."""
+    ndim = rank(3, 1, 2, 5)
+    order = pick(2, 1, 3, 0, 0.5, float("inf"), float("-inf"))
+    return args(tensor(*sizes(ndim), low=0.5), order, dim=axes(ndim), keepdim=flag())
+
+
+def normed_along():
+    """Draws a tensor, one of its dimensions, and the order of the norm of the vectors along it."""
+    ndim, order = rank(3, 1, 2, 5), pick(2, 1, 3, 0, 0.5, float("inf"), float("-inf"))
+    dim, keepdim = axis(ndim), flag()
+    return args(tensor(*sizes(ndim, dim), low=0.5), ord=order, dim=dim, keepdim=keepdim)
+
+
+def vectors_normed():
+    """Draws a tensor, the order of a norm, and over which dimensions, perhaps all."""
+    ndim = rank(3, 1, 2, 5)
+    dims = None if flag() else axes(ndim)
+    order = pick(2, 1, 3, 0, 0.5, float("inf"), float("-inf"))
+    return args(tensor(*sizes(ndim), low=0.5), ord=order, dim=dims, keepdim=flag())
+
+
+def matrices_normed(*orders):
+    """Draws a tensor, the order of a norm, and the two dimensions of its matrices."""
+
+    def draw():
+        ndim, dims = rank(3, 2, 4, 5), pick((-2, -1), (0, 1), (1, 0), (-1, 0))
+        return args(tensor(*sizes(ndim), low=0.5), ord=pick(*orders), dim=dims, keepdim=flag())
+
+    return draw
+
+
+def cut():
+    """Draws a tensor, one or several shares of its elements, and how to read between two of them."""
+    ndim = rank(2, 1, 3, 5)
+    dim, keepdim, several = None if flag() else axis(ndim), flag(), flag()
+    between = oneof(nothing(), "lower", "higher", "midpoint", "nearest")
+    share = tensor(size(1, 4), low=0, high=1, requires_grad=False) if several else pick(0.3, 0.0, 0.5, 1.0)
+    return args(tensor(*sizes(ndim)), share, dim=dim, keepdim=keepdim, interpolation=between)
 
 
 def with_nans():
     """Draws a tensor with NaNs among its values."""
-    return args(torch.sqrt(tensor(*shape(2), requires_grad=False)))
+    return args(torch.sqrt(tensor(*sizes(rank()), requires_grad=False)))
+
+
+def over_nans():
+    """Draws a tensor with NaNs among its values, and some of its dimensions."""
+    ndim = rank()
+    dims, keepdim = axes(ndim), flag()
+    return args(torch.sqrt(tensor(*sizes(ndim), requires_grad=False)), dim=dims, keepdim=keepdim)
 
 
 ROWS = (
     *ops("sum mean prod", values(0.5, 1.5), variant="whole"),
     *ops("max min amax amin", values(-1, 1), variant="whole"),
-    *ops("sum mean prod logsumexp amax amin", along()),
+    *ops("sum mean logsumexp amax amin", over()),
+    Op("prod", along()),
     *ops("sum mean amax", positional, "torch", keywords="input dim keepdim", variant="by_position"),
-    *ops("sum mean", two(), variant="two"),
-    *ops("amax amin logsumexp", two(), variant="two"),
     *ops("max min", along(-1, 1)),
     Op("median", lambda: args(tensor(oneof(1, 3, 5)))),
-    Op("median", lambda: args(tensor(size(), oneof(1, 3)), dim=1, keepdim=random_bool()), variant="dim"),
+    Op("median", along(-1, 1), variant="dim"),
     Op("median", values(-1, 1), "torch", variant="even"),
-    *ops("var std", spread),
-    *ops("var std", lambda: args(tensor(size(2), size(2))), variant="whole"),
-    Op("norm", along(), keywords=""),
+    *ops("var std", lambda: over(unbiased=flag())()),
+    *ops("var std", lambda: args(tensor(*sizes(rank(2, 0, 1, 5))), unbiased=flag()), variant="whole"),
+    Op("norm", over(), keywords=""),
     Op("norm", values(0.5, 1.5), variant="whole"),
-    Op("norm", lambda: args(tensor(*shape(2), low=0.5), oneof(1, 2, 3, float("inf")).value(), dim=1), variant="p"),
-    Op("norm", lambda: args(tensor(*shape(2), low=0.5), dim=whole(0, 2)), "linalg", variant="linalg"),
-    Op("vector_norm", lambda: args(tensor(*shape(2), low=0.5), ord=oneof(1, 2, 3), dim=whole(0, 2)), "linalg"),
-    Op("matrix_norm", lambda: args(tensor(*shape(3), low=0.5)), "linalg"),
-    Op("matrix_norm", lambda: args(tensor(*shape(3), low=0.5), ord=oneof(1, float("inf"))), "linalg", variant="ord"),
+    Op("norm", normed, variant="p"),
+    Op("norm", normed_along, "linalg", variant="linalg"),
+    Op("vector_norm", vectors_normed, "linalg"),
+    Op("matrix_norm", lambda: args(tensor(*sizes(rank(3, 2, 4, 5)), low=0.5)), "linalg"),
+    Op("matrix_norm", matrices_normed("fro", 1, -1, float("inf"), float("-inf")), "linalg", variant="ord"),
     *ops("argmax argmin", along(-1, 1)),
     *ops("argmax argmin", values(-1, 1), "torch Tensor", variant="whole"),
     Op("nansum", with_nans),
-    Op("nansum", lambda: args(with_nans().args[0], dim=whole(0, 2)), variant="dim"),
-    Op("quantile", lambda: args(tensor(*shape(2)), oneof(0.0, 0.3, 0.5, 1.0), dim=whole(0, 2)), "torch"),
+    Op("nansum", over_nans, variant="dim"),
+    Op("quantile", cut, "torch"),
     Op("numel", values(-1, 1), graph=False),
-    Op("sum", lambda: args(tensor(*shape(2)), dtype=torch.float64), variant="dtype"),
+    Op("sum", summed_as, variant="dtype"),
     Op("sum", values(-1, 1, ndim=0), "torch", variant="0d"),
-    Op("sum", lambda: args(tensor(*shape(3)).transpose(0, 2), dim=whole(0, 3)), "torch", variant="transposed"),
 )
 
 

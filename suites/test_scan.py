@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from rows import Op, args, main_forms, ops, other_forms, shape, size, tensor, whole
+from rows import args, axis, main_forms, ops, other_forms, pick, rank, size, sizes, tensor
 
-from autotest import autotest, random_dtype, torch
+from autotest import autotest, torch
 
 
 def along(low=0.5, high=1.5):
     """Draws a tensor and one of its dimensions."""
-    return lambda: args(tensor(*shape(3), low=low, high=high), whole(0, 3))
+
+    def draw():
+        ndim = rank()
+        dim = axis(ndim)
+        return args(tensor(*sizes(ndim, dim), low=low, high=high), dim)
+
+    return draw
 
 
 def integers():
     """Draws an integer tensor and one of its dimensions."""
-    return args(tensor(*shape(2), low=-3, high=4, dtype=random_dtype("int32", "int64")), whole(0, 2))
+    ndim, dtype = rank(2, 0, 1, 3, 5), pick("int64", "int32", "int8", "uint8", "bool")
+    return args(tensor(*sizes(ndim), low=0 if dtype in ("uint8", "bool") else -3, high=4, dtype=dtype), axis(ndim))
+
+
+def summed_as():
+    """Draws a tensor, one of its dimensions, and a dtype for the sums; integers have no gradient."""
+    ndim, name = rank(2, 1, 5), pick("float64", "float32", "int64", "int32")
+    dim, differentiable = axis(ndim), None if name.startswith("f") else False
+    x = tensor(*sizes(ndim, dim), low=0.5, high=3, requires_grad=differentiable)
+    return args(x, dim, dtype=getattr(torch, name))
 
 
 ROWS = (
     *ops("cumsum cumprod", along(), keywords="input dim"),
-    *ops("cumsum cumprod", lambda: args(tensor(*shape(3), low=0.5), whole(-3, 0)), variant="from_the_end"),
     *ops("cumsum cumprod", integers, variant="integers"),
-    Op("cumsum", lambda: args(tensor(size(), low=-1, high=1), 0), variant="1d"),
-    Op("cumsum", lambda: args(tensor(*shape(3)).transpose(0, 2), whole(0, 3)), variant="transposed"),
+    *ops("cumsum cumprod", summed_as, variant="dtype"),
 )
 
 

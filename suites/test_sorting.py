@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
-from rows import Op, args, eager_forms, main_forms, ops, other_forms, shape, size, tensor, untied, values, whole
+from rows import (
+    Op,
+    args,
+    axis,
+    eager_forms,
+    flag,
+    main_forms,
+    ops,
+    other_forms,
+    rank,
+    shape,
+    size,
+    sizes,
+    tensor,
+    untied,
+    values,
+    whole,
+)
 
-from autotest import autotest, oneof, random_bool, torch
+from autotest import autotest, nothing, oneof, torch
 
 
-def along():
+def along(**named):
     """Draws a tensor and one of its dimensions."""
-    return args(tensor(*shape(3)), dim=whole(-3, 3), descending=random_bool())
+
+    def draw():
+        ndim = rank()
+        dim, descending = axis(ndim), flag()
+        return args(tensor(*sizes(ndim, dim)), dim=dim, descending=descending, **named)
+
+    return draw
+
+
+def first_few():
+    """Draws a tensor of four elements along one of its dimensions, and how many of them to find: none to all."""
+    ndim = rank(3, 1, 2, 4, 5)
+    dim, count, largest = axis(ndim), whole(0, 5), not flag()
+    drawn = [*sizes(ndim, dim - 1)]
+    drawn[dim] = 4
+    return args(untied(*drawn), count, dim=dim, largest=largest, sorted=oneof(nothing(), True))
 
 
 def sequence():
@@ -17,17 +49,30 @@ def sequence():
     return args(torch.cumsum(tensor(4, low=0.1, high=1, requires_grad=False), 0), tensor(*shape(2), low=0, high=3))
 
 
+def sequences():
+    """Draws ascending boundaries, one list for all values or one for each row of them, and on which side to place."""
+    ndim, own, right, narrow = rank(2, 0, 1, 3, 4), flag(), flag(), flag()
+    *rows, count = sizes(ndim) or (1,)
+    boundaries = torch.cumsum(tensor(*(rows if own else ()), size(1, 5), low=0.1, high=1, requires_grad=False), -1)
+    values = tensor(*rows, count, low=0, high=3) if ndim else tensor(low=0, high=3)
+    return args(boundaries, values, right=right, out_int32=narrow)
+
+
 ROWS = (
-    *ops("sort argsort", along),
-    *ops("sort argsort", values(-1, 1, ndim=1), variant="default"),
-    Op("topk", lambda: args(untied(size(), 4), whole(1, 5), dim=1)),
-    Op("topk", lambda: args(untied(size(), 4), whole(1, 5), largest=random_bool()), variant="largest"),
+    *ops("sort argsort", along()),
+    *ops("sort argsort", values(-1, 1), variant="default"),
+    *ops("sort argsort", along(stable=True), "torch", variant="stable"),
+    Op("topk", first_few),
     Op("topk", lambda: args(untied(4, size()), 2, dim=0, sorted=True), "torch", variant="first_dim"),
-    Op("searchsorted", sequence, "torch"),
-    Op("searchsorted", lambda: args(*sequence().args, right=True), "torch", variant="right"),
-    Op("searchsorted", lambda: args(*sequence().args, out_int32=True), "torch", variant="int32"),
+    Op("searchsorted", sequence, "torch", variant="default"),
+    Op("searchsorted", sequences, "torch"),
     *ops("nonzero argwhere", values(-1, 2, dtype=int), graph=False),
-    Op("nonzero", lambda: args(tensor(*shape(2), low=-1, high=2, dtype=int), as_tuple=True), graph=False, variant="as"),
+    Op(
+        "nonzero",
+        lambda: args(tensor(*sizes(rank()), low=-1, high=2, dtype=int), as_tuple=True),
+        graph=False,
+        variant="as",
+    ),
     Op("unique", lambda: args(tensor(size(2), low=0, high=3, dtype=int)), graph=False),
     Op(
         "unique",

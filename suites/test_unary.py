@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from rows import Op, args, main_forms, ops, other_forms, real, shape, tensor, values
+from rows import Op, args, main_forms, ops, other_forms, pick, rank, real, shape, sizes, tensor, values
 
-from autotest import autotest, torch
+from autotest import autotest, oneof, torch
+
+
+def clamped():
+    """Draws a tensor, and a lower and an upper end, numbers or None, the lower one perhaps above the upper."""
+    low, high = pick(-1.5, None, 0, -0.5, 2.0), pick(1.0, None, 0, 0.5)
+    return args(tensor(*sizes(rank()), low=-3, high=3), low, high)
+
+
+def bound():
+    """Draws a tensor and a number."""
+    return args(tensor(*sizes(rank()), low=-3, high=3), oneof(0.5, 0, -1, 1, real(-1, 1)).value())
+
 
 ROWS = (
     *ops("neg", values(-3, 3), "torch Tensor -x"),
@@ -21,15 +33,14 @@ ROWS = (
     *ops("lgamma", values(0.2, 4), "torch"),
     *ops(
         "clamp clip",
-        lambda: args(tensor(*shape(2), low=-3, high=3), real(-2, 0), real(0, 2)),
+        clamped,
         "torch Tensor Tensor_",
         keywords="input min max",
     ),
     Op("clamp", lambda: args(tensor(*shape(2), low=-3, high=3), max=real(0, 2)), "torch", variant="max"),
-    *ops("clamp_min clamp_max", lambda: args(tensor(*shape(2), low=-3, high=3), real(-1, 1)), "torch Tensor Tensor_"),
+    *ops("clamp_min clamp_max", bound, "torch Tensor Tensor_"),
     Op("sigmoid", values(0, 1, ndim=0), "torch", variant="0d"),
     Op("exp", values(0, 1, ndim=5), "torch", variant="5d"),
-    Op("exp", lambda: args(tensor(*shape(3)).transpose(0, 2)), "torch", variant="transposed"),
     Op("sqrt", lambda: args(tensor(4, 3, low=0.5, high=2)[::2]), "torch", variant="every_second"),
 )
 
