@@ -82,6 +82,8 @@ class Judge:
         self._ordinary: dict[tuple[str, str, str], Divergence] = {}
         #: The ways in which each random op was sampled.
         self._sampled: dict[str, set[tuple[object, ...]]] = {}
+        #: What the first refused draw of an op shows stands for all of its kind.
+        self._accepting: dict[tuple[str, str], Divergence] = {}
 
     def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
         """Judge cases by what they have shown eagerly, then by what they show in graphs and in many repetitions."""
@@ -106,6 +108,28 @@ class Judge:
             return []
         answer = run_alone(self.target, program)
         return self._with_conditions(of_refused_draw(self.reference, self.target, program, answer))
+
+    def all_refused(self, programs: Sequence[Program]) -> list[list[Divergence]]:
+        """The same for each of many draws, which the target sees in one request. That an op takes what it should refuse
+        is one divergence, however many draws show it, with the facts of the first.
+        """
+        able = [program for program in programs if self.lacking(program) is None]
+        answers = iter(self.target.eager(able))
+        shown: list[list[Divergence]] = []
+        for program in programs:
+            found = [] if self.lacking(program) else self._refused(program, next(answers))
+            shown.append([self._accepting.setdefault(_kind_of(divergence), divergence) for divergence in found])
+        return shown
+
+    def _refused(self, program: Program, answer: Observation | Death) -> list[Divergence]:
+        """What an answer to a refused draw comes to; each is looked into where its like was not yet."""
+        if isinstance(answer, Death):
+            found = [of_death(program, answer, "eager_forward")]
+        else:
+            found = of_refused_draw(self.reference, self.target, program, answer)
+        return [
+            self._accepting.get(_kind_of(divergence)) or self._with_conditions([divergence])[0] for divergence in found
+        ]
 
     def _judge_eager(self, judgement: Judgement, answer: Observation | Death) -> None:
         case = judgement.case
@@ -344,6 +368,10 @@ class Judge:
 
 def _ordinary(case: Case) -> bool:
     return case.laid_out and case.swept is None and not properties(case.program) - {"0-dim"}
+
+
+def _kind_of(divergence: Divergence) -> tuple[str, str]:
+    return divergence.op, divergence.difference.kind
 
 
 def _told_by(divergence: Divergence) -> tuple[str, str, str]:

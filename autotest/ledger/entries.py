@@ -30,6 +30,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from autotest.compare.difference import Rules
 from autotest.compare.fingerprint import Fingerprint
+from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError
 from autotest.options.ledger import FILE_NAME
 from dual_object.errors import ProgramError
@@ -204,6 +205,16 @@ class Ledger:
         """The entries that may cover a divergence: those that need most first."""
         found = [entry for op in (Fingerprint.parse(fingerprint).op, "*") for entry in self._by_op.get(op, ())]
         return sorted(found, key=lambda entry: (entry.general, -len(entry.parts.needs)))
+
+    @cached_property
+    def deadly(self) -> Mapping[str, tuple[Entry, ...]]:
+        """The entries of single ops that end the target eagerly, by the op."""
+        found: dict[str, tuple[Entry, ...]] = {}
+        for entry in self.entries.values():
+            _, phase, kind, op, _ = entry.fingerprint.split("/")
+            if kind in DEADLY and phase == "eager_forward" and not entry.general:
+                found[op] = (*found.get(op, ()), entry)
+        return found
 
     def find(self, fingerprint: str) -> Entry | None:
         """The entry about a divergence: its own, else the one that needs most of what it needs and is no pattern, else

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 GradOrder = Literal[1, 2]
 GraphBackward = Literal["share", "all", "none"]
 Missing = Literal["fail", "count"]
+Refusals = Literal["sample", "all"]
 
 #: What stands at the end of a refusal.
 _WHERE = "@autotest(...)"
@@ -52,6 +53,7 @@ _CHECKS: Mapping[str, _Check] = {
     "check_grad_use_random_data": _SWITCH,
     "graph_backward": _one_of(get_args(GraphBackward)),
     "missing": _one_of(get_args(Missing)),
+    "refusals": _one_of(get_args(Refusals)),
     "inputs": _one_of(get_args(Inputs), or_none=True),
     "coverage": _one_of(get_args(Coverage)),
     "seed": _Check(
@@ -79,6 +81,7 @@ class TestOptions:
     check_grad_use_random_data: bool = True
     graph_backward: GraphBackward = "share"
     missing: Missing = "fail"
+    refusals: Refusals = "sample"
     inputs: Inputs | None = None
     coverage: Coverage = "each"
     seed: int | None = None
@@ -89,7 +92,9 @@ class TestOptions:
         """Check every argument."""
         for name, (should, fits) in _CHECKS.items():
             value = getattr(self, name)
-            if not fits(value):
+            # A test whose laid-out cases meet in pairs may have no others.
+            alone = name == "n" and type(value) is int and value == 0 and self.coverage == "pairs"
+            if not (alone or fits(value)):
                 raise UsageError(f"{name}={value!r}, but should be {should} [{_WHERE}]")
         if self.grad_order == 2 and not self.auto_backward:
             raise UsageError(

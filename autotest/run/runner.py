@@ -12,12 +12,14 @@ from unittest import SkipTest
 
 import pytest
 
-from autotest.cases.case import Origin, Rejection, case_test_name
+from autotest.cases.case import Case, Origin, Rejection, case_test_name
+from autotest.cases.design import Level
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import LAID, Drawer
 from autotest.cases.mistakes import MISTAKEN_DRAWS
 from autotest.cases.places import raised_at
 from autotest.compare.divergence import Divergence
+from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import Judgement
@@ -25,6 +27,7 @@ from autotest.judge.survey import Survey
 from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import reason_of
+from autotest.run.deaths import Deaths
 from autotest.run.reached import Reached
 from autotest.run.regressions import Memory, Recollection
 from autotest.run.replayers import Answers, InlineReplayer, Replayer, WorkerReplayer
@@ -53,6 +56,7 @@ class _Line:
     replayer: Replayer
     judge: Judge
     drawn: list[Judgement] = field(default_factory=list)
+    refused: list[tuple[Rejection, float]] = field(default_factory=list)
     sent: deque[tuple[list[Judgement], Answers]] = field(default_factory=deque)
 
 
@@ -74,7 +78,8 @@ class TestRun:
         self.session = session
         self.nodeid = nodeid
         self.options = options
-        self.n = session.options.cases or options.n
+        # A test of laid-out cases alone draws none, however many a run asks for.
+        self.n = (session.options.cases or options.n) if options.n else 0
         run = session.options
         self.drawer = Drawer(
             session.reference,
@@ -101,6 +106,9 @@ class TestRun:
         self._rejections: list[Rejection] = []
         self._refused: RejectionError | None = None
         self._reached = Reached()
+        self._deaths = Deaths(self.ledger)
+        #: The target lacks what the test's ordinary case calls, which is counted: its corners would say no more.
+        self._missing = False
         memory = Memory(run.root, run.target) if run.memory and run.root is not None else None
         self._recollection = Recollection(memory, f"{nodeid} {key}", self.drawer)
 
@@ -118,7 +126,20 @@ class TestRun:
         finally:
             if self.session.writer is not None:
                 self.session.writer.reached(self.nodeid, self._reached.record(self.drawer.design))
+        if not (self.n or self.verdicts.ended) and self.session.options.case is None:
+            self._refused = self._nothing_ran()
         self._conclude()
+
+    def _nothing_ran(self) -> RejectionError:
+        """Why none of the laid-out cases ran of a test that has no others. Raises SkipTest where the run has none."""
+        rows = len(self.drawer.design.rows)
+        if not rows:
+            raise SkipTest("its cases are laid out, and the run lays out none: it wants plain inputs or no coverage")
+        if self._deaths.any:
+            raise SkipTest("the ledger knows that its ordinary case ends the target")
+        return RejectionError(
+            f"{self.drawer.test}: the reference refused each of {rows} laid-out cases: correct the call"
+        )
 
     @property
     def _inline(self) -> bool:
@@ -180,7 +201,7 @@ class TestRun:
     def _laid_out(self) -> Iterator[int]:
         """The numbers of the test's laid-out cases; what comes of one decides on the next."""
         index = 0
-        while self.drawer.laid_out(index):
+        while not self._missing and self.drawer.laid_out(index):
             yield index
             index += 1
 
@@ -264,12 +285,19 @@ class TestRun:
             if judgement is not None:
                 self._accepted += 1
                 line.drawn.append(judgement)
-            if len(line.drawn) == replayer.chunk:
+            # What the target lacks has no corners: where that is only counted, the ordinary case goes alone.
+            first = origin == LAID and index == 0 and self.options.missing == "count"
+            if len(line.drawn) == replayer.chunk or first:
                 self._submit(line)
+            if first:
+                self._judge_all(line)
+            if len(line.refused) == replayer.chunk:
+                self._judge_refused(line)
             while len(line.sent) > 1 or (line.sent and line.sent[0][1].ready):
                 self._judge(line)
         self._submit(line)
         self._judge_all(line)
+        self._judge_refused(line)
 
     def _known(self, divergence: Divergence) -> bool:
         """Whether the ledger has a divergence."""
@@ -292,23 +320,48 @@ class TestRun:
         return Judgement(drawn, started)
 
     def _record_laid_out(self, line: _Line, index: int) -> Judgement | None:
-        """Draw a laid-out case; None where the reference refuses it, or it has come out as another one before."""
+        """Draw a laid-out case; None where the reference refuses it, it has come out as another one before, or it is
+        known to end the target.
+        """
         started = time.perf_counter()
         writer, key = self.session.writer, self.drawer.key(index, LAID)
         if writer is not None:  # PyTorch itself may end this process
             writer.start(self.nodeid, key, index)
         drawn = line.replayer.draw(self.drawer, index, LAID)
         self.session.drawn = drawn.program
+        levels = self.drawer.design.rows[index].levels
+        if len(levels) > 1 and not self._deaths.complete:
+            self._submit(line)
+            self._judge_all(line)
+            self._judge_refused(line)
+            self._deaths.complete = True
         if isinstance(drawn, Rejection):
             self._reached.refused(drawn.program)
-            reason = drawn.reason
-        elif self.drawer.repeated():
-            reason = "it is an earlier one again"
-        else:
+        reason = self._obstacle(drawn, levels)
+        if reason is not None:
+            if writer is not None:
+                writer.left_out(self.nodeid, key, reason)
+        elif isinstance(drawn, Case):
             return Judgement(drawn, started)
-        if writer is not None:
-            writer.left_out(self.nodeid, key, reason)
+        else:
+            line.refused.append((drawn, started))
         return None
+
+    def _obstacle(self, drawn: Case | Rejection, levels: tuple[Level, ...]) -> str | None:
+        """Why a laid-out case is not run; None where it is."""
+        if isinstance(drawn, Rejection):
+            calls = drawn.program.calls
+            if self.options.refusals != "all" or not calls or not calls[-1].raises:
+                return drawn.reason
+        elif self.drawer.repeated():
+            return "it is an earlier one again"
+        foreseen = self._deaths.foreseen(levels)
+        if foreseen is not None:
+            return foreseen
+        known = self._deaths.known(drawn.program, self.session.target_info)
+        if known is not None:
+            self._deaths.met(levels, drawn.key)
+        return known
 
     def _reject(self, judge: Judge, rejection: Rejection, started: float, *, remembered: bool) -> None:
         """Record a draw that the reference refused. The first few, and each that is remembered, also run on the target,
@@ -336,6 +389,19 @@ class TestRun:
         chunk = self._able(line.judge, drawn)
         line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
 
+    def _judge_refused(self, line: _Line) -> None:
+        """Show the target the laid-out draws that the reference has refused since the last time, all at once."""
+        refused, line.refused = line.refused, []
+        if not refused:
+            return
+        line.replayer.ready()
+        shown = line.judge.all_refused([rejection.program for rejection, _ in refused])
+        for (rejection, started), divergences in zip(refused, shown, strict=True):
+            if any(divergence.difference.kind in DEADLY for divergence in divergences):
+                self._deaths.met(self.drawer.design.rows[rejection.index].levels, rejection.key)
+            program, reason = rejection.program, rejection.reason
+            self.verdicts.write(rejection.key, "rejected", started, program, divergences, reason=reason)
+
     def _judge_all(self, line: _Line) -> None:
         while line.sent:
             self._judge(line)
@@ -353,7 +419,7 @@ class TestRun:
         for judgement in judgements:
             case = judgement.case
             reason = lacking = judge.lacking(case.program)
-            if reason is None and (self.drawer.listed is not None or case.laid_out):
+            if reason is None and self.drawer.listed is not None:
                 reason = self._sparing.reason(case)
             if reason is None:
                 able.append(judgement)
@@ -366,6 +432,11 @@ class TestRun:
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
         self._sparing.note(judgement)
+        if self.drawer.place(case.key)[1] == LAID:
+            if judgement.death is not None:
+                self._deaths.met(self.drawer.design.rows[case.index].levels, case.key)
+            kinds = {divergence.difference.kind for divergence in judgement.divergences}
+            self._missing |= case.index == 0 and self.options.missing == "count" and kinds == {"missing"}
         self._recollection.met(case.key, case.program)
         self._reached.judged(judgement, laid_out=self.drawer.place(case.key)[1] == LAID)
         self.verdicts.write(

@@ -6,14 +6,13 @@ from collections.abc import Hashable
 
 from autotest.cases.case import Case
 from autotest.judge.judgement import Judgement
-from autotest.judge.properties import properties
 
 
 class Sparing:
     """The forms of call that have ended the target's process in a test, or that it lacks.
 
-    Of what is listed, or laid out at corners, hundreds of cases may differ in a stride alone, and each death costs a
-    new worker: some seconds. So the target is asked about such a form once, or as often as two chunks have it.
+    Of what is listed, hundreds of cases may differ in a stride alone, and each death costs a new worker: some seconds.
+    So the target is asked about such a form once, or as often as one chunk has it.
     """
 
     def __init__(self) -> None:
@@ -34,9 +33,8 @@ class Sparing:
 
 def form(case: Case) -> Hashable:
     """What the calls of a case are but for values and sizes: ops, keywords, dtypes, dimensions, and which of them are
-    0; of a corner its properties, too, such as `nan`.
+    0.
     """
     program = case.program
-    corner = properties(program) if case.laid_out else frozenset()
     calls = tuple((call.kind, call.op, len(call.args), tuple(call.kwargs)) for call in program.calls)
-    return calls, corner, tuple((x.dtype, tuple(size == 0 for size in x.data.shape)) for x in program.inputs)
+    return calls, tuple((x.dtype, tuple(size == 0 for size in x.data.shape)) for x in program.inputs)

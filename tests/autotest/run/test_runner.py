@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
-import numpy as np
 import pytest
 import torch as pytorch
 
@@ -389,23 +387,3 @@ def test_own_seed_of_a_test_goes_before_the_runs(run: Run) -> None:
         assert verdicts == [(0, "aligned")]
     assert seen[0] == seen[1]
     assert [end["key"] for end in ends(session)] == ["test_a.py::test_b#0"]
-
-
-def test_deadly_corner_is_met_once(run: Run, target: FakeTarget) -> None:
-    """Another one with the same properties of its inputs is spared; what has none of them is not."""
-
-    def deadly(seen: Observation) -> Observation | Death:
-        return DEATH if any(np.isnan(output.data).any() for output in seen.outputs.values()) else seen
-
-    target.answers = {"add": deadly}
-    verdicts, _ = run(
-        lambda: random_tensor(ndim=1, dtype=float) + random(0, 50).to(int),
-        1,
-        DivergenceError,
-        inputs="standard",
-        coverage="pairs",
-    )
-    counts = Counter(verdict for _, verdict in verdicts)
-    assert 0 < counts["crashed"] < 3 * CHUNK
-    assert counts["skipped"] > 0
-    assert counts["aligned"] > 40

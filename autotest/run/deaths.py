@@ -1,0 +1,94 @@
+"""What ends the target among a test's laid-out cases: it does so once, and where the ledger knows of it not at all.
+
+Each end costs a process, some seconds of work. A corner that ends the target by itself would end it in every pair that
+it is in. And laid-out cases are the same in each run: what the ledger has is proved by `autotest ledger check` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from autotest.cases.design import Level
+from autotest.compare.fingerprint import Fingerprint
+from autotest.judge.properties import properties
+from autotest.ledger.entries import Entry, Ledger
+from dual_object.program.calls import Call, op_name
+from dual_object.program.program import Program
+from dual_object.program.values import Ref, Tree, map_leaves
+from dual_object.replay.adapter import TargetInfo
+
+#: So many laid-out cases of one test may end the target; the pairs that are left then are left out.
+MOST_DEATHS = 4
+
+
+@dataclass(slots=True)
+class Deaths:
+    """The ends of the target in one test so far.
+
+    Attributes:
+        complete: whether each corner by itself has its verdict, so that pairs may begin.
+    """
+
+    ledger: Ledger
+    complete: bool = False
+    _ends: dict[frozenset[Level], str] = field(default_factory=dict)
+
+    @property
+    def any(self) -> bool:
+        """Whether some case ends the target."""
+        return bool(self._ends)
+
+    def met(self, levels: tuple[Level, ...], key: str) -> None:
+        """Note that the case of these corners ends the target."""
+        self._ends[frozenset(levels)] = key
+
+    def foreseen(self, levels: tuple[Level, ...]) -> str | None:
+        """Why a case of these corners would end the target, as far as this run has shown."""
+        ordinary = self._ends.get(frozenset())
+        if ordinary is not None:
+            return f"the ordinary case {ordinary} ends the target"
+        if len(levels) < 2:
+            return None
+        asked = frozenset(levels)
+        for ended, key in self._ends.items():
+            if ended <= asked:
+                return f"its corners are those by which {key} ends the target, and others"
+        if len(self._ends) >= MOST_DEATHS:
+            return f"{len(self._ends)} laid-out cases of the test end the target"
+        return None
+
+    def known(self, program: Program, info: Callable[[], TargetInfo]) -> str | None:
+        """By which entry of the ledger a Program ends the target: of an op that it calls on the same dtype and with the
+        same arguments besides tensors, whose inputs have all that the entry needs.
+        """
+        deadly = self.ledger.deadly
+        for entry in (entry for op in {*program.ops()} for entry in deadly.get(op, ())):
+            if _alike(program, entry) and entry.applies(info()):
+                return f"the ledger knows that it ends the target: {entry.fingerprint}"
+        return None
+
+
+def _alike(program: Program, entry: Entry) -> bool:
+    proof, _ = entry.proof
+    parts = entry.parts
+    if parts.dtype not in {x.dtype for x in program.inputs}:
+        return False
+    has = Fingerprint.parse("/".join(["t", "p", "k", "o", ",".join([parts.dtype, *properties(program)])]))
+    return parts.needs <= has.needs and _arguments(program, parts.op) == _arguments(proof, parts.op)
+
+
+def _arguments(program: Program, op: str) -> list[str]:
+    """The arguments of the calls of an op, in which every tensor is the same."""
+    return [_spelled(call) for call in program.op_calls() if op_name(call) == op]
+
+
+def _spelled(call: Call) -> str:
+    def plain(leaf: object) -> object:
+        return "tensor" if isinstance(leaf, Ref) else leaf
+
+    arguments: tuple[Tree, Tree] = (call.args, call.kwargs)
+    return repr((call.kind, [map_leaves(tree, plain) for tree in arguments]))
+
+
+__all__ = ["MOST_DEATHS", "Deaths"]

@@ -1,0 +1,109 @@
+"""Calls that are made from PyTorch's schemas: what they vary, and what they leave out."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autotest.cases.case import Case, Rejection
+from autotest.cases.drawer import LAID, Drawer
+from autotest.options import TestOptions
+from dual_object.replay.adapter import load_reference
+from generators import DTYPES
+
+SUITES = Path(__file__).parents[2] / "suites"
+#: Ops of each kind: elementwise, a reduction, an index, a list of tensors, one in place alone, and some left out.
+NAMES = ("abs", "div", "sum", "gather", "cat", "linalg_det", "fill_diagonal_", "bernoulli", "empty_like", "ctc_loss")
+
+
+@pytest.fixture(scope="module")
+def schemas() -> Iterator[Any]:
+    """The module beside the suites."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SUITES)
+        yield importlib.import_module("schemas")
+
+
+@pytest.fixture(scope="module")
+def known(schemas: Any) -> dict[str, Any]:
+    """Operations of the names above, by id."""
+    return {operation.id: operation for operation in schemas.operations() if operation.name in NAMES}
+
+
+def laid_out(operation: Any) -> tuple[list[Case], list[Rejection]]:
+    """What comes of an operation's laid-out cases: those that PyTorch takes, and those that it refuses."""
+    options = TestOptions(n=0, coverage="pairs", auto_backward=False)
+    drawer = Drawer(load_reference(), f"test_a.py::test_op[{operation.id}]", 0, "torch", options, operation.run)
+    taken: list[Case] = []
+    refused: list[Rejection] = []
+    index = 0
+    while drawer.laid_out(index):
+        drawn = drawer.draw(index, origin=LAID)
+        if isinstance(drawn, Case):
+            taken.append(drawn)
+        else:
+            refused.append(drawn)
+        index += 1
+    return taken, refused
+
+
+def test_an_op_is_one_operation_under_all_its_names(known: dict[str, Any]) -> None:
+    """A function, a method and the form in place are forms of it; each overload is one."""
+    assert known["torch.abs"].spelled == ("torch.abs", "Tensor.abs", "Tensor.abs_")
+    assert "Tensor.abs_" not in known
+    assert known["torch.linalg.det"].name == "linalg_det"
+    assert {"torch.sum", "torch.sum-dim_IntList", "torch.div-Tensor", "torch.div-Tensor_mode"} <= {*known}
+    assert "torch.div-Scalar" not in known
+    assert "torch.sum-dim_DimnameList" not in known
+
+
+def test_what_cannot_be_compared_says_why(known: dict[str, Any]) -> None:
+    """It is skipped with the reason."""
+    assert known["torch.bernoulli"].plan == "it is random"
+    assert known["torch.empty_like"].plan == "its values are whatever memory held"
+    told = "PyTorch reads beyond its memory on lengths and targets out of range"
+    assert known["torch.ctc_loss-Tensor"].plan == told
+
+
+def test_dtypes_ranks_and_places_of_size_0_are_laid_out(known: dict[str, Any]) -> None:
+    """In function, method and in place."""
+    taken, _ = laid_out(known["torch.abs"])
+    inputs = [case.program.inputs[0] for case in taken]
+    assert {x.dtype for x in inputs} == {*DTYPES} - {"bool"}
+    assert {x.data.ndim for x in inputs} == {0, 1, 2, 3}
+    assert {x.data.shape for x in inputs} >= {(), (0,), (0, 2), (2, 0), (1, 2)}
+    assert {case.program.calls[-1].op for case in taken} == {"abs", "abs_"}
+    assert {case.program.calls[-1].kind for case in taken} == {"function", "method"}
+
+
+def test_a_divisor_is_zero_in_each_integer(known: dict[str, Any]) -> None:
+    """Which ends the process of whoever has not thought of it."""
+    taken, _ = laid_out(known["torch.div-Tensor_mode"])
+    zero = {x.dtype for case in taken for x in case.program.inputs[1:] if x.data.size and not x.data.all()}
+    assert {"int8", "uint8", "int16", "int32", "int64", "float16", "float32"} <= zero
+
+
+@pytest.mark.parametrize(
+    ("id_", "words"),
+    [
+        ("torch.sum-dim_IntList", "Dimension out of range"),
+        ("torch.gather", "index 2 is out of bounds"),
+        ("torch.cat", "expected a non-empty list of Tensors"),
+    ],
+)
+def test_refusals_are_among_them(known: dict[str, Any], id_: str, words: str) -> None:
+    """With the call that PyTorch refused at their end, for the target to refuse it, too."""
+    _, refused = laid_out(known[id_])
+    [first, *_] = [rejection for rejection in refused if words in rejection.reason]
+    assert first.program.calls[-1].raises
+
+
+def test_an_operation_has_no_more_cases_than_a_run_can_bear(known: dict[str, Any]) -> None:
+    """Some hundred, of each operation."""
+    for id_ in ("torch.abs", "torch.div-Tensor", "torch.gather"):
+        taken, refused = laid_out(known[id_])
+        assert 40 < len(taken) + len(refused) < 200
