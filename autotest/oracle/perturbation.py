@@ -4,6 +4,7 @@ reference's own answer stands.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -187,6 +188,21 @@ class Reruns:
         return None if observation.ended or observation.backward_failure is not None else observation
 
     @cached_property
+    def relaid(self) -> list[Observation]:
+        """The Program on the same values that lie otherwise in memory: packed, and every second element; its cotangents
+        are packed. A kernel that takes eight numbers at once has other answers at NaN and zeros than one that takes
+        them one by one, and PyTorch has both.
+        """
+        runs = []
+        for spread in (1, 2):
+            inputs = [replace(x, strides=_strides(x.data.shape, spread), offset=0) for x in self.program.inputs]
+            program = replace(self.program, inputs=inputs, cotangent_strides={})
+            run = QuietReplay(self._reference, program, side="reference").run()
+            if not run.ended and run.backward_failure is None and run.second_failure is None:
+                runs.append(run)
+        return runs
+
+    @cached_property
     def traced(self) -> list[Observation]:
         """As it is and in float64, with the derivative formulas that autograd takes under a dispatch mode: those read
         no values, so that theirs may be another answer at a singular point.
@@ -257,6 +273,13 @@ def _copies(data: Array, rank: int) -> Array:
     """Copies along a first dimension, before those that broadcasting adds."""
     shape = (1,) * (rank - data.ndim) + data.shape
     return np.broadcast_to(data.reshape(shape), (COPIES, *shape)).copy()
+
+
+def _strides(shape: tuple[int, ...], spread: int) -> tuple[int, ...] | None:
+    """Strides, in elements, of an array of which every `spread`-th element is one; None where it is packed."""
+    if spread == 1 or 0 in shape or not shape:
+        return None
+    return tuple(spread * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 class _Nudge:

@@ -38,7 +38,7 @@ REFERENCE_OVERFLOW = "overflow in the reference"
 OVERFLOW = "overflow"
 PRECISION = "the reference gives another in float64"
 FORMULA = "the reference gives another by another of its formulas"
-PLACE = "the reference gives another by the element's place"
+PLACE = "the reference gives another by where the element lies"
 ZERO_SIGN = "sign of zero"
 #: No doubt at all: nobody promises it, and no case is counted for it.
 UNPROMISED = ""
@@ -278,9 +278,13 @@ class _Question:
             if reason == KINK or self._sum_is_kept(parted):
                 # By so little nothing moves farther than it may be off, unless it jumps.
                 yield reason, finite & _hull(actual, expected, parted, within) & (farthest(exact, parted) > base)
+                if (alike := self._alike()) is not None and self._sum_is_kept(parted):
+                    yield reason, finite & _hull(actual, expected, parted, within, alike)
         if self.call is None:
             yield THRESHOLD, finite & hull
         yield PLACE, self._elsewhere()
+        for run in self._arrays(self.reruns.relaid):
+            yield PLACE, agreeing(run, self.actual, self.allowed._replace(signed=True))
         if self.difference.part in ("gradient", "second"):
             for run in self._arrays(self.reruns.traced):
                 yield FORMULA, self._as_exact(run)
@@ -371,6 +375,19 @@ class _Question:
                     return True
         return False
 
+    def _alike(self) -> Array | None:
+        """For each element of the input whose gradient differs, the number of its value: of [5, 7, 5] it is [0, 1, 0].
+        None where it is the gradient of something else, or no value comes twice.
+
+        Of a hundred equal elements each may have the gradient of the one that is chosen: more than there are runs.
+        """
+        given = {str(x.id): x.data for x in self.reruns.program.inputs}
+        data = given.get(self.difference.key)
+        if self.difference.part != "gradient" or data is None or data.shape != self.expected.shape:
+            return None
+        values, alike = np.unique(data, return_inverse=True)
+        return alike.reshape(data.shape) if len(values) < data.size else None
+
     def _sum_is_kept(self, runs: Sequence[Array]) -> bool:
         """Whether the gradient adds up to what the runs' gradients add up to: ties may share a gradient out in any way,
         [1, 0] or [0.5, 0.5], but neither add to it nor lose any.
@@ -390,14 +407,19 @@ class _Question:
         return [array for array in arrays if array is not None and array.shape == self.expected.shape]
 
 
-def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array) -> Array:
+def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array, alike: Array | None = None) -> Array:
     """Where `actual` lies between the least and the greatest of what the runs and the reference gave; of complex
-    numbers, in both parts.
+    numbers, in both parts. Elements of the same number in `alike` share these two.
     """
     among = np.ones(actual.shape, bool)
     for part in (np.real, np.imag) if actual.dtype.kind == "c" else (np.asarray,):
         parts = [np.where(np.abs(part(run)) < _POLE, part(run), np.nan) for run in (expected, *runs)]
         low, high = np.fmin.reduce(parts), np.fmax.reduce(parts)
+        if alike is not None:
+            least, most = np.full(alike.max() + 1, np.inf), np.full(alike.max() + 1, -np.inf)
+            np.fmin.at(least, alike, low)
+            np.fmax.at(most, alike, high)
+            low, high = least[alike], most[alike]
         among &= (part(actual) >= low - room) & (part(actual) <= high + room)
     return among
 

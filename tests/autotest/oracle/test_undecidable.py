@@ -179,7 +179,7 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
     "the slope of NaN at another place": (
         lambda: torch.nn.functional.elu(given(NAN, 1.0, grad=True)),
         gradient(NAN, 1),
-        ["the reference gives another by the element's place"],
+        ["the reference gives another by where the element lies"],
     ),
     "the gradient by the formula for a tracer": (
         lambda: torch.prod(given(INF, 2.0, 3.0, grad=True)),
@@ -502,3 +502,44 @@ def test_what_one_call_loses_on_the_way(reference: Adapter, off: float, stands: 
     standing, reasons = asked(reference, body, change)
     assert bool(standing) == stands
     assert reasons == ([] if stands else ["rounding"])
+
+
+def test_what_lies_otherwise_may_have_another_answer(reference: Adapter) -> None:
+    """PyTorch's kernel for packed memory gives NaN for the gradient of celu at a NaN, and the one for strided memory
+    what the formula's other branch does: either is right, a third is not.
+    """
+    values = real.linspace(-1.0, 1.0, 129)
+    values[::8] = NAN
+
+    def body() -> Any:
+        laid = real.stack([values, values], 1)[:, 0].requires_grad_()
+        return torch.nn.functional.celu(dual_tensor(laid))
+
+    packed = values.clone().requires_grad_()
+    real.nn.functional.celu(packed).backward(real.ones(129))
+    assert packed.grad is not None
+    found = packed.grad.numpy()
+    assert asked(reference, body, gradient(*found)) == (
+        [],
+        ["the reference gives another by where the element lies"],
+    )
+    assert len(asked(reference, body, gradient(*(found + 1)))[0]) == 1
+
+
+def test_gradient_of_any_of_many_equal_elements(reference: Adapter) -> None:
+    """More than runs can try; but an element that is equal to none of them has its own gradient."""
+    values = [1.0] * 60 + [2.0] + [1.0] * 60 + [3.0] * 120
+
+    def body() -> Any:
+        return torch.quantile(given(*values, grad=True), 0.25)
+
+    _, seen = recorded(reference, body)
+    [expected] = [shown.data for shown in seen.gradients.values() if shown is not None]
+    [chosen] = np.flatnonzero(expected)[:1]
+    moved = np.zeros_like(expected)
+    moved[(chosen + 43) % 60] = expected.sum()
+    standing, reasons = asked(reference, body, gradient(*moved))
+    assert (standing, reasons) == ([], ["not differentiable there"])
+    wrong = np.zeros_like(expected)
+    wrong[60] = expected.sum()
+    assert len(asked(reference, body, gradient(*wrong))[0]) == 1
