@@ -137,9 +137,9 @@ class Design:
         for pair in [*self._missing(wanted, varied)]:
             if pair not in self._met:
                 levels = tuple(sorted((level for level in pair if level[1]), key=lambda level: varied.index(level[0])))
-                outcome = yield Row(levels, attempt=attempt)
-                self._meet(outcome, wanted)
-                self.pairs -= not outcome.lawful
+                self._meet((yield Row(levels, attempt=attempt)), wanted)
+                # PyTorch refuses it, or the body does not come to both: a tensor of rank 0 has no second size.
+                self.pairs -= pair not in self._met
         self.covered = len(self._met)
 
     def _meet(self, outcome: Outcome, wanted: set[frozenset[Level]]) -> None:

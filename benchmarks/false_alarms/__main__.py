@@ -64,6 +64,8 @@ def main() -> int:
             planted = {"AUTOTEST_FAULT": "benchmarks.false_alarms.variants:plant", VARIABLE: variant.name}
             report = arguments.report and arguments.report / f"{variant.name}-{inputs}"
             options = ("--target", "torch", "-n", arguments.n, "--cases", str(cases), "--inputs", inputs)
+            if inputs != INPUTS[0]:  # laid-out cases are the same
+                options += ("--coverage", "none")
             if variant.name == REMEMBERING:
                 with remembering(paths, inputs, cases) as folder:
                     outcome = run(paths, planted, *options, report=report, folder_with_memory=folder)

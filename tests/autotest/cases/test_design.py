@@ -84,6 +84,18 @@ def test_a_refused_pair_is_tried_alone_and_counts_no_more() -> None:
     assert design.pairs == design.covered == 3 * 2 + 3 * 4 + 2 * 4 - 1
 
 
+def test_a_pair_that_never_meets_counts_no_more() -> None:
+    """A body that draws C where A is 0 alone has no pair of A's other levels with those of C."""
+    design = Design("pairs")
+    outcome = None
+    while (row := design.row(outcome)) is not None:
+        levels = {factor: dict(row.levels).get(factor, 0) for factor in COUNTS}
+        drawn = {factor: level for factor, level in levels.items() if factor != C or not levels[A]}
+        taken = {factor: (level, COUNTS[factor]) for factor, level in drawn.items()}
+        outcome = Outcome(taken, lawful=True, digest=str(levels))
+    assert design.pairs == design.covered == 3 * 2 + 1 * 4 + 2 * 4
+
+
 def test_a_refused_ordinary_case_is_drawn_anew() -> None:
     """Ordinary sizes that do not fit each other are drawn again; the others start from the draw that stood."""
     tries = iter([True, True, *[False] * 100])
