@@ -18,6 +18,8 @@ from reports.templating import script, script_data, style, template
 from reports.verdict import broken, frameworks, headline
 
 MOST_MESSAGE = 300
+#: ... and so many ops with too many undecidable cases beside their number.
+MOST_DOUBTED = 3
 #: index.html stays small enough to open at once: what is beyond is in summary.json, and the page says so.
 MOST_DIVERGENCES = 6000
 #: One case of a divergence is enough to replay it; these are for those who look for a pattern.
@@ -156,7 +158,9 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
         ("rejected draws", summary.rejected, "", ""),
     ]
     if summary.undecidable:
-        note = "; ".join(str(doubts) for doubts in summary.doubts if doubts.excessive)
+        excessive = [str(doubts) for doubts in summary.doubts if doubts.excessive]
+        more = [f"and {counted(len(excessive) - MOST_DOUBTED, 'more op')}"] if len(excessive) > MOST_DOUBTED else []
+        note = "; ".join([*excessive[:MOST_DOUBTED], *more])
         rows.insert(7, ("undecidable", summary.undecidable, note, "unsure"))
     if stricter:
         rows.insert(1, ("stricter", len(stricter), f"{_in_cases(stricter)}, not red", ""))
