@@ -53,16 +53,19 @@ def run(
     *options: str,
     report: Path | None = None,
     folder_with_memory: Path | None = None,
+    laid_out: bool = False,
 ) -> Outcome:
     """Run tests with further environment variables and options of `autotest run`; raises RunError.
 
-    They run in the project's root and remember nothing, or in another folder with what is remembered there.
+    They run in the project's root and remember nothing, or in another folder with what is remembered there. Most
+    benches are about drawn cases; `laid_out`: the tests' corners are run, too.
     """
     root = folder_with_memory or ROOT
-    memory = () if folder_with_memory else ("--no-memory",)
+    asked = () if folder_with_memory else ("--no-memory",)
+    asked += () if laid_out else ("--coverage", "none")
     with tempfile.TemporaryDirectory(prefix="autotest-bench-") as scratch:
         folder = report or Path(scratch)
-        command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *BARE, *memory, *options]
+        command = [sys.executable, "-m", "autotest", "run", *paths, "--report", str(folder), *BARE, *asked, *options]
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         done = subprocess.run(command, cwd=root, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
         lines = (done.stdout + done.stderr).splitlines()

@@ -64,13 +64,13 @@ def main() -> int:
             planted = {"AUTOTEST_FAULT": "benchmarks.false_alarms.variants:plant", VARIABLE: variant.name}
             report = arguments.report and arguments.report / f"{variant.name}-{inputs}"
             options = ("--target", "torch", "-n", arguments.n, "--cases", str(cases), "--inputs", inputs)
-            if inputs != INPUTS[0]:  # laid-out cases are the same
-                options += ("--coverage", "none")
+            # Laid-out cases are the same with other inputs.
+            laid_out = inputs == INPUTS[0] and not arguments.quick
             if variant.name == REMEMBERING:
                 with remembering(paths, inputs, cases) as folder:
-                    outcome = run(paths, planted, *options, report=report, folder_with_memory=folder)
+                    outcome = run(paths, planted, *options, report=report, folder_with_memory=folder, laid_out=laid_out)
             else:
-                outcome = run(paths, planted, *options, report=report)
+                outcome = run(paths, planted, *options, report=report, laid_out=laid_out)
             result = score(variant, inputs, outcome)
             print(
                 f"{variant.name} {variant.does}; {inputs} inputs: {result.count} false alarms in {result.cases} cases, "
