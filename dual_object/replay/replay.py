@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import copy
 import importlib
 import math
@@ -91,6 +92,8 @@ class Replay:
         #: What the last call gave, as this side has it.
         self.given: Any = None
         self._modes = Modes(adapter)
+        #: The regions (`with torch.no_grad()`) that have been entered and not left, by their numbers.
+        self._entered: list[int] = []
 
     def lacking(self) -> RuntimeError:
         """What to raise where a value is asked for that this run has not."""
@@ -127,6 +130,7 @@ class Replay:
         self.values = Values()
         self.seen = Observation(second_failure=failure)
         self._modes = Modes(self.adapter)
+        self._entered = []
         return self.start(before)
 
     def advance(self, stop: int) -> None:
@@ -138,7 +142,16 @@ class Replay:
 
     def finish(self) -> Finished:
         """Ask for the backward, once all calls have been stepped through."""
+        self._leave()
         return Finished(self.adapter, self.program, self.values, self.seen)
+
+    def _leave(self) -> None:
+        """Leave the regions that a failed call was in, the inner ones first, while the process has this run's modes:
+        OneFlow's end when they are freed, and what they bring back then would be the modes of another run.
+        """
+        while self._entered:
+            with self._modes.applied(), contextlib.suppress(Exception):
+                self.values.by_id.pop(self._entered.pop()).__exit__(None, None, None)
 
     def place(self, x: Input) -> None:
         """Create an input tensor; a failure is noted, never raised."""
@@ -170,7 +183,8 @@ class Replay:
 
     def _step(self, index: int, call: Call) -> None:
         try:
-            result = self.given = self.apply(call)
+            result = self.apply(call)
+            self.given = None if call.kind == "enter" else result  # a region ends when nobody holds it any more
             if call.raises:
                 message = f"accepted what the reference refuses with {call.raises[0]}"
                 self.seen.failures.append(Failure(index, "accepts_invalid", (), message))
@@ -209,10 +223,12 @@ class Replay:
         if kind == "set":
             return setattr(args[0], call.op, args[1])
         if kind == "enter":
+            self._entered.append(call.args[0].id)
             return args[0].__enter__()
         if kind == "exit":
             # The region's object dies here: OneFlow's no_grad ends in its destructor, not in `__exit__`.
             del self.values.by_id[call.args[0].id]
+            self._entered.remove(call.args[0].id)
             return args.pop().__exit__(None, None, None)
         if kind == "custom":
             assert call.custom is not None

@@ -142,3 +142,48 @@ def test_modes_that_cannot_be_told(recorded, reference):
 
     case = recorded(lambda: torch.exp(tensor(2)))
     assert not Replay(Silent(), replace(case.program)).run().ended
+
+
+class Region:
+    """Switches gradients as OneFlow's regions do: back when it is freed, whatever its `__exit__` is told."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> Region:
+        self.before = real.is_grad_enabled()
+        real.set_grad_enabled(self.mode)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Nothing: only its end counts."""
+
+    def __del__(self) -> None:
+        real.set_grad_enabled(self.before)
+
+
+def test_regions_that_end_when_they_are_freed(recorded, reference, monkeypatch):
+    """What a failed call has left open is freed while the run has its modes, the inner region first: else enabling
+    gradients inside `no_grad` would bring back, for all later runs, that there are none.
+    """
+
+    def body():
+        with torch.no_grad(), torch.enable_grad():
+            return torch.exp(tensor(2)) @ tensor(2)
+
+    program = recorded(body).program
+    regions = {"no_grad": False, "enable_grad": True}
+    found = reference.resolve
+
+    def resolve(path):
+        return (lambda: Region(regions[path])) if path in regions else found(path)
+
+    monkeypatch.setattr(reference, "resolve", resolve)
+    monkeypatch.setattr(reference, "operators", {}, raising=False)
+    failing = [replace(call, op="no_such_op") if call.op == "exp" else call for call in program.calls]
+    replay = Replay(reference, replace(program, calls=failing))
+    finished = replay.start()
+    assert replay.seen.ended
+    assert modes() == ORDINARY
+    del replay, finished
+    assert modes() == ORDINARY
