@@ -222,7 +222,7 @@ def grown(reference: Adapter, program: Program, size: int | None) -> Program | N
         data = _ordinary(replace(x, data=np.empty(shape, x.data.dtype)), x.data.reshape(-1))
         return replace(x, data=data if size == 0 else x.data.reshape(shape), strides=None, offset=0)
 
-    larger = replace(_with(program, grow), cotangents={})
+    larger = replace(_with(program, grow), cotangents={}, cotangent_strides={})
     if Replay(reference, larger, side="reference").run().ended:
         return None
     return replace(larger, cotangents=waves(reference, larger)) if program.cotangents else larger

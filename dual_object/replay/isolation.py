@@ -106,6 +106,8 @@ def _alone(
     args = tuple(rename(arg) for arg in call.args)
     kwargs = {key: rename(arg) for key, arg in call.kwargs.items()}
     alone.calls.append(Call(call.kind, call.op, args, kwargs, rename(call.out), call.state, (), call.custom))
+    if call.out is None and not clones.keys() >= set(written):  # it writes to what it is not given, such as `x.grad`
+        return None
     alone.outputs = rename(call.out) if call.out is not None else tuple(Ref(clones[id_]) for id_ in written)
     if backward:
         alone.cotangents = waves(adapter, alone)

@@ -342,7 +342,8 @@ class Replay:
                 raise StructureError(f"returned {_structure(result)}, but should return {_structure(items)}")
             values = list(result)
             if len(values) != len(items):
-                if any(type(item) is Ref for item in items):
+                objects = (self.adapter.tensor_type, self.adapter.module_type)
+                if any(type(item) is Ref for item in items) or any(isinstance(value, objects) for value in values):
                     raise StructureError(f"returned {len(values)} values, but should return {len(items)}")
                 return tuple(self.adapter.encode(item) for item in values)
             matched = [self._match(item, value) for item, value in zip(items, values, strict=True)]
