@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml constraints.txt .python-version
 build: $(STAMP)
 
 align: $(STAMP)
-	.venv/bin/autotest run suites -n auto $(ARGS)
+	.venv/bin/autotest run suites -n auto --coverage each $(ARGS)
 
 # What edge inputs and the matrix of all ops show, to be read: new divergences are printed and kept in the report, and are no failure.
 survey: $(STAMP)

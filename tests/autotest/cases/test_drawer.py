@@ -318,3 +318,6 @@ def test_a_run_can_ask_for_other_coverage(session: Session) -> None:
     """Its option goes before that of the test."""
     drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(), corners, coverage="none")
     assert not drawer.laid_out(0)
+    own = TestOptions(coverage="none")
+    drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", own, corners, coverage="pairs")
+    assert not drawer.laid_out(0)
