@@ -14,6 +14,7 @@ from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.observations import compare
 from autotest.judge.conditions import Facts, properties
+from autotest.judge.properties import grown
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
@@ -228,3 +229,16 @@ def test_properties() -> None:
     assert properties(exp_of([NAN, INF, 3e38, 1e-42, 0.0, 0.5, 0.1, 0.1])) == {
         *("nan", "inf", "huge", "subnormal", "zero", "kink", "tie")
     }
+
+
+def test_what_grows_has_cotangents_of_its_own() -> None:
+    """Those of the Program before had another shape, and may have lain transposed."""
+    adapter = Adapter()
+    body = [Call("function", "neg", (Ref(0),), {}, out=Ref(1))]
+    x = Input(0, "x", np.ones((0, 3), np.float32), "float32", True)
+    cotangents = {1: np.ones((0, 3), np.float32)}
+    program = Program([x], body, Ref(1), cotangents=cotangents, cotangent_strides={1: (1, 0)})
+    larger = grown(adapter, program, 0)
+    assert larger is not None
+    assert larger.cotangents[1].shape == (2, 3)
+    assert larger.cotangent_strides == {}

@@ -108,3 +108,18 @@ def test_operands_lie_in_memory_as_they_did(recorded, reference):
     case = recorded(lambda: [tensor(2, 3).t() * 2, tensor(4)[1:] * 2, tensor(2, 3)[:0].t() * 2])
     lying = [(x.strides, x.offset) for _, program, _ in isolate(reference, case.program) for x in program.inputs]
     assert lying == [(None, 0), ((1, 3), 0), (None, 0), (None, 1), (None, 0), (None, 0), (None, 0)]
+
+
+def test_what_a_module_is_given_stands_not_alone(recorded, reference):
+    """A training step writes to the module itself, of which a call alone has no copy: it is left out."""
+
+    def step():
+        m = torch.nn.Linear(3, 2)
+        m(tensor(4, 3)).mean().backward()
+        with torch.no_grad():
+            m.weight -= 0.1 * m.weight.grad
+        return m.weight * 1
+
+    found = [str(program).splitlines()[-2].strip() for _, program, _ in isolate(reference, recorded(step).program)]
+    assert found
+    assert not [line for line in found if line.startswith("m0.weight =")]

@@ -84,6 +84,10 @@ def test_each_call_is_announced(recorded, reference):
             (0, "structure", ("StructureError", "TypeError"), "returned 3 values, but should return 2"),
         ),
         (
+            {"out": (), "op": "unbind", "kwargs": {}},
+            (0, "structure", ("StructureError", "TypeError"), "returned 2 values, but should return 0"),
+        ),
+        (
             {"out": {"a": Ref(1)}},
             (
                 0,
