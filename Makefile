@@ -27,7 +27,8 @@ build: $(STAMP)
 align: $(STAMP)
 	.venv/bin/autotest run suites -n auto --coverage each $(ARGS)
 
-# What edge inputs and the matrix of all ops show, to be read: new divergences are printed and kept in the report, and are no failure.
+# What edge inputs, pairs of corners and the matrix of all ops show, to be read: new divergences are printed and kept
+# in the report, and are no failure.
 survey: $(STAMP)
 	@.venv/bin/autotest run suites suites/matrix.py -n auto --inputs edge --report autotest-report/survey $(ARGS); status=$$?; \
 	echo "survey: exit status $$status of autotest run"; test $$status -le 1

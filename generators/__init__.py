@@ -25,8 +25,7 @@ from generators.generator import Generator, constant, pack
 from generators.laid_out import Factor, LaidOutSource
 from generators.layouts import LAYOUTS, Placed
 from generators.mixes import EDGE, LAID_OUT, MIXES, PLAIN, STANDARD, Mix
-from generators.scalars import random, random_bool
-from generators.sizes import random_size
+from generators.scalars import random, random_bool, random_size
 from generators.source import Choice, PhiloxSource, Source, case_key, words
 
 __all__ = [

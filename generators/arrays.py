@@ -22,7 +22,7 @@ from generators.fills import (
 from generators.generator import Generator
 from generators.layouts import CONTIGUOUS, LAYOUTS, Placed, expand_values, place_layout
 from generators.mixes import PLAIN, Mix
-from generators.sizes import laid_out_size
+from generators.scalars import laid_out_size
 from generators.source import Source
 
 DEFAULT_FILLS: Final = PLAIN.fills

@@ -22,7 +22,7 @@ Value = int | float | None
 
 
 class Factor(NamedTuple):
-    """A decision of a case: which kind of draw from what, and the how manieth of its like (`turn`)."""
+    """A decision of a case: which kind of draw from what, and which of those that are like it (`turn`, from 0)."""
 
     kind: str
     span: tuple[float, ...]

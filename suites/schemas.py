@@ -160,7 +160,7 @@ class Operation:
             args, kwargs = arguments(self, plan, made, first_of, pytorch_tensor)
             try:
                 runs.append(called(pytorch, self.spelled[0], args, kwargs))
-            except Exception:
+            except Exception:  # whatever it says: another plan may do
                 return "refused"
         if not pytorch.equal(before, pytorch.random.get_rng_state()):
             return "it is random"

@@ -8,7 +8,7 @@ reference refuses is none of the op's domain: such a level is in no pair.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
@@ -16,14 +16,14 @@ from itertools import combinations
 from allpairspy import AllPairs
 
 from autotest.options import Coverage
-from generators import DTYPES, Factor
+from generators import DTYPES, PLAIN, Factor
 
 #: The ordinary case is drawn anew so often, where the reference refuses it.
 ATTEMPTS = 8
 #: A test has at most so many laid-out cases.
 MOST_ROWS = 400
 #: The dtype of tensors that leave it open, in an ordinary case.
-ORDINARY = "float32"
+ORDINARY = PLAIN.dtype
 #: A level of a factor.
 Level = tuple[Factor, int]
 
@@ -60,19 +60,23 @@ class Design:
 
     Attributes:
         refused: how many levels of all factors the reference refuses.
-        pairs: how many pairs of lawful levels there are; `covered`: of how many a case stood.
+        pairs: how many pairs of lawful levels there are.
     """
 
     coverage: Coverage
     rows: list[Row] = field(default_factory=list)
     refused: int = 0
     pairs: int = 0
-    covered: int = 0
     _ended: bool = False
     _steps: Generator[Row, Outcome, None] | None = None
     _seen: set[str] = field(default_factory=set)
     _lawful: dict[Factor, list[int]] = field(default_factory=dict)
     _met: set[frozenset[Level]] = field(default_factory=set)
+
+    @property
+    def covered(self) -> int:
+        """Of how many of the pairs a case stood."""
+        return len(self._met)
 
     def row(self, outcome: Outcome | None) -> Row | None:
         """The next row, when the last one has come to `outcome` (None: there was none); None after the last."""
@@ -123,39 +127,31 @@ class Design:
 
     def _pairs(self, attempt: int) -> Generator[Row, Outcome, None]:
         varied = [factor for factor, levels in self._lawful.items() if len(levels) > 1]
-        wanted = {
+        # In an order that does not depend on hashes.
+        wanted = [
             frozenset(((one, a), (other, b)))
             for one, other in combinations(varied, 2)
             for a in self._lawful[one]
             for b in self._lawful[other]
-        }
+        ]
         self.pairs = len(wanted)
         for chosen in covering(tuple(len(self._lawful[factor]) for factor in varied)):
             levels = tuple((f, self._lawful[f][i]) for f, i in zip(varied, chosen, strict=True) if i)
-            self._meet((yield Row(levels, attempt=attempt)), wanted)
+            self._meet((yield Row(levels, attempt=attempt)), varied)
         # Where the reference refused a row, each pair that was left is tried by itself.
-        for pair in [*self._missing(wanted, varied)]:
+        for pair in wanted:
             if pair not in self._met:
                 levels = tuple(sorted((level for level in pair if level[1]), key=lambda level: varied.index(level[0])))
-                self._meet((yield Row(levels, attempt=attempt)), wanted)
+                self._meet((yield Row(levels, attempt=attempt)), varied)
                 # PyTorch refuses it, or the body does not come to both: a tensor of rank 0 has no second size.
                 self.pairs -= pair not in self._met
-        self.covered = len(self._met)
 
-    def _meet(self, outcome: Outcome, wanted: set[frozenset[Level]]) -> None:
+    def _meet(self, outcome: Outcome, varied: Sequence[Factor]) -> None:
+        """Take in which pairs of lawful levels have met in a case that stood."""
         if outcome.lawful:
-            taken = [(factor, level) for factor, (level, _) in outcome.taken.items()]
-            self._met |= {frozenset(pair) for pair in combinations(taken, 2)} & wanted
-        self.covered = len(self._met)
-
-    def _missing(self, wanted: set[frozenset[Level]], varied: Sequence[Factor]) -> Iterator[frozenset[Level]]:
-        """The pairs that no case has met, in an order that does not depend on hashes."""
-        for one, other in combinations(varied, 2):
-            for a in self._lawful[one]:
-                for b in self._lawful[other]:
-                    pair = frozenset(((one, a), (other, b)))
-                    if pair in wanted and pair not in self._met:
-                        yield pair
+            taken = [(factor, outcome.taken[factor][0]) for factor in varied if factor in outcome.taken]
+            lawful = [(factor, level) for factor, level in taken if level in self._lawful[factor]]
+            self._met.update(map(frozenset, combinations(lawful, 2)))
 
 
 @lru_cache(maxsize=1024)

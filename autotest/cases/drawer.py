@@ -12,7 +12,7 @@ import numpy as np
 
 from autotest.cases.case import Case, Laid, Origin, Rejection
 from autotest.cases.deadline import deadline
-from autotest.cases.design import Design, Outcome, Row
+from autotest.cases.design import ORDINARY, Design, Outcome, Row
 from autotest.cases.dialect import Dialect
 from autotest.cases.digest import program_digest
 from autotest.cases.mistakes import mistake, unrecorded
@@ -241,7 +241,7 @@ class Drawer:
         failure = observation.backward_failure or observation.second_failure
         if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
-        swept = mix.dtype if mix.dtype != PLAIN.dtype else None
+        swept = mix.dtype if mix.dtype != ORDINARY else None
         return Case(index, key, program, observation, op_dtypes, backward, origin == LAID, swept)
 
     def _recording(self, index: int, origin: Origin, source: Source, stepper: Replay | None) -> Recording:

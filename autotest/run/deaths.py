@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from autotest.cases.design import Level
-from autotest.compare.fingerprint import Fingerprint
+from autotest.compare.fingerprint import classes
 from autotest.judge.properties import properties
 from autotest.ledger.entries import Entry, Ledger
 from dual_object.program.calls import Call, op_name
@@ -74,8 +74,7 @@ def _alike(program: Program, entry: Entry) -> bool:
     parts = entry.parts
     if parts.dtype not in {x.dtype for x in program.inputs}:
         return False
-    has = Fingerprint.parse("/".join(["t", "p", "k", "o", ",".join([parts.dtype, *properties(program)])]))
-    return parts.needs <= has.needs and _arguments(program, parts.op) == _arguments(proof, parts.op)
+    return parts.needs <= classes(properties(program)) and _arguments(program, parts.op) == _arguments(proof, parts.op)
 
 
 def _arguments(program: Program, op: str) -> list[str]:

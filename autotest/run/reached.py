@@ -35,9 +35,9 @@ class Reached:
         self._counts: dict[tuple[str, ...], dict[str, list[int]]] = {}
         self._layouts: dict[tuple[object, ...], str] = {}
 
-    def judged(self, judgement: Judgement, *, laid_out: bool) -> None:
+    def judged(self, judgement: Judgement) -> None:
         """Count a case by what was compared of it."""
-        self._laid_out += laid_out
+        self._laid_out += judgement.case.laid_out
         program = judgement.case.program
         self._count(program.ops(), program, [UNSUPPORTED] if judgement.unsupported else _phases(judgement))
 

@@ -119,7 +119,7 @@ class TestRun:
             if not self._inline:
                 self._run_isolated()
             if self._inline:
-                self._run_cases(InlineReplayer(self.session), self._draws())
+                self._run_drawn(InlineReplayer(self.session))
         except (pytest.skip.Exception, SkipTest):
             if not (self.verdicts.rows or self.verdicts.excused):  # what has diverged is not skipped
                 raise
@@ -238,14 +238,11 @@ class TestRun:
         self.session.supervisor.start()
         replayer = WorkerReplayer(self.session)
         try:
-            if self.session.options.case is not None:
-                index, origin = self.drawer.place(self.session.options.case)
-                self._run_cases(replayer, [index], origin)
-                return
-            self._run_cases(replayer, self._laid_out(), LAID)
-            for origin, indices in self._recollection.besides(self.n):
-                self._run_cases(replayer, indices, origin)
-            self._run_cases(replayer, self._draws())
+            if self.session.options.case is None:
+                self._run_cases(replayer, self._laid_out(), LAID)
+                for origin, indices in self._recollection.besides(self.n):
+                    self._run_cases(replayer, indices, origin)
+            self._run_drawn(replayer)
         except RawTargetNeeded as needed:
             if self.session.options.isolate == "always":
                 raise UsageError(
@@ -253,6 +250,15 @@ class TestRun:
                     f"{_at(raised_at(needed))}"
                 ) from None
             self.session.inline_tests[self.nodeid] = str(needed)
+
+    def _run_drawn(self, replayer: Replayer) -> None:
+        """Run the n cases, or the one that the run is asked for, whatever it is drawn from."""
+        only = self.session.options.case
+        if only is None:
+            self._run_cases(replayer, self._draws())
+            return
+        index, origin = self.drawer.place(only)
+        self._run_cases(replayer, [index], None if origin == self.drawer.origin else origin)
 
     def _run_cases(self, replayer: Replayer, indices: Iterable[int], origin: Origin | None = None) -> None:
         """Draw, replay and judge the run's own cases, or remembered ones of `origin`, which do not count among the n. A
@@ -432,13 +438,13 @@ class TestRun:
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
         self._sparing.note(judgement)
-        if self.drawer.place(case.key)[1] == LAID:
+        if case.laid_out:
             if judgement.death is not None:
                 self._deaths.met(self.drawer.design.rows[case.index].levels, case.key)
             kinds = {divergence.difference.kind for divergence in judgement.divergences}
             self._missing |= case.index == 0 and self.options.missing == "count" and kinds == {"missing"}
         self._recollection.met(case.key, case.program)
-        self._reached.judged(judgement, laid_out=self.drawer.place(case.key)[1] == LAID)
+        self._reached.judged(judgement)
         self.verdicts.write(
             case.key,
             judgement.verdict,

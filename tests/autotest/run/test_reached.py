@@ -17,7 +17,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Array
 from dual_object.replay.observation import Observation
-from generators import DTYPES, fill_values
+from generators import DTYPES, Factor, fill_values
 from generators.fills import FILLS, LAID_OUT
 from generators.layouts import LAYOUTS
 from reports.argument_space import AXES
@@ -32,12 +32,16 @@ def tensor(data: Array, dtype: str = "float32", **rest: Any) -> Input:
 
 
 def judged(
-    *inputs: Input, ops: tuple[str, ...] = ("relu",), backward: bool = False, eager: Observation | None = None
+    *inputs: Input,
+    ops: tuple[str, ...] = ("relu",),
+    backward: bool = False,
+    eager: Observation | None = None,
+    laid_out: bool = False,
 ) -> Judgement:
     """The judgement of a case which has run eagerly, and in no graph."""
     calls = [Call("function", op, (), {}) for op in ops]
     program = Program(inputs=[*inputs], calls=calls, cotangents={1: PLAIN} if backward else {})
-    judgement = Judgement(Case(0, "test_x.py::test_a#0", program, Observation()), 0.0)
+    judgement = Judgement(Case(0, "test_x.py::test_a#0", program, Observation(), laid_out=laid_out), 0.0)
     judgement.sides.eager = Observation() if eager is None else eager
     return judgement
 
@@ -46,7 +50,7 @@ def cells(*judgements: Judgement) -> dict[str, list[int]]:
     """The cells of cases that call relu."""
     reached = Reached()
     for judgement in judgements:
-        reached.judged(judgement, laid_out=False)
+        reached.judged(judgement)
     found: Any = reached.record(Design("none"))["groups"]
     assert [group["ops"] for group in found] == [["relu"]]
     return found[0]["cells"]
@@ -112,9 +116,10 @@ def test_cells() -> None:
 def test_every_op_of_a_case() -> None:
     """Cases that call the same ops are one group, and what tensors an op is given does not depend on the others."""
     reached = Reached()
-    reached.judged(judged(tensor(PLAIN), ops=("Conv2d", "call")), laid_out=True)
-    reached.judged(judged(ops=("arange",)), laid_out=False)
-    assert reached.record(Design("none", refused=3, pairs=10, covered=9)) == {
+    reached.judged(judged(tensor(PLAIN), ops=("Conv2d", "call"), laid_out=True))
+    reached.judged(judged(ops=("arange",)))
+    met = {frozenset({(Factor("index", (2,), turn), 1)}) for turn in range(9)}
+    assert reached.record(Design("none", refused=3, pairs=10, _met=met)) == {
         "laid_out": {"cases": 1, "refused": 3, "pairs": 10, "covered": 9},
         "groups": [{"ops": ["Conv2d", "call"], "cells": {CELL: [1, 0, 0, 0, 0, 0]}}, {"ops": ["arange"], "cells": {}}],
     }

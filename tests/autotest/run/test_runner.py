@@ -273,6 +273,13 @@ def test_corners_come_before_the_drawn_cases(run: Run) -> None:
     assert [one for one in others if str(one[0]).endswith("@laid")] == verdicts[:-2]
 
 
+@pytest.mark.parametrize("isolate", ["always", "never"])
+def test_one_case_alone(run: Run, isolate: str) -> None:
+    """A run that is asked for one case has that alone, wherever the target runs."""
+    verdicts, _ = run(matrix, 5, isolate=isolate, case="test_a.py::test_b#2")
+    assert [name for name, _ in verdicts] == [2]
+
+
 def test_coverage_of_a_run_goes_before_that_of_a_test(run: Run) -> None:
     """None at all, or all pairs."""
     assert run(matrix, 2, inputs="standard", coverage="none")[0] == [(0, "aligned"), (1, "aligned")]
