@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autotest.errors import UsageError
-from autotest.options import Coverage, GradOrder, GraphBackward, Inputs, Missing, TestOptions
+from autotest.options import Coverage, GradOrder, GraphBackward, Inputs, Missing, Refusals, TestOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +29,7 @@ def autotest(
     check_grad_use_random_data: bool = True,
     graph_backward: GraphBackward = "share",
     missing: Missing = "fail",
+    refusals: Refusals = "sample",
     inputs: Inputs | None = None,
     coverage: Coverage = "each",
     seed: int | None = None,
@@ -52,6 +53,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         check_grad_use_random_data: draw the cotangent; False: ones.
         graph_backward: cases whose graph runs backward: "share" (every fourth, at least three), "all" or "none".
         missing: "fail"; "count": an op that the target lacks is counted and does not fail the test.
+        refusals: "all": the target must refuse what PyTorch refuses of the laid-out cases; "sample": those are left out.
         inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
         coverage: what the cases that are laid out before those n cover: "each" corner of values, layouts, sizes, dtypes
             and arguments that the body leaves open, each two of them ("pairs"), or "none".

@@ -6,7 +6,7 @@ The plugin reads this in every pytest session, and the command before each answe
 from autotest.options.run import Coverage, Inputs, Isolate, RunOptions
 from autotest.options.shard import Shard
 from autotest.options.table import OPTIONS, Face, Kind, Option
-from autotest.options.test import GradOrder, GraphBackward, Missing, TestOptions
+from autotest.options.test import GradOrder, GraphBackward, Missing, Refusals, TestOptions
 
 __all__ = [
     "OPTIONS",
@@ -19,6 +19,7 @@ __all__ = [
     "Kind",
     "Missing",
     "Option",
+    "Refusals",
     "RunOptions",
     "Shard",
     "TestOptions",

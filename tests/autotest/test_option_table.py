@@ -228,7 +228,7 @@ def test_options_of_a_test_are_declared_alike() -> None:
     rows = table("docs/writing-tests.md", "| option of `@autotest` | default | meaning |")
     documented = {name: cells[1] for cells in rows for name in re.findall("`([a-z_]+)`", cells[0])}
     assert documented.keys() == fields.keys()
-    words = {"rtol": "the dtype's own", "atol": "the dtype's own", "inputs": "the run's", "because": "None"}
+    words = {"rtol": "the dtype's own", "atol": "the dtype's own", "inputs": "the run's", "seed": "the run's"}
     for name, default in fields.items():
         plain = f'`"{default}"`' if isinstance(default, str) else str(default)
         assert documented[name] == words.get(name, plain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import tracemalloc
 
@@ -189,6 +190,7 @@ def test_memory_does_not_grow_with_cases(lay, header, case):
 
     def peak(cases):
         run = read_run(lay(header(), *(r for i in range(cases) for r in case(index=i))))
+        gc.collect()  # what earlier tests left would be freed at some moment of its own
         tracemalloc.start()
         summarize(run)
         taken = tracemalloc.get_traced_memory()[1]

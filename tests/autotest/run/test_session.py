@@ -49,7 +49,9 @@ def test_records_tell_the_whole_story(recorded: Session, tmp_path: Path) -> None
     autotest(n=2)(lambda: torch.square(random_tensor(ndim=1)))()
     recorded.record_test("dir/test_a.py::test_b", 0.5, "passed", 7)
     records: list[Any] = [line for _, line in read_run(tmp_path / "run").lines()]
-    assert [record["type"] for record in records] == ["run", "start", "start", "target", "end", "end", "test"]
+    assert [record["type"] for record in records] == [
+        *("run", "start", "start", "target", "end", "end", "reached", "test")
+    ]
     assert records[0]["seed"] == 5
     assert [r["key"] for r in records if r["type"] == "start"] == ["test_a.py::test_b#0", "test_a.py::test_b#1"]
     end = records[4]
