@@ -53,7 +53,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         check_grad_use_random_data: draw the cotangent; False: ones.
         graph_backward: cases whose graph runs backward: "share" (every fourth, at least three), "all" or "none".
         missing: "fail"; "count": an op that the target lacks is counted and does not fail the test.
-        refusals: "all": the target must refuse what PyTorch refuses of the laid-out cases; "sample": those are left out.
+        refusals: "all": the target must refuse what PyTorch refuses of the laid-out cases; "sample": they are left out.
         inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
         coverage: what the cases that are laid out before those n cover: "each" corner of values, layouts, sizes, dtypes
             and arguments that the body leaves open, each two of them ("pairs"), or "none".
