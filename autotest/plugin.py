@@ -320,7 +320,7 @@ def pytest_make_collect_report(
     if report.failed and call is not None and call.excinfo is not None:
         from autotest.cases.places import name_place, raised_at
         from autotest.errors import AutotestError
-        from op_autotest.names import displacing
+        from autotest.names import displacing
 
         error = call.excinfo.value
         # Asked of their modules, which may be shadowed, only where they are there already.

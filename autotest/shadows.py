@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autotest.errors import UsageError
-from op_autotest.names import PACKAGES, displaced
+from autotest.names import PACKAGES, displaced
 
 
 def check_shadows() -> None:

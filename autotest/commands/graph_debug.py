@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autotest.names import HOME
 from autotest.workers.protocol import RANK_VARIABLES
-from op_autotest.names import HOME
 
 #: Seconds without a deadline of a case.
 LONGEST = 600.0

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.names import HOME
 from autotest.workers import wire
 from autotest.workers.memory import Watch, words
 from autotest.workers.protocol import RANK_VARIABLES, Cause, Death
@@ -25,7 +26,6 @@ from autotest.workers.server import PROGRESS
 from dual_object.program.values import Array
 from dual_object.replay.adapter import TargetInfo
 from dual_object.replay.replay import BACKWARD
-from op_autotest.names import HOME
 
 #: Seconds in which a target must be imported.
 START_TIMEOUT = 120.0

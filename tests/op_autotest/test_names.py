@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from autotest.names import HOME, displaced
 from op_autotest import command as entry
-from op_autotest.names import HOME, displaced
 from support.forks import forks
 from support.runs import command, environment, lay, run_pytest
 
