@@ -13,6 +13,7 @@ from autotest.compare.divergence import Divergence
 from autotest.errors import UsageError
 from autotest.workers.protocol import Target
 from dual_object.program.program import Program
+from dual_object.program.values import refs
 from dual_object.record.recording import Recording
 from dual_object.replay.adapter import Adapter
 
@@ -45,9 +46,10 @@ class Dialect:
         """When the body has run: the numbers of the tensors that a backward starts from, and whether the test asks for
         one. Raises UsageError for what cannot be compared.
         """
-        if returned is None and auto_backward:
+        nothing = not refs(recording.program.outputs) and not recording.program.reads_host()
+        if auto_backward and (returned is None or nothing):
             raise UsageError(
-                f"{test} returned None, but should return the result to compare: "
+                f"{test} returned {returned!r}, but should return the result to compare: "
                 "return it, or pass auto_backward=False to @autotest"
             )
         return recording.differentiable(), True

@@ -20,7 +20,7 @@ import numpy as np
 from dual_object.errors import ProgramError
 from dual_object.program.calls import Call, Input, op_name
 from dual_object.program.printing import text
-from dual_object.program.values import Array, Tree, from_json, to_json
+from dual_object.program.values import Array, Tree, from_json, refs, to_json
 
 VERSION = 1
 
@@ -93,6 +93,10 @@ class Program:
     def ops(self) -> list[str]:
         """Names of the ops called, as `op_name` gives them, in order, without host reads of attributes."""
         return [op_name(call) for call in self.op_calls()]
+
+    def reads_host(self) -> bool:
+        """Whether the body was given a plain value, as by `x.item()`, against which the target's is held."""
+        return any(call.out is not None and not refs(call.out) for call in self.calls)
 
     def op_calls(self) -> Iterator[Call]:
         """The calls of ops: without reads and writes of attributes, and without context managers."""

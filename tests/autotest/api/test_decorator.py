@@ -120,6 +120,26 @@ def test_returned_none_needs_a_word(session: Session) -> None:
     assert session.counts == {"aligned": 1}
 
 
+@pytest.mark.parametrize("value", ["relu", 3.0, (), {"loss": None}])
+def test_returned_value_that_nothing_gave_needs_a_word(session: Session, value: Any) -> None:
+    """A body that returns what no dual call gave it compares nothing; a plain value that one gave is compared."""
+
+    def body() -> Any:
+        torch.relu(random_tensor(ndim=1))
+        return value
+
+    with pytest.raises(UsageError) as caught:
+        autotest(n=1, check_graph=False)(body)()
+    assert told(caught.value, __file__, "def body()") == (
+        "test_decorator.py::test_returned_value_that_nothing_gave_needs_a_word::<locals>::body "
+        f"returned {value!r}, but should return the result to compare: "
+        "return it, or pass auto_backward=False to @autotest"
+    )
+    returning(lambda: torch.sum(random_tensor(ndim=1)).item())()
+    returning(lambda: random_tensor(ndim=1).shape[0])()
+    assert session.counts == {"aligned": 2}
+
+
 def test_returned_raw_tensor_is_refused(session: Session) -> None:
     """A raw tensor among the results is refused with what to return instead."""
     with pytest.raises(UsageError) as caught:
