@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import torch
 
+from dual_object.adapters.torch.unwritten import reads_unwritten
 from dual_object.errors import MissingOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
@@ -39,8 +40,14 @@ _DTYPES = (
     "complex64",
     "complex128",
 )
-#: What `make_fx` says where an op, `one_hot` for one, looks at a value: a limit of the tracer, no difference.
-_VALUE_READ = "trying to get value out of a tracing tensor"
+#: What `make_fx` says where it reaches a limit of its own, which is no difference, and what that is.
+_LIMITS = {
+    "trying to get value out of a tracing tensor": "PyTorch's tracer cannot follow a value that an op reads",  # one_hot
+    "a view of a leaf Variable that requires grad is being used in an in-place operation": (
+        "PyTorch's tracer cannot follow an op that writes a parameter"  # nn.Embedding with max_norm
+    ),
+}
+_UNWRITTEN = "PyTorch's traced graph lacks what PyTorch's own code wrote by hand, and reads unwritten memory"
 _PLAIN_OBJECTS = (torch.dtype, torch.memory_format, torch.layout)
 
 
@@ -286,13 +293,22 @@ class Adapter:
         try:
             return _trace(self, replay, keys, again)
         except TraceRefused as refused:
-            if _VALUE_READ in refused.failure.message:
-                return GraphRefusal(True, None, (), "PyTorch's tracer cannot follow a value that an op reads")
-            return refused.as_refusal()
+            return _limit(refused.failure.message) or refused.as_refusal()
+        except _UnwrittenError:
+            return GraphRefusal(True, None, (), _UNWRITTEN)
         except SyntaxError:  # `aten.random_.from(x, 0, 7)` is no Python
             return GraphRefusal(True, None, (), "PyTorch's tracer writes no Python for an overload named as a keyword")
         except Exception as error:
-            return GraphRefusal(False, None, class_names(error), first_words(error))
+            return _limit(str(error)) or GraphRefusal(False, None, class_names(error), first_words(error))
+
+
+def _limit(message: str) -> GraphRefusal | None:
+    """The refusal for what the tracer says at a limit of its own; None for anything else."""
+    return next((GraphRefusal(True, None, (), words) for said, words in _LIMITS.items() if said in message), None)
+
+
+class _UnwrittenError(Exception):
+    """A traced graph reads memory that nothing wrote."""
 
 
 def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequence[Array] | None) -> Observation:
@@ -326,7 +342,9 @@ def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequenc
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tracer warns of its own internals
-        traced: Callable[..., list[torch.Tensor]] = make_fx(body)(*inputs(first))
+        traced: torch.fx.GraphModule = make_fx(body)(*inputs(first))
+    if reads_unwritten(traced.graph):
+        raise _UnwrittenError
     state = {f"{call.out.id}.{name}": array for call in program.modules() for name, array in call.state.items()}
     buffers = module_buffers(adapter, program, values)
     for key, buffer in buffers.items():  # tracing ran the modules once

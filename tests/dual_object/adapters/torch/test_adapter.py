@@ -73,7 +73,7 @@ def test_graph_is_called_with_tensors_that_lie_as_the_traced_ones(strides, refer
     np.testing.assert_array_equal(second.data, data.reshape(6) * 2)
 
 
-@pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor", "keyword"])
+@pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor", "keyword", "value", "parameter"])
 def test_what_no_graph_stands_for(name, reference, recorded):
     """A body that a static graph cannot stand for is skipped with the reason."""
 
@@ -93,10 +93,30 @@ def test_what_no_graph_stands_for(name, reference, recorded):
             lambda: tensor(2).clone().random_(0, 7),
             "PyTorch's tracer writes no Python for an overload named as a keyword",
         ),
+        "value": (
+            lambda: torch.nn.functional.one_hot(tensor(2, dtype="int64", low=0, high=2)),
+            "PyTorch's tracer cannot follow a value that an op reads",
+        ),
+        "parameter": (
+            lambda: torch.nn.Embedding(2, 2, max_norm=0.5)(tensor(2, dtype="int64", low=0, high=2)),
+            "PyTorch's tracer cannot follow an op that writes a parameter",
+        ),
     }
     body, reason = bodies[name]
     case = recorded(body, backward=False)
     assert reference.graph(GraphRequest([case.program], None)) == [GraphRefusal(True, None, (), reason)]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_graph_that_reads_what_nothing_wrote(rows, reference, recorded):
+    """The gradient of a grid over one row has a 0 that PyTorch writes by hand, and a traced graph does not have."""
+    case = recorded(lambda: torch.nn.functional.affine_grid(tensor(1, 2, 3), (1, 1, rows, 2), align_corners=False))
+    [seen] = reference.graph(GraphRequest([case.program], [case.gradient_keys()]))
+    if rows == 1:
+        reason = "PyTorch's traced graph lacks what PyTorch's own code wrote by hand, and reads unwritten memory"
+        assert seen == GraphRefusal(True, None, (), reason)
+    else:
+        assert_graph(case, seen, case.gradient_keys())
 
 
 @pytest.mark.parametrize(
