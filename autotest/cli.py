@@ -190,7 +190,8 @@ def tolerances(paths: tuple[str, ...], n: str, **options: str | int | None) -> N
 @run_option(
     "target",
     default=None,
-    help="Target framework: oneflow, torch, or package.module:Class. Default: the target that diverged.",
+    help="Target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class. "
+    "Default: the target that diverged.",
 )
 @_CASE_TIMEOUT
 @_MEMORY_LIMIT

@@ -108,6 +108,8 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
     if graph.asked:
         facts = f"{graph.verified:,} of {counted(graph.asked, 'case')}"
         yield f"| graph verified | {share(graph.verified, graph.asked)} | {facts} |"
+    if summary.captures.total:
+        yield f"| captured | {summary.captures.share} | {summary.captures.words} |"
     refused = sum(finding.level == "refuses" for finding in red)
     yield _level("wrong", len(red) - refused, "new, the run is red")
     yield _level("refuses", refused, "new, the run is red: the target lacks them")

@@ -132,6 +132,7 @@ def render_page(
         changes_note=changes if isinstance(changes, str) else _compared(changes),
         facts=_facts(summary),
         graph=_graph(summary),
+        captures=_captures(summary),
         notices=_notices(summary),
         slowest=[(duration(slow.seconds), slow.test) for slow in summary.slowest],
         runs=runs,
@@ -168,6 +169,8 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
     if graph.asked:
         note = f"{graph.verified:,} of {graph.asked:,} cases, {graph.backward_verified:,} backward too"
         counts.append(("graph verified", share(graph.verified, graph.asked), note, ""))
+    if summary.captures.total:
+        counts.append(("captured", summary.captures.share, summary.captures.words, ""))
     return counts
 
 
@@ -236,6 +239,12 @@ def _graph(summary: Summary) -> tuple[str, list[tuple[str, str]]]:
         f"({graph.verified:,} of {graph.asked:,}), {graph.backward_verified:,} backward too."
     )
     return text, [(f"{count:,}", reason) for reason, count in graph.skipped.items()]
+
+
+def _captures(summary: Summary) -> list[tuple[str, str]]:
+    """Why cases did not come whole into one graph; those refused stand among what was not verified."""
+    reasons = summary.captures.reasons.items()
+    return [(f"{count:,}", reason) for reason, count in reasons if reason not in summary.graph.skipped]
 
 
 def _notices(summary: Summary) -> list[tuple[str, Sequence[str]]]:

@@ -18,6 +18,8 @@ VERDICTS = ("aligned", "divergent", "undecidable", "rejected", "skipped", *ENDS)
 #: target lacks, which its test only counts.
 LEVELS = ("wrong", "refuses", "stricter", "counted", "known")
 RED_LEVELS = ("wrong", "refuses")
+#: How a case has come into its graph, best first.
+CAPTURES = ("captured", "recompiled", "broken", "refused")
 #: Which side of a divergence is wrong.
 BLAMES = ("target", "reference", "ill_conditioned", "nondeterministic", "undecided", "not judged")
 #: What is told of the element that shows it best.
@@ -103,7 +105,10 @@ def _is_named_texts(value: Any) -> bool:
 
 def _is_graph(value: Any) -> bool:
     return value is None or (
-        isinstance(value, dict) and isinstance(value.get("forward"), str) and isinstance(value.get("backward"), str)
+        isinstance(value, dict)
+        and isinstance(value.get("forward"), str)
+        and isinstance(value.get("backward"), str)
+        and value.get("capture", "captured") in CAPTURES
     )
 
 
@@ -248,7 +253,10 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "reason": _TEXT_OR_NONE,
         "ops": _TEXTS,
         "dtypes": _TEXTS,
-        "graph": (_is_graph, "null or an object with the strings forward and backward"),
+        "graph": (
+            _is_graph,
+            f"null or an object with the strings forward and backward, and capture: absent or {', '.join(CAPTURES)}",
+        ),
         "seconds": _NUMBER,
         "divergences": (_is_list, "a list"),
         "undecidable": (_is_doubts, "a list of op, phase and reason, or absent"),

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from reports.argument_space import ArgumentSpace
+from reports.captures import Captures
 from reports.coverage import Coverage
 from reports.doubts import OpDoubts
 from reports.literals import literal_path
@@ -233,6 +234,7 @@ class Summary:
     confirmed: int = 0
     forgotten: tuple[str, ...] = ()
     repros: Mapping[str, Repro] = field(default_factory=dict)
+    captures: Captures = field(default_factory=Captures)
 
     @property
     def cases(self) -> int:
@@ -281,6 +283,7 @@ class Summary:
                 "backward_verified": self.graph.backward_verified,
                 "skipped": dict(self.graph.skipped),
             },
+            **({"captures": self.captures.to_json()} if self.captures.total else {}),
             "target": self.target,
             "devices": list(self.devices),
             "environment": dict(self.environment),

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from reports.argument_space import ArgumentSpaceTally
+from reports.captures import Captures
 from reports.coverage import CoverageTally
 from reports.doubts import DoubtTally
 from reports.kinds import severity
@@ -105,6 +106,8 @@ class _Tally:
         self._graph_off = 0
         self._random = 0
         self._graph_skipped = _Reasons()
+        self._captures: Counter[str] = Counter()
+        self._capture_reasons = _Reasons()
         self._skipped = _Reasons()
         self._rejected = _Reasons()
         # Keyed by file too: two test files of one name in different folders share their case keys.
@@ -235,6 +238,10 @@ class _Tally:
             self._graph_off += 1
         else:
             self._graph_skipped.add(forward)
+        if "capture" in graph:
+            self._captures[graph["capture"]] += 1
+            if "capture_reason" in graph:
+                self._capture_reasons.add(graph["capture_reason"])
         self._backward_verified += graph["backward"] == "verified"
         self._random += "random" in graph
 
@@ -320,6 +327,7 @@ class _Tally:
             timed_out=self._verdicts["timed_out"],
             out_of_memory=self._verdicts["out_of_memory"],
             graph=Graph(self._verified, self._backward_verified, self._graph_off, self._graph_skipped.commonest()),
+            captures=Captures(dict(self._captures), self._capture_reasons.commonest()),
             skipped_reasons=self._skipped.commonest(),
             rejected_reasons=self._rejected.commonest(),
             divergences=divergences,

@@ -35,6 +35,7 @@ def autotest(
     seed: int | None = None,
     grad_order: GradOrder = 1,
     because: str | None = None,
+    fullgraph: bool = False,
 ) -> Callable[[F], F]: ...
 
 
@@ -60,6 +61,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         seed: what the cases are drawn from, whatever the run is asked for; None: the run's.
         grad_order: 2: differentiate the gradients again, eagerly, each under a random cotangent of its own.
         because: the case that needs an rtol and atol wider than the dtype's own.
+        fullgraph: fail where an executor (`--target torch:EXECUTOR`) does not capture a case in one graph.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async or a class.

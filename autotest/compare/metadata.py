@@ -10,20 +10,18 @@ from dual_object.replay.observation import Observation, Seen, State
 ENTRY = ("dtype", "shape", "requires_grad")
 
 
-def stands_alike(expected: Seen, actual: Seen, layout: bool) -> bool:
-    """Whether two tensors have one place in memory (`layout`) and in the graph of gradients; the fast path."""
-    return (
-        expected.requires_grad == actual.requires_grad
-        and expected.leaf == actual.leaf
-        and (expected.strides == actual.strides or not layout)
+def stands_alike(expected: Seen, actual: Seen, layout: bool, *, grad: bool = True) -> bool:
+    """Whether two tensors have one place in memory (`layout`) and in the graph of gradients (`grad`); the fast path."""
+    return (not grad or (expected.requires_grad == actual.requires_grad and expected.leaf == actual.leaf)) and (
+        expected.strides == actual.strides or not layout
     )
 
 
-def standing(expected: Seen, actual: Seen, layout: bool) -> Iterator[tuple[str, str]]:
+def standing(expected: Seen, actual: Seen, layout: bool, *, grad: bool = True) -> Iterator[tuple[str, str]]:
     """Kind and words of each way in which two tensors do not stand alike."""
-    if expected.requires_grad != actual.requires_grad:
+    if grad and expected.requires_grad != actual.requires_grad:
         yield "requires_grad", f"has requires_grad {actual.requires_grad}, but should have {expected.requires_grad}"
-    elif expected.leaf != actual.leaf:
+    elif grad and expected.leaf != actual.leaf:
         yield "requires_grad", "is a leaf, but should not be" if actual.leaf else "is no leaf, but should be"
     if layout and expected.shape == actual.shape and expected.strides != actual.strides:
         yield "layout", layout_words(expected, actual)

@@ -5,6 +5,7 @@ words them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from autotest.compare.values import close
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
-from dual_object.replay.observation import Failure, Observation, Seen, blinded
+from dual_object.replay.observation import ALL_PARTS, Failure, Observation, Seen, blinded
 
 
 def compare(
@@ -32,7 +33,8 @@ def compare(
     names: Names | None = None,
 ) -> list[Difference]:
     """All differences of `actual` from `expected`, in the order in which a reader wants them: forward, backward,
-    state. `names` are those of another Program that `program` is a part of.
+    state. Of a graph those parts are compared that it shows (`actual.shows`). `names` are those of another Program that
+    `program` is a part of.
     """
     if program.random is not None:
         expected, actual = blinded(expected, program.random), blinded(actual, program.random)
@@ -98,6 +100,9 @@ class _Comparison:
         self.actual = actual
         self.rules = rules
         self.graph = graph
+        self.shows = actual.shows if graph else ALL_PARTS
+        if "values" not in self.shows:
+            self.rules = replace(rules, check_allclose=False)
         self._names = names
 
     def differences(self) -> Iterator[Difference]:
@@ -110,24 +115,25 @@ class _Comparison:
         yield from self.outputs()
         if actual.structures:
             yield from self.structures()
-        if not self.graph:
-            if expected.shared or actual.shared:
-                yield from self.memory()
-            if expected.states != actual.states or expected.saved != actual.saved:
-                yield from self.states()
-            if expected.parameters or actual.parameters:
-                yield from self.parameters()
-            if actual.hosts:
-                yield from self.hosts()
-            if expected.inputs or actual.inputs:
-                yield from self.inputs()
-            if actual.backward_failure is not None:
-                yield self.failed_backward(actual.backward_failure)
-                return
-        yield from self.gradients()
+        shows = self.shows
+        if "sharing" in shows and (expected.shared or actual.shared):
+            yield from self.memory()
+        if "states" in shows and (expected.states != actual.states or expected.saved != actual.saved):
+            yield from self.states()
+        if "parameters" in shows and (expected.parameters or actual.parameters):
+            yield from self.parameters()
+        if "hosts" in shows and actual.hosts:
+            yield from self.hosts()
+        if "inputs" in shows and (expected.inputs or actual.inputs):
+            yield from self.inputs()
+        if actual.backward_failure is not None:
+            yield self.failed_backward(actual.backward_failure)
+            return
+        if "gradients" in shows:
+            yield from self.gradients()
         if self.program.second_cotangents and not self.graph:
             yield from self.seconds()
-        if expected.buffers:
+        if "buffers" in shows and expected.buffers:
             yield from self.buffers()
 
     # What is worked out for a difference alone.
@@ -177,6 +183,7 @@ class _Comparison:
     def outputs(self) -> Iterator[Difference]:
         """What differs in the tensors that the body returned, or that are watched."""
         rules, graph, actual = self.rules, self.graph, self.actual.outputs
+        layout, standing_shown = rules.check_layout and "layout" in self.shows, "standing" in self.shows
         for id_, reference in self.expected.outputs.items():
             output = actual.get(id_)
             if output is None:
@@ -186,9 +193,9 @@ class _Comparison:
             way = unlike(reference, output, rules, signed=True)
             if way is not None:
                 yield self.tensors(self.forward, self.names.value(id_), way, "output", str(id_), reference, output)
-            if not graph and not stands_alike(reference, output, rules.check_layout) and not self.distributed:
-                layout = rules.check_layout and id_ not in self.program.watched  # how those lie, nobody sees
-                for other in standing(reference, output, layout):
+            if not stands_alike(reference, output, layout, grad=standing_shown) and not self.distributed:
+                seen = layout and id_ not in self.program.watched  # how those lie, nobody sees
+                for other in standing(reference, output, seen, grad=standing_shown):
                     where = self.names.value(id_)
                     yield self.tensors(self.forward, where, Unlike(*other), "output", str(id_), reference, output)
 
@@ -210,7 +217,8 @@ class _Comparison:
         """What shares memory with something else on one side only."""
         if self.distributed:
             return
-        for id_, kind, words in sharing(self.expected, self.actual, self.names.value, self.rules.check_layout):
+        layout = self.rules.check_layout and "layout" in self.shows
+        for id_, kind, words in sharing(self.expected, self.actual, self.names.value, layout):
             both = (self.expected.outputs[id_], self.actual.outputs[id_])
             yield self.tensors(self.forward, self.names.value(id_), Unlike(kind, words), "output", str(id_), *both)
 
@@ -294,7 +302,7 @@ class _Comparison:
         """Whether the gradient of a leaf lies otherwise in memory than PyTorch promises: as the leaf does, for every
         dense leaf; of tensors that only retain theirs it promises nothing.
         """
-        if self.graph or not self.rules.check_layout or wanted.strides == gradient.strides:
+        if "layout" not in self.shows or not self.rules.check_layout or wanted.strides == gradient.strides:
             return False
         return ("." in key or int(key) not in self.program.leaves) and not self.distributed
 

@@ -13,7 +13,7 @@ from autotest.oracle.undecidable import Doubt
 from autotest.workers.protocol import Cause, Death
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
-from dual_object.replay.observation import Observation
+from dual_object.replay.observation import Capture, Observation
 
 Verdict = Literal["aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out", "out_of_memory"]
 #: The verdict of a case by what ended the target in it.
@@ -50,6 +50,7 @@ class Checks:
         second: its eager second derivatives; None where none are asked for.
         state: the buffers of modules after its graph; None where there are none.
         again: a second call of the same graph; None where its first one was not judged.
+        capture: how the Program came into its graph; None where the target does not tell.
         distributed, random: whether it has global tensors, and random calls.
     """
 
@@ -58,6 +59,7 @@ class Checks:
     second: Check | None = None
     state: Check | None = None
     again: Check | None = None
+    capture: Capture | None = None
     distributed: bool = False
     random: bool = False
 
@@ -80,6 +82,10 @@ class Checks:
             row["eager"] = "global"
         if self.random:
             row["random"] = "tainted"
+        if self.capture is not None:
+            row["capture"] = self.capture.outcome
+            if self.capture.reasons:
+                row["capture_reason"] = "; ".join(self.capture.reasons)
         others = {"second": self.second, "state": self.state, "again": self.again}
         return row | {name: str(check) for name, check in others.items() if check is not None}
 

@@ -17,7 +17,7 @@ from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Adapter, GraphRefusal
 from dual_object.replay.isolation import isolate, isolate_refused
-from dual_object.replay.observation import Failure, Observation, failure_kind
+from dual_object.replay.observation import Capture, Failure, Observation, failure_kind
 
 
 def localize(
@@ -52,8 +52,9 @@ def localize(
         return _distinct([*settled, *isolated])
     if settled:
         return _distinct(settled)
-    # A layout that no call gives alone comes of a result that lies in another lawful way before it.
-    return _distinct([Divergence(d, program, d.call, sides=sides) for d in open_ if d.kind != "layout"])
+    # A layout that no call gives alone comes of a result that lies in another lawful way before it; a graph's is held
+    # against the same framework's own, where none is another.
+    return _distinct([Divergence(d, program, d.call, sides=sides) for d in open_ if graph or d.kind != "layout"])
 
 
 def of_death(program: Program, death: Death, phase: Phase) -> Divergence:
@@ -107,6 +108,14 @@ def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Diverg
     kind = failure_kind(refusal.classes, refusal.message)
     failure = Failure(call, kind, refusal.classes, refusal.message)
     return Divergence(failure_difference(program, failure, "graph_forward"), program, call)
+
+
+def of_capture(program: Program, capture: Capture) -> Divergence:
+    """A Program that did not come whole into its graph, as a divergence where that was asked for."""
+    message = f"is not captured in one graph: {'; '.join(capture.reasons)}"
+    call = only_call(program)
+    where = "the program" if call is None else program.calls[call].op
+    return Divergence(Difference("graph_forward", "unsupported", where, f"{where} {message}", call=call), program, call)
 
 
 def of_refused_draw(

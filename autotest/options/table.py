@@ -68,9 +68,15 @@ def _seed(text: str) -> int:
 
 
 def _target(text: str) -> str:
+    from dual_object.errors import TargetError
     from dual_object.replay.adapter import BUILT_IN
+    from dual_object.replay.executors import asked_executor
 
-    if text not in BUILT_IN and ":" not in text:
+    try:
+        asked = asked_executor(text)
+    except TargetError as error:
+        raise UsageError(str(error)) from None
+    if asked is None and text not in BUILT_IN and ":" not in text:
         raise ValueError(text)
     return text
 
@@ -85,7 +91,7 @@ def _one_of(choices: tuple[str, ...]) -> Kind:
 
 
 TEXT = Kind(str)
-TARGET = Kind(_target, "one of oneflow, torch, or package.module:Class")
+TARGET = Kind(_target, "one of oneflow, torch, torch:EXECUTOR, or package.module:Class")
 FOLDER = Kind(Path)
 WHOLE = Kind(_whole, "a whole number of at least 1")
 SECONDS = Kind(_seconds, "a number of seconds of at least 0")
@@ -151,6 +157,8 @@ class Option:
     def _parsed(self, given: Any, knob: str | None) -> Any:
         try:
             return self.kind.parse(given)
+        except UsageError:  # it says all itself
+            raise
         except ValueError:
             raise UsageError(
                 f"{self.name}={given!r}, but should be {self.kind.should} [{knob or self.typed_for_pytest}]"
@@ -162,8 +170,10 @@ _ROWS = (
         "target",
         TARGET,
         "oneflow",
-        run=Face("Target framework: oneflow, torch, or package.module:Class."),
-        pytest=Face("target framework: oneflow, torch, or package.module:Class (default: %(default)s)", "NAME"),
+        run=Face("Target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class."),
+        pytest=Face(
+            "target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class (default: %(default)s)", "NAME"
+        ),
     ),
     Option(
         "n",

@@ -47,6 +47,7 @@ _CHECKS: Mapping[str, _Check] = {
     ),
     "auto_backward": _SWITCH,
     "check_graph": _SWITCH,
+    "fullgraph": _SWITCH,
     "check_allclose": _SWITCH,
     "check_dtype": _SWITCH,
     "check_layout": _SWITCH,
@@ -87,6 +88,7 @@ class TestOptions:
     seed: int | None = None
     grad_order: GradOrder = 1
     because: str | None = None
+    fullgraph: bool = False
 
     def __post_init__(self) -> None:
         """Check every argument."""

@@ -231,7 +231,7 @@ class Server:
         rows: list[dict[str, Any]] = []
         for result in results:
             if isinstance(result, GraphRefusal):
-                rows.append({"refusal": [result.skipped, result.call, result.classes, result.message]})
+                rows.append({"refusal": dataclasses.astuple(result)})
             else:
                 rows.append({"seen": observation.to_json(result, arrays)})
         self.channel.send({"results": rows}, arrays)

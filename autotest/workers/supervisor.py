@@ -124,7 +124,7 @@ class Supervisor:
         result: list[Observation | GraphRefusal] | GraphFailure | None = None
         poisoned = False
         try:
-            for frame, received in self._request(message, arrays):
+            for frame, received in self._request(message, arrays, graphs=len(programs)):
                 if "error" in frame:
                     classes, text = frame["error"]
                     result = GraphFailure(tuple(classes), text)
@@ -166,8 +166,11 @@ class Supervisor:
             return None
         return Surface(tuple(registry), tuple(sorted(self._touched)), tuple(names))
 
-    def _request(self, message: dict[str, Any], arrays: list[Array]) -> Iterator[tuple[dict[str, Any], list[Array]]]:
-        """Send a request and give the frames of its answer.
+    def _request(
+        self, message: dict[str, Any], arrays: list[Array], graphs: int = 0
+    ) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+        """Send a request and give the frames of its answer. So many `graphs` that are compiled one by one may take as
+        many deadlines.
 
         The worker has one request at a time: the answers to the one before are read here first. So no answer is taken
         for another's, each death belongs to one request, and neither side blocks because the other does not read.
@@ -180,11 +183,14 @@ class Supervisor:
             self.close()
             worker = self._ready()
         worker.ask(message, arrays)
-        return self._answer(worker)
+        assert self._info is not None
+        one_by_one = graphs and "compiled_graphs" in self._info.capabilities
+        timeout = self.timeout
+        return self._answer(worker, timeout * graphs if timeout is not None and one_by_one else timeout)
 
-    def _answer(self, worker: Worker) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+    def _answer(self, worker: Worker, timeout: float | None) -> Iterator[tuple[dict[str, Any], list[Array]]]:
         try:
-            yield from worker.answer(self.timeout)
+            yield from worker.answer(timeout)
         except HarnessFault:
             self.close()
             raise
@@ -217,8 +223,8 @@ def _appended(own: Sequence[Array], arrays: list[Array]) -> list[int]:
 
 def _graph_result(item: dict[str, Any], arrays: list[Array]) -> Observation | GraphRefusal:
     if "refusal" in item:
-        skipped, call, classes, message = item["refusal"]
-        return GraphRefusal(skipped, call, tuple(classes), message)
+        skipped, call, classes, message, uncaptured = item["refusal"]
+        return GraphRefusal(skipped, call, tuple(classes), message, uncaptured)
     return from_json(item["seen"], arrays)
 
 

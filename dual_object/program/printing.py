@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -90,9 +91,13 @@ def text(program: Printable) -> str:
     return "\n".join(line.text for line in lines(program))
 
 
-def lines(program: Printable, array: Callable[[Array], str] | None = None) -> list[Line]:
-    """The printed Program line by line; `array` spells its arrays, by default by shape and dtype alone."""
-    return _Printer(program, array or _array_in_short).lines()
+def lines(
+    program: Printable, array: Callable[[Array], str] | None = None, given: Mapping[int, str] | None = None
+) -> list[Line]:
+    """The printed Program line by line; `array` spells its arrays, by default by shape and dtype alone. `given` are the
+    names of values that are there before it begins: the modules that a method `forward` finds in `self`.
+    """
+    return _Printer(program, array or _array_in_short, given or {}).lines()
 
 
 def _array_in_short(array: Array) -> str:
@@ -105,9 +110,15 @@ def _in_place(call: Call) -> bool:
 
 
 class _Printer:
-    def __init__(self, program: Printable, array: Callable[[Array], str] = _array_in_short) -> None:
+    def __init__(
+        self,
+        program: Printable,
+        array: Callable[[Array], str] = _array_in_short,
+        given: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
         self.program = program
         self.array = array
+        self.given = given
         self.names: dict[int, str] = {}
         self.contexts: dict[int, str] = {}
         self.entered = {call.args[0].id for call in program.calls if call.kind == "enter"}
@@ -166,7 +177,7 @@ class _Printer:
             return []
         if call.kind == "set" or (call.kind == "operator" and (call.op == "setitem" or _in_place(call))):
             return [expression]
-        if type(call.out) is Ref and call.out.id in self.names:
+        if type(call.out) is Ref and (call.out.id in self.names or call.out.id in self.given):
             return [expression]
         pattern = self._pattern(call.out, module=call.kind == "module" or bool(call.state))
         if pattern is None:
@@ -256,8 +267,7 @@ class _Printer:
         """`tree` as a Python expression."""
         kind = type(tree)
         if kind is Ref:
-            name: str = self.names.get(tree.id, f"v{tree.id}")
-            return name
+            return self.names.get(tree.id) or self.given.get(tree.id, f"v{tree.id}")
         if kind is Name:
             return f"torch.{tree.path}"
         if kind is Device:

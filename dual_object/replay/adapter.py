@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Array, Placement, Sbp, Tree
+from dual_object.replay.executors import asked_executor
 
 if TYPE_CHECKING:
     from dual_object.program.program import Program
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 BUILT_IN = MappingProxyType(
     {"oneflow": "dual_object.adapters.oneflow.graph:Adapter", "torch": "dual_object.adapters.torch.adapter:Adapter"}
 )
+#: What runs `torch:EXECUTOR`.
+EXECUTED = "dual_object.adapters.torch.executed:Adapter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ class TargetInfo:
     """What a target says of itself once it is imported.
 
     `capabilities` are what only some targets have: a case that needs one that is not among them is counted as skipped.
-    The one there is: `global_tensors`, for tensors that lie on several ranks.
+    `global_tensors` are tensors that lie on several ranks. With `compiled_graphs` a graph takes as long as all of its
+    programs would take alone, and may take that long.
     """
 
     name: str
@@ -60,12 +64,15 @@ class GraphRequest:
 class GraphRefusal:
     """One program of a batch that the static graph refused: at which call (None: as a whole), why, and whether it
     was never tried.
+
+    `uncaptured`: it was tried, and the target says by design that it makes no graph of such a program.
     """
 
     skipped: bool
     call: int | None
     classes: tuple[str, ...]
     message: str
+    uncaptured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +268,16 @@ def set_default_dtype(adapter: Adapter, name: str) -> None:
 
 def load(name: str) -> Adapter:
     """Import the framework behind `name` and give its adapter; raises TargetError in one sentence when that fails."""
-    module, _, attribute = BUILT_IN.get(name, name).partition(":")
+    asked = asked_executor(name)
+    module, _, attribute = (EXECUTED if asked else BUILT_IN.get(name, name)).partition(":")
     if not attribute:
         known = ", ".join(BUILT_IN)
-        raise TargetError(f"target={name!r}, but should be one of {known}, or package.module:Class [--target]")
+        raise TargetError(
+            f"target={name!r}, but should be one of {known}, torch:EXECUTOR, or package.module:Class [--target]"
+        )
     try:
-        adapter: Adapter = getattr(importlib.import_module(module), attribute)()
+        made = getattr(importlib.import_module(module), attribute)
+        adapter: Adapter = made(asked) if asked else made()
     except TargetError:
         raise
     except Exception as error:

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -17,6 +17,22 @@ from dual_object.program.values import Array, Ref, Tree
 #: A module's parameters and buffers: dtype, shape and requires_grad, by name.
 State: TypeAlias = "dict[str, tuple[str, tuple[int, ...], bool]]"
 FailureKind = Literal["exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"]
+#: What a static graph may show of a Program, besides dtypes, shapes and devices of outputs:
+#:
+#:     - `values`, and `gradients` and `buffers` with theirs;
+#:     - `layout`: strides and storage offsets; `sharing`: what lies in one memory; `standing`: requires_grad, leafness;
+#:     - `inputs`, `parameters`: those that were written to; `states`: what modules hold;
+#:     - `hosts`: what the body read to Python.
+GraphPart = Literal[
+    "values", "gradients", "buffers", "layout", "sharing", "standing", "inputs", "parameters", "states", "hosts"
+]
+#: All of it, as an eager run shows it.
+ALL_PARTS: frozenset[GraphPart] = frozenset(get_args(GraphPart))
+#: What every graph shows that says nothing else.
+PLAIN_PARTS: frozenset[GraphPart] = frozenset({"values", "gradients", "buffers"})
+#: How a Program has come into a graph, best first: whole; whole, but anew for other values; in pieces between which
+#: Python ran; not at all.
+CaptureOutcome = Literal["captured", "recompiled", "broken", "refused"]
 
 #: Classes that say nothing of what went wrong: nobody raises them, or everything is one.
 FAMILIES = frozenset({"LookupError", "ArithmeticError", "Exception", "BaseException", "object"})
@@ -57,6 +73,14 @@ class Failure:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What became of the capture of a Program in a graph, and why where it is not simply whole."""
+
+    outcome: CaptureOutcome
+    reasons: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Observation:
     """All that is compared.
@@ -82,6 +106,8 @@ class Observation:
         again: outputs, gradients and buffers at a second call of the same static graph.
         second: by leaf key, the second derivatives of the leaves that have a gradient.
         second_failure: what ended the second backward, or the first one where that was to make a graph.
+        shows: of a static graph: the parts that it can show at all.
+        capture: of a static graph: what became of its capture; None where the target does not tell.
     """
 
     outputs: dict[int, Seen] = field(default_factory=dict)
@@ -101,6 +127,8 @@ class Observation:
     again: Observation | None = None
     second: dict[str, Seen | None] = field(default_factory=dict)
     second_failure: Failure | None = None
+    shows: frozenset[GraphPart] = PLAIN_PARTS
+    capture: Capture | None = None
 
     def gradient_keys(self) -> list[str]:
         """The leaves that have a gradient."""
@@ -192,6 +220,10 @@ def to_json(observation: Observation, arrays: list[Array]) -> dict[str, Any]:
         data["second"] = {key: reading_row(tensor) for key, tensor in observation.second.items()}
     if observation.second_failure is not None:
         data["second_failure"] = failure_row(observation.second_failure)
+    if observation.shows != PLAIN_PARTS:
+        data["shows"] = sorted(observation.shows)
+    if observation.capture is not None:
+        data["capture"] = [observation.capture.outcome, observation.capture.reasons]
     return data
 
 
@@ -246,7 +278,14 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         again=None if data.get("again") is None else from_json(data["again"], arrays),
         second={key: reading_or_none(item) for key, item in data.get("second", {}).items()},
         second_failure=None if ended_second is None else failure(ended_second),
+        shows=frozenset(data.get("shows", PLAIN_PARTS)),
+        capture=capture_from_json(data.get("capture")),
     )
+
+
+def capture_from_json(data: Any) -> Capture | None:
+    """Rebuild a capture's `[outcome, reasons]`; None of None."""
+    return None if data is None else Capture(data[0], tuple(data[1]))
 
 
 def blinded(observation: Observation, random: Randomness) -> Observation:
@@ -276,12 +315,18 @@ def _blind(reading: Seen, sized: bool) -> Seen:
 
 
 __all__ = [
+    "ALL_PARTS",
+    "PLAIN_PARTS",
+    "Capture",
+    "CaptureOutcome",
     "Failure",
+    "GraphPart",
     "Observation",
     "Ref",
     "Seen",
     "State",
     "blinded",
+    "capture_from_json",
     "class_names",
     "failure_kind",
     "failure_of",

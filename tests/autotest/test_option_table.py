@@ -110,7 +110,11 @@ def test_options_of_pytest_go_behind_dashes(command: str, option: str, sentence:
     ("option", "text", "sentence"),
     [
         ("--seed", "x", "seed='x', but should be a whole number of at least 0, or 'random' [--seed]"),
-        ("--target", "t", "target='t', but should be one of oneflow, torch, or package.module:Class [--target]"),
+        (
+            "--target",
+            "t",
+            "target='t', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class [--target]",
+        ),
         ("--case-timeout", "-1", "case_timeout='-1', but should be a number of seconds of at least 0 [--case-timeout]"),
         (
             "--ledger",

@@ -168,7 +168,8 @@ def test_options_reach_the_run(tmp_path: Path) -> None:
         (
             "target",
             "tensorflow",
-            "target='tensorflow', but should be one of oneflow, torch, or package.module:Class [--autotest-target]",
+            "target='tensorflow', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class "
+            "[--autotest-target]",
         ),
         ("seed", "x", "seed='x', but should be a whole number of at least 0, or 'random' [--autotest-seed]"),
         ("seed", "-1", "seed='-1', but should be a whole number of at least 0, or 'random' [--autotest-seed]"),

@@ -128,7 +128,8 @@ def test_damaged_shrunk(change):
         ({"dtypes": None}, "dtypes=None, but should be a list of strings"),
         (
             {"graph": {"forward": "off"}},
-            "graph={'forward': 'off'}, but should be null or an object with the strings forward and backward",
+            "graph={'forward': 'off'}, but should be null or an object with the strings forward and backward, "
+            "and capture: absent or captured, recompiled, broken, refused",
         ),
         ({"divergences": [3]}, "divergences[0]=3, but should be an object"),
         (

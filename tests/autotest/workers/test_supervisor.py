@@ -170,7 +170,10 @@ def test_poisoned_worker_retires(monkeypatch: pytest.MonkeyPatch) -> None:
             "json:Adapter",
             "target 'json:Adapter' cannot be imported: AttributeError: module 'json' has no attribute 'Adapter'",
         ),
-        ("nosuch", "target='nosuch', but should be one of oneflow, torch, or package.module:Class [--target]"),
+        (
+            "nosuch",
+            "target='nosuch', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class [--target]",
+        ),
     ],
 )
 def test_target_that_cannot_be_loaded(target: str, message: str) -> None:

@@ -189,7 +189,10 @@ def test_missing_path(reference):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("jax", "target='jax', but should be one of oneflow, torch, or package.module:Class [--target]"),
+        (
+            "jax",
+            "target='jax', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class [--target]",
+        ),
         (
             "no_module:X",
             "target 'no_module:X' cannot be imported: ModuleNotFoundError: No module named 'no_module'; put the folder "

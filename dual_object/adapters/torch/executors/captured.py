@@ -1,0 +1,76 @@
+"""Executors that capture a module before it runs: fx, the two of torch.jit, and export."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from dual_object.adapters.torch.executors.executor import NotCaptured, Whole
+from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.observation import ALL_PARTS
+
+#: A graph of tensors has no plain values: those that the body read are not in it.
+_TENSORS = ALL_PARTS - {"hosts"}
+
+
+class _Ahead:
+    """Captured before the first call. Whatever is raised by that is the executor's word that it does not take it."""
+
+    takes_batches = False
+    shows = _TENSORS
+
+    def __init__(self, asked: AskedExecutor) -> None:
+        self.name = asked.name
+
+    def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Whole:
+        """Capture the module."""
+        try:
+            return Whole(self._capture(module, tuple(inputs)))
+        except Exception as error:
+            raise NotCaptured(error) from error
+
+    def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
+        raise NotImplementedError
+
+
+class Fx(_Ahead):
+    """`torch.fx.symbolic_trace`: the module's Python run on proxies."""
+
+    def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
+        return torch.fx.symbolic_trace(module)
+
+
+class Trace(_Ahead):
+    """`torch.jit.trace`: the ops that one run on example inputs calls."""
+
+    def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
+        return torch.jit.trace(module, inputs, check_trace=False)  # type: ignore[no-untyped-call]  # PyTorch's own
+
+
+class Script(_Ahead):
+    """`torch.jit.script`: the module's source, compiled."""
+
+    def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
+        return torch.jit.script(module)
+
+
+class Export(_Ahead):
+    """`torch.export.export`: one whole graph, or none."""
+
+    def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
+        return torch.export.export(module, inputs).module()
+
+
+class ExportDecomp(Export):
+    """The same, decomposed to the core ATen ops, for a runtime that has no others: forward only."""
+
+    shows = _TENSORS - {"gradients", "standing"}
+
+    def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
+        with torch.no_grad():
+            return torch.export.export(module, inputs).run_decompositions().module()
+
+
+__all__ = ["Export", "ExportDecomp", "Fx", "Script", "Trace"]

@@ -1,0 +1,77 @@
+"""`torch.compile`: Dynamo alone, with AOTAutograd, and with Inductor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from dual_object.adapters.torch.executors import private
+from dual_object.adapters.torch.executors.executor import NotCaptured
+from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.observation import ALL_PARTS, Capture
+
+
+class TorchCompile:
+    """`torch.compile` with one backend; it compiles at the first call."""
+
+    takes_batches = True
+    shows = ALL_PARTS
+
+    def __init__(self, asked: AskedExecutor) -> None:
+        private.prepare_dynamo()
+        self.name = asked.name
+        self._marks = "mark_dynamic" in asked.options
+        self._settings: dict[str, Any] = {"backend": asked.name, "fullgraph": "fullgraph" in asked.options}
+        if "dynamic" in asked.options:
+            self._settings["dynamic"] = True
+        if "emulate_precision_casts" in asked.options:
+            private.inductor_config().emulate_precision_casts = True
+
+    def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> _Compiled:
+        """Forget what was compiled before, and wrap the module."""
+        private.reset_dynamo()
+        return _Compiled(torch.compile(module, **self._settings), marks=self._marks)
+
+
+class _Compiled:
+    """A module that Dynamo captures while it is called; `marks`: the sizes of its inputs are said to change."""
+
+    def __init__(self, function: Any, *, marks: bool) -> None:
+        self._function = function
+        self._marks = marks
+        self._graphs: list[int] = []
+
+    def __call__(self, *inputs: torch.Tensor) -> Any:
+        """Capture the module where no graph fits, and run it."""
+        if self._marks:
+            for tensor in inputs:
+                for dim, size in enumerate(tensor.shape):
+                    if size > 1:  # sizes 0 and 1 are always taken as they are
+                        private.mark_dynamic(tensor, dim)
+        try:
+            results = self._function(*inputs)
+        except private.refusals() as error:
+            raise NotCaptured(error) from error
+        self._graphs.append(private.unique_graphs())
+        return results
+
+    def capture(self) -> Capture:
+        """What Dynamo has counted. It does not count each break: one that depends on data shows in the number of graphs
+        alone.
+        """
+        breaks = private.graph_breaks()
+        first, last = self._graphs[0], self._graphs[-1]
+        if breaks:
+            return Capture("broken", tuple(breaks))
+        if first > 1:
+            return Capture("broken", (f"Dynamo made {first} graphs of it",))
+        if not first and private.frames_left():  # without, there was nothing to compute
+            return Capture("broken", ("Dynamo made no graph of it",))
+        if last > first:
+            return Capture("recompiled", ("its guards did not hold for other values",))
+        return Capture("captured")
+
+
+__all__ = ["TorchCompile"]

@@ -1,0 +1,109 @@
+"""The names of PyTorch that it does not promise to keep, all in one place: `missing()` says which this version lacks.
+
+Each is imported at its first use: Dynamo alone takes five seconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+#: What is used, by the module that has it: dotted names below that.
+NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "torch._dynamo": ("reset", "mark_dynamic", "config.suppress_errors"),
+        "torch._dynamo.utils": ("counters",),
+        "torch._dynamo.exc": ("Unsupported", "UserError", "BackendCompilerFailed", "InternalTorchDynamoError"),
+        "torch._inductor.config": ("compile_threads", "emulate_precision_casts"),
+        "torch.fx.experimental.proxy_tensor": ("make_fx",),
+        "torch.fx.experimental.symbolic_shapes": ("ConstraintViolationError",),
+        "torch.export": ("export",),
+    }
+)
+
+
+def missing() -> list[str]:
+    """The names that this version of PyTorch lacks, in full."""
+    return [f"{module}.{name}" for module, names in NAMES.items() for name in names if not _has(module, name)]
+
+
+def _has(module: str, name: str) -> bool:
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        return False
+    for part in name.split("."):
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
+
+
+def prepare_dynamo() -> None:
+    """Import Dynamo, quietly, with one thread for Inductor's compilations and a cache folder of this worker's own: two
+    processes that write to one wait for each other.
+    """
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    home = os.environ.get("TORCHINDUCTOR_CACHE_DIR") or Path(tempfile.gettempdir()) / "op-autotest-inductor"
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(home) / os.environ.get("PYTEST_XDIST_WORKER", "main"))
+    logging.getLogger("torch").setLevel(logging.ERROR)
+    importlib.import_module("torch._dynamo")
+
+
+def inductor_config() -> Any:
+    """The options of Inductor."""
+    return importlib.import_module("torch._inductor.config")
+
+
+def reset_dynamo() -> None:
+    """Forget all that was compiled, and count from zero."""
+    importlib.import_module("torch._dynamo").reset()
+    _counters().clear()
+
+
+def unique_graphs() -> int:
+    """How many graphs Dynamo has made since the last reset."""
+    return int(_counters()["stats"].get("unique_graphs", 0))
+
+
+def graph_breaks() -> list[str]:
+    """The reasons of the graph breaks since the last reset, each in one line. Those that end a frame before anything
+    else was in it, Dynamo counts apart.
+    """
+    reasons = [*_counters()["graph_break"], *_counters()["unimplemented"]]
+    return list(dict.fromkeys(str(reason).strip().partition("\n")[0] for reason in reasons))
+
+
+def frames_left() -> int:
+    """How many functions Dynamo has left to Python since the last reset."""
+    frames = _counters()["frames"]
+    return int(frames.get("total", 0) - frames.get("ok", 0))
+
+
+def _counters() -> Any:
+    return importlib.import_module("torch._dynamo.utils").counters
+
+
+def refusals() -> tuple[type[Exception], ...]:
+    """What Dynamo raises where it does not take a program, by design."""
+    exc = importlib.import_module("torch._dynamo.exc")
+    shapes = importlib.import_module("torch.fx.experimental.symbolic_shapes")
+    return exc.Unsupported, exc.UserError, shapes.ConstraintViolationError
+
+
+def cause(error: Exception) -> Exception:
+    """What a backend raised, out of what Dynamo wraps it in."""
+    exc = importlib.import_module("torch._dynamo.exc")
+    inner = getattr(error, "inner_exception", None)
+    return inner if isinstance(error, exc.BackendCompilerFailed) and isinstance(inner, Exception) else error
+
+
+def mark_dynamic(tensor: Any, dim: int) -> None:
+    """Have Dynamo take the size of a dimension for one that changes."""
+    importlib.import_module("torch._dynamo").mark_dynamic(tensor, dim)

@@ -1,0 +1,45 @@
+"""Captures: how the cases of a run have come into the graphs of an executor that tells so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reports.quantities import counted, share
+
+#: Each outcome in words, best first.
+OUTCOMES: Mapping[str, str] = {
+    "captured": "whole",
+    "recompiled": "whole, but anew for other values",
+    "broken": "with graph breaks",
+    "refused": "refused",
+}
+
+
+@dataclass(frozen=True)
+class Captures:
+    """Cases by outcome, and the reasons of those that did not come whole into one graph."""
+
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """The cases of which the target tells; none where it never does."""
+        return sum(self.outcomes.values())
+
+    @property
+    def share(self) -> str:
+        """How many of them came whole into a graph, in percent."""
+        return share(self.outcomes.get("captured", 0) + self.outcomes.get("recompiled", 0), self.total)
+
+    @property
+    def words(self) -> str:
+        """All outcomes: `52 of 54 cases whole, 2 with graph breaks`."""
+        rest = {outcome: self.outcomes.get(outcome, 0) for outcome in OUTCOMES if outcome != "captured"}
+        others = [f"{count:,} {OUTCOMES[outcome]}" for outcome, count in rest.items() if count]
+        return ", ".join([f"{self.outcomes.get('captured', 0):,} of {counted(self.total, 'case')} whole", *others])
+
+    def to_json(self) -> dict[str, object]:
+        """Return the fields as plain data, each outcome with its count."""
+        return {**{outcome: self.outcomes.get(outcome, 0) for outcome in OUTCOMES}, "reasons": dict(self.reasons)}

@@ -1,0 +1,222 @@
+"""The adapter of executors: what a module shows that was run by one, alone and in a batch."""
+
+from __future__ import annotations
+
+import pytest
+import torch as real
+
+from autotest.compare.difference import Rules
+from autotest.compare.observations import compare
+from dual_object.adapters.torch.executors import NotCaptured, private
+from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
+from dual_object.replay.executors import EXECUTORS
+from dual_object.replay.observation import Capture, Observation
+from dual_object.replay.second_call import second_call
+from support.dual_bodies import BODIES, tensor, torch
+from support.executors import Plain, adapter, refusing
+
+#: A body of which no executor makes a graph, and why.
+UNGRAPHED = {"leaf": "the body makes leaves, which are none outside of a graph"}
+
+
+def shown(target, *cases, backward=True, again=None):
+    """What each case shows in a graph, as an Observation."""
+    keys = [case.gradient_keys() for case in cases] if backward else None
+    return target.graph(GraphRequest([case.program for case in cases], keys, again))
+
+
+def differences(case, seen):
+    """How it differs from the reference: kind and place."""
+    assert isinstance(seen, Observation), seen
+    return [(d.phase, d.kind, d.where) for d in compare(case.program, case.seen, seen, Rules(), graph=True)]
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
+def test_source_run_plainly_is_aligned(together, reference, recorded):
+    """The control of all executors: Python on the source of every kind of Program shows all that eager shows, at a
+    second call, too.
+    """
+    cases = {name: recorded(body) for name, body in BODIES.items()}
+    seconds = {name: second_call(reference, case.program, case.seen) for name, case in cases.items()}
+    again = [None if isinstance(second, str) else second.arrays for second in seconds.values()]
+    plain = Plain(takes_batches=together)
+    results = shown(adapter(plain), *cases.values(), again=again)
+    assert sum(second is not None for second in again) > 20
+    for (name, case), seen in zip(cases.items(), results, strict=True):
+        if name in UNGRAPHED:
+            assert seen == GraphRefusal(True, None, (), UNGRAPHED[name])
+            continue
+        assert differences(case, seen) == [], name
+        second = seconds[name]
+        if not isinstance(second, str):
+            assert compare(second.program, second.reference, seen.again, Rules(), graph=True) == [], name
+    assert plain.compiled == (2 if together else len(cases) - 1)  # `host` reads a value: it breaks graphs, and is alone
+
+
+def _after(change):
+    return lambda module: lambda *inputs: change(list(module(*inputs)), inputs)
+
+
+def _first(change):
+    return _after(lambda results, inputs: [change(results[0]), *results[1:]])
+
+
+def _mutating(results, inputs):
+    with real.no_grad():
+        inputs[0].mul_(2)
+    return results
+
+
+FAULTS = {
+    "value": (_first(lambda y: y + 1), ("graph_forward", "value", "t0")),
+    "dtype": (_first(lambda y: y.double()), ("graph_forward", "dtype", "t0")),
+    "layout": (_first(lambda y: y.t().contiguous().t()), ("graph_forward", "layout", "t0")),
+    "requires_grad": (_first(lambda y: y.detach()), ("graph_forward", "requires_grad", "t0")),
+    "alias": (
+        _after(lambda results, inputs: [results[0], results[1].clone(), *results[2:]]),
+        ("graph_forward", "alias", "t1"),
+    ),
+    "offset": (
+        _after(lambda results, inputs: [results[0], inputs[0][:1], *results[2:]]),
+        ("graph_forward", "layout", "t1"),
+    ),
+    "mutation": (_after(_mutating), ("graph_forward", "mutation", "input x")),
+    "gradient": (_first(lambda y: y.detach() + 2 * (y - y.detach())), ("graph_backward", "value", "gradient of x")),
+    "host": (
+        _after(lambda results, inputs: [*results[:2], *(7 for _ in results[2:])]),
+        ("graph_forward", "shape", "dim"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_fault_is_seen(name, recorded):
+    """Whatever a graph does otherwise than eager shows, if the executor shows that part; else it does not."""
+
+    def body():
+        x = tensor(3, 4)
+        x.dim()
+        return x * 2, x[1:2]
+
+    change, expected = FAULTS[name]
+    case = recorded(body)
+    executor = Plain(change)
+    [seen] = shown(adapter(executor), case)
+    assert expected in differences(case, seen)
+    executor.shows = frozenset({"values", "gradients"})
+    [seen] = shown(adapter(executor), case)
+    plain = name in ("value", "dtype", "gradient")
+    assert (expected in differences(case, seen)) == plain
+
+
+def test_state_is_that_before_compiling(recorded):
+    """A tracer runs the module once; its buffers start the first call as recorded all the same, and gradients of
+    parameters do not add up.
+    """
+    case = recorded(BODIES["batch_norm"])
+    again = [[x.data for x in case.program.inputs]]
+    [seen] = shown(adapter(Plain()), case, again=again)
+    assert differences(case, seen) == []
+    for key, gradient in seen.gradients.items():
+        assert gradient.data.tobytes() == seen.again.gradients[key].data.tobytes()
+    assert any(seen.buffers[key].data.tobytes() != seen.again.buffers[key].data.tobytes() for key in seen.buffers)
+
+
+def test_backward_that_fails(recorded):
+    """A backward that raises is the graph's divergence, not the harness's end."""
+
+    def raising(gradient):
+        raise RuntimeError("planted in the backward")
+
+    def hooked(results, inputs):
+        results[0].register_hook(raising)
+        return results
+
+    case = recorded(BODIES["relu"])
+    [seen] = shown(adapter(Plain(_after(hooked))), case)
+    [difference] = compare(case.program, case.seen, seen, Rules(), graph=True)
+    assert difference.phase == "graph_backward"
+    assert difference.message == "backward raised RuntimeError: planted in the backward"
+
+
+def test_refusal_and_failure(recorded):
+    """A Program that an executor does not take is told apart from one in which it fails; the call is known by its line
+    of the source.
+    """
+    case = recorded(lambda: torch.relu(tensor(2)).exp())
+    target = adapter(Plain(refusing))
+    message = "torch:fx refuses it: planted: no such thing in a graph"
+    assert shown(target, case) == [GraphRefusal(True, None, ("TypeError",), message, uncaptured=True)]
+    case.program.calls[1].op = "no_such_method"
+    [failed] = shown(adapter(Plain()), case)
+    assert (failed.skipped, failed.call, failed.classes) == (False, 1, ("AttributeError",))
+    assert failed.message == "'Tensor' object has no attribute 'no_such_method'"
+
+
+def test_batch_is_halved(recorded):
+    """What fails costs its own case only; in a batch that is not whole each case is asked alone what it is."""
+    cases = [recorded(lambda size=size: torch.relu(tensor(size, 3))) for size in range(1, 6)]
+    cases[2].program.calls[0].op = "no_such_op"
+    plain = Plain(takes_batches=True)
+    results = shown(adapter(plain), *cases)
+    assert [isinstance(seen, Observation) for seen in results] == [True, True, False, True, True]
+    assert plain.compiled == 5  # 5, 2, 3, and of those 1 and 2
+    plain = Plain(takes_batches=True, outcome=Capture("broken", ("planted",)))
+    results = shown(adapter(plain), *cases[:2])
+    assert [seen.capture for seen in results] == [Capture("broken", ("planted",))] * 2
+    assert plain.compiled == 3
+
+
+def test_forward_only(recorded):
+    """An executor that shows no gradients is asked for none."""
+    executor = Plain()
+    executor.shows = frozenset({"values"})
+    [seen] = shown(adapter(executor), recorded(BODIES["relu"]))
+    assert seen.gradients == {}
+    assert not any(output.requires_grad for output in seen.outputs.values())
+
+
+@pytest.mark.parametrize("name", ["fx", "trace", "script", "export", "export_decomp"])
+def test_captured_ahead(name, recorded):
+    """Each captures a plain body whole and shows what eager shows; what it does not take it says."""
+    target = load(f"torch:{name}")
+    assert target.info().name == f"torch:{name}"
+    assert target.info().environment[f"torch:{name}"] == real.__version__
+    good, bad = recorded(lambda: torch.relu(tensor(2, 3)) @ tensor(3, 2)), recorded(BODIES["lstm"])
+    [seen] = shown(target, good, again=[[x.data * 2 for x in good.program.inputs]])
+    assert seen.capture == Capture("captured")
+    assert differences(good, seen) == []
+    assert seen.again.outputs.keys() == good.seen.outputs.keys()
+    if name == "fx":
+        bad = recorded(lambda: torch.zeros(2) + len([*tensor(2)]) + deepcopied(tensor(2)))
+        [refused] = shown(target, bad)
+        assert refused.uncaptured
+        assert refused.message.startswith("torch:fx refuses it: ")
+
+
+def deepcopied(x):
+    """A call that symbolic tracing does not follow."""
+    return torch.tensor(x.tolist()) if False else torch.stack([*x.unbind()])
+
+
+def test_private_names_are_all_there():
+    """This version of PyTorch has every name that is used of it without being promised."""
+    assert private.missing() == []
+    assert not private._has("torch._dynamo", "config.no_such_option")
+    assert not private._has("torch._no_such_module", "name")
+
+
+def test_each_executor_has_words():
+    """The table that a command line is checked against is the one that executors are made from."""
+    assert [*EXECUTORS] == [
+        "fx",
+        "trace",
+        "script",
+        "eager",
+        "aot_eager",
+        "aot_eager_decomp_partition",
+        "inductor",
+        "export",
+        "export_decomp",
+    ]
+    assert NotCaptured(ValueError("no\nmore")).classes == ("ValueError",)
