@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autotest.compare.kinds import KINDS, in_graph
+from autotest.compare.kinds import DEADLY, KINDS, in_graph
 from autotest.repro.targets import RECIPES, recipe
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay import tracing
+from dual_object.replay.executors import AskedExecutor, asked_executor
 
 #: What a script asks a framework's own tensors for, and cannot ask those of a class of the user's.
 _UNREAD = frozenset({"device", "strides", "offset", "is_leaf"})
@@ -20,6 +21,9 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     target = row["target"]
     if row["kind"] == "batch_only":
         return "it shows only in a static graph that other cases share"
+    executor = asked_executor(target)
+    if executor is not None:
+        return _executor_obstacle(row, program, executor)
     known = recipe(target)
     if known is None:
         return (
@@ -44,3 +48,16 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
         if call.custom and not all(isinstance(side, str) and "<" not in side for side in call.custom):
             return f"its custom op {call.op} cannot be imported"
     return tracing.obstacle(program) if graph else None
+
+
+def _executor_obstacle(row: Mapping[str, Any], program: Program, executor: AskedExecutor) -> str | None:
+    """The same for a target that runs PyTorch itself, and differs in graphs alone."""
+    if row["kind"] in DEADLY:
+        return "its script would end with the process that it ends"
+    if row["kind"] == "random":
+        return "it shows in many results together"
+    if not in_graph(row["phase"]):
+        return f"outside of a graph {executor.target} is PyTorch itself"
+    if "mark_dynamic" in executor.options:
+        return "a script does not mark dimensions as dynamic"
+    return tracing.obstacle(program)

@@ -12,6 +12,7 @@ from autotest.compare.kinds import DEADLY, KINDS
 from autotest.compare.tolerance import tolerance
 from autotest.errors import AutotestError
 from autotest.repro.arrays import FILE_NAME
+from autotest.repro.executors import executor_script
 from autotest.repro.graph import graph_text
 from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
@@ -21,6 +22,7 @@ from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, leaves
+from dual_object.replay.executors import AskedExecutor, asked_executor
 from dual_object.replay.observation import FAMILIES
 
 #: A target that has not ended by then hangs; less than what one repro may take to be verified.
@@ -65,6 +67,9 @@ def script(
     reason = obstacle(row, program)
     if reason is not None:
         raise Unscripted(reason)
+    executor = asked_executor(row["target"])
+    if executor is not None:
+        return _of_executor(executor, row, program, rules, shown, environment)
     known = recipe(row["target"])
     assert known is not None, "otherwise there is an obstacle"
     own = [row["target"].partition(":")[0]] if known.adapted else []
@@ -75,7 +80,7 @@ def script(
     graph = "\n".join(wrapped(graph_text(source))) if source.wanted.graph else ""
     samples = SAMPLES if source.sampled else 0
     values = {
-        "title": public(row["message"].partition("\n")[0]).replace("\\", "/").replace('"""', "'''"),
+        "title": _title(row),
         "fingerprint": row["fingerprint"],
         "versions": versions(row["target"], environment),
         "own_modules": ", ".join(sorted({*source.own_modules(), *own})),
@@ -98,7 +103,7 @@ def script(
         "checked": checked,
         "sign": row["kind"] == "sign",
         "tolerance": _tolerance(rules),
-        "tolerances": [f'"{name}": {tuple(tolerance(name, "cpu", None, None)[:2])}' for name in _DTYPES],
+        "tolerances": _tolerances(),
         "host": bool(source.hosts()),
         "refusal": source.refusal,
         "families": ", ".join(f'"{name}"' for name in sorted(FAMILIES)),
@@ -109,11 +114,49 @@ def script(
     rendered = made.render(numpy=False, **values)
     if "np." in rendered:
         rendered = made.render(numpy=True, **values)
+    return Script(_parsed(rendered), source.file)
+
+
+def _parsed(text: str) -> str:
+    """A script's text, which Python reads; raises Unscripted."""
     try:
-        ast.parse(rendered)
+        ast.parse(text)
     except SyntaxError as error:
         raise Unscripted(f"its program has no text that Python reads: {error.msg} in {error.text!r}") from None
-    return Script(rendered, source.file)
+    return text
+
+
+def _of_executor(
+    executor: AskedExecutor,
+    row: Mapping[str, Any],
+    program: Program,
+    rules: Rules,
+    shown: Mapping[str, Any] | None,
+    environment: Mapping[str, str],
+) -> Script:
+    """The repro of what an executor of PyTorch does otherwise than PyTorch."""
+    values = {
+        "title": _title(row),
+        "fingerprint": row["fingerprint"],
+        "versions": versions(row["target"], environment),
+        "own_modules": ", ".join(Source(program, wanted(row, shown)).own_modules()),
+        "sign": row["kind"] == "sign",
+        "tolerance": _tolerance(rules),
+        "tolerances": _tolerances(),
+    }
+    try:
+        text, beside = executor_script(executor, program, wanted(row, shown), values)
+    except ValueError as error:
+        raise Unscripted(str(error)) from None
+    return Script(_parsed(text), beside)
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    return public(row["message"].partition("\n")[0]).replace("\\", "/").replace('"""', "'''")
+
+
+def _tolerances() -> list[str]:
+    return [f'"{name}": {tuple(tolerance(name, "cpu", None, None)[:2])}' for name in _DTYPES]
 
 
 def _tolerance(rules: Rules) -> str:

@@ -90,7 +90,7 @@ class Source:
         self.imports |= {f"from math import {word}" for word in ("inf", "nan") if word in text}
         return text
 
-    def _numpy(self, data: Array, name: str) -> str:
+    def numpy(self, data: Array, name: str) -> str:
         """The same as an array of NumPy's."""
         text = self.array(data, name)
         return text if self._outside or arrays.shapeless(data) else f'np.array({text}, "{data.dtype.name}")'
@@ -118,7 +118,7 @@ class Source:
             base = np.concatenate([np.zeros(x.offset, x.data.dtype), x.data.reshape(-1)])
             return [f"{name} = {self.tensor(base, x.dtype, name)}[{x.offset}:].reshape({x.data.shape})", *grad]
         self.strided = True
-        made = f"{name} = torch.from_numpy(strided({self._numpy(x.data, name)}, {x.strides}))"
+        made = f"{name} = torch.from_numpy(strided({self.numpy(x.data, name)}, {x.strides}))"
         if x.dtype == "bfloat16":
             made += ".to(torch.bfloat16)"
         return [made, *grad]
@@ -132,7 +132,7 @@ class Source:
         kept = {*traced_calls(program)} if wanted.graph else set(range(len(program.calls)))
         cut = self._cut()
         printed: list[str] = []
-        for line in lines(program, lambda array: self._numpy(array, "array")):
+        for line in lines(program, lambda array: self.numpy(array, "array")):
             index = line.call
             if index is None:
                 if line.text.startswith("def "):
@@ -203,7 +203,7 @@ class Source:
             return []
         setup = set(setup_calls(self.program))
         statements: list[str] = []
-        for line in lines(self.program, lambda array: self._numpy(array, "array")):
+        for line in lines(self.program, lambda array: self.numpy(array, "array")):
             if line.call in setup and line.call is not None:
                 call = self.program.calls[line.call]
                 self._import_for(call, line.text)
@@ -388,7 +388,7 @@ class Source:
         if strides is None:
             return self.cotangent(id_, data, expression)
         self.strided = True
-        laid = self._numpy(data, f"cotangent of {self.name(id_)}")
+        laid = self.numpy(data, f"cotangent of {self.name(id_)}")
         return f"torch.from_numpy(strided({laid}, {strides})).to({expression})"
 
     def backward(self) -> list[str]:

@@ -19,25 +19,66 @@ _COMPILE_OPTIONS = ("dynamic", "fullgraph", "mark_dynamic")
 
 @dataclass(frozen=True, slots=True)
 class ExecutorRow:
-    """An executor: what it is in words, and the options that it takes."""
+    """An executor: what it is in words, the options that it takes, and how a script captures a module with it.
+
+    `code` is an expression of `module` and `inputs`; one of `torch.compile` ends where its options begin.
+    """
 
     words: str
+    code: str
     options: tuple[str, ...] = ()
+
+    def capture(self, options: frozenset[str], *, whole: bool) -> list[str]:
+        """The lines of a script that bind `captured`; `whole`: what does not come into one graph raises."""
+        if not self.options:
+            lines = ["with torch.no_grad():", f"    captured = {self.code}"] if self.forward_only else []
+            return lines or [f"captured = {self.code}"]
+        settings = [name for name in ("dynamic", "fullgraph") if name in options or (name == "fullgraph" and whole)]
+        before = []
+        if "emulate_precision_casts" in options:
+            before = ["import torch._inductor.config", "torch._inductor.config.emulate_precision_casts = True"]
+        return [*before, f"captured = {self.code}{''.join(f', {name}=True' for name in settings)})"]
+
+    @property
+    def forward_only(self) -> bool:
+        """Whether nothing can be differentiated through what it captures."""
+        return self.words.endswith("forward only")
 
 
 EXECUTORS: Mapping[str, ExecutorRow] = MappingProxyType(
     {
-        "fx": ExecutorRow("torch.fx.symbolic_trace"),
-        "trace": ExecutorRow("torch.jit.trace"),
-        "script": ExecutorRow("torch.jit.script"),
-        "eager": ExecutorRow("torch.compile with backend eager: Dynamo alone", _COMPILE_OPTIONS),
-        "aot_eager": ExecutorRow("torch.compile with backend aot_eager: Dynamo and AOTAutograd", _COMPILE_OPTIONS),
-        "aot_eager_decomp_partition": ExecutorRow(
-            "the same with Inductor's decompositions and partitioner", _COMPILE_OPTIONS
+        "fx": ExecutorRow("torch.fx.symbolic_trace: its Python, run on proxies", "torch.fx.symbolic_trace(module)"),
+        "make_fx": ExecutorRow(
+            "make_fx: the ATen ops of a run on example inputs",
+            "torch.fx.experimental.proxy_tensor.make_fx(module)(*inputs)",
         ),
-        "inductor": ExecutorRow("torch.compile as it is", (*_COMPILE_OPTIONS, "emulate_precision_casts")),
-        "export": ExecutorRow("torch.export.export"),
-        "export_decomp": ExecutorRow("the same, decomposed to the core ATen ops; forward only"),
+        "trace": ExecutorRow("torch.jit.trace", "torch.jit.trace(module, inputs, check_trace=False)"),
+        "script": ExecutorRow("torch.jit.script", "torch.jit.script(module)"),
+        "eager": ExecutorRow(
+            "torch.compile with backend eager: Dynamo alone",
+            'torch.compile(module, backend="eager"',
+            _COMPILE_OPTIONS,
+        ),
+        "aot_eager": ExecutorRow(
+            "torch.compile with backend aot_eager: Dynamo and AOTAutograd",
+            'torch.compile(module, backend="aot_eager"',
+            _COMPILE_OPTIONS,
+        ),
+        "aot_eager_decomp_partition": ExecutorRow(
+            "the same with Inductor's decompositions and partitioner",
+            'torch.compile(module, backend="aot_eager_decomp_partition"',
+            _COMPILE_OPTIONS,
+        ),
+        "inductor": ExecutorRow(
+            "torch.compile as it is",
+            'torch.compile(module, backend="inductor"',
+            (*_COMPILE_OPTIONS, "emulate_precision_casts"),
+        ),
+        "export": ExecutorRow("torch.export.export", "torch.export.export(module, inputs).module()"),
+        "export_decomp": ExecutorRow(
+            "the same, decomposed to the core ATen ops; forward only",
+            "torch.export.export(module, inputs).run_decompositions().module()",
+        ),
     }
 )
 

@@ -51,6 +51,11 @@ class Forward:
     returned: tuple[int, ...]
     hosts: tuple[int, ...]
 
+    @property
+    def names_of_results(self) -> list[str]:
+        """What the text calls that which it returns, in order."""
+        return [name for name in self.text.rstrip().rpartition("return (")[2].rstrip(",)").split(", ") if name]
+
 
 def forward(program: Program, *, hosts: bool) -> Forward:
     """The method of `program`, whose modules have been made and configured before; `hosts`: it gives back what the body

@@ -22,6 +22,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.strides import memory_of
 from dual_object.program.values import Array, Ref
+from dual_object.replay.executors import asked_executor
 
 #: A script of one call that compares no gradient has at most so many lines.
 MOST_LINES = 12
@@ -132,6 +133,8 @@ def short_text(row: Mapping[str, Any], program: Program, shown: Mapping[str, Any
         raise Unscripted("it shows in many results together")
     if source.customs():
         raise Unscripted("it calls functions of its test")
+    if asked_executor(row["target"]) is not None:
+        raise Unscripted("both sides are PyTorch")
     if row["target"] not in RECIPES:
         raise Unscripted("its target is a class of its own, which takes more lines")
     module = RECIPES[row["target"]].module

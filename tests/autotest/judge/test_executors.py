@@ -85,6 +85,6 @@ def test_planted_fault_is_red(tmp_path: Path) -> None:
     unknown = run_pytest(tmp_path / "unknown", {"test_it.py": FILE}, target="torch:aot")
     assert unknown.status == 4
     assert (
-        "executor='aot', but should be one of fx, trace, script, eager, aot_eager, aot_eager_decomp_partition, "
-        "inductor, export, export_decomp [--target torch:EXECUTOR]"
+        "executor='aot', but should be one of fx, make_fx, trace, script, eager, aot_eager, "
+        "aot_eager_decomp_partition, inductor, export, export_decomp [--target torch:EXECUTOR]"
     ) in unknown.out

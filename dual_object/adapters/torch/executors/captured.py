@@ -1,4 +1,4 @@
-"""Executors that capture a module before it runs: fx, the two of torch.jit, and export."""
+"""Executors that capture a module before it runs: the two of fx, the two of torch.jit, and the two of export."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NotCaptured, Whole
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS
@@ -42,6 +43,13 @@ class Fx(_Ahead):
         return torch.fx.symbolic_trace(module)
 
 
+class MakeFx(_Ahead):
+    """`make_fx`: the ATen ops that one run on example inputs comes down to."""
+
+    def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
+        return private.make_fx(module, inputs)
+
+
 class Trace(_Ahead):
     """`torch.jit.trace`: the ops that one run on example inputs calls."""
 
@@ -73,4 +81,4 @@ class ExportDecomp(Export):
             return torch.export.export(module, inputs).run_decompositions().module()
 
 
-__all__ = ["Export", "ExportDecomp", "Fx", "Script", "Trace"]
+__all__ = ["Export", "ExportDecomp", "Fx", "MakeFx", "Script", "Trace"]

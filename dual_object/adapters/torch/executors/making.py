@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dual_object.adapters.torch.executors.captured import Export, ExportDecomp, Fx, Script, Trace
+from dual_object.adapters.torch.executors.captured import Export, ExportDecomp, Fx, MakeFx, Script, Trace
 from dual_object.adapters.torch.executors.compiled import TorchCompile
 from dual_object.adapters.torch.executors.executor import Executor
 from dual_object.replay.executors import AskedExecutor
 
-_AHEAD = {"fx": Fx, "trace": Trace, "script": Script, "export": Export, "export_decomp": ExportDecomp}
+_AHEAD = {
+    "fx": Fx,
+    "make_fx": MakeFx,
+    "trace": Trace,
+    "script": Script,
+    "export": Export,
+    "export_decomp": ExportDecomp,
+}
 
 
 def make_executor(asked: AskedExecutor) -> Executor:

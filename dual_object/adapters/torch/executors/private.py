@@ -97,6 +97,11 @@ def refusals() -> tuple[type[Exception], ...]:
     return exc.Unsupported, exc.UserError, shapes.ConstraintViolationError
 
 
+def make_fx(module: Any, inputs: tuple[Any, ...]) -> Any:
+    """The graph of ATen ops of a callable."""
+    return importlib.import_module("torch.fx.experimental.proxy_tensor").make_fx(module)(*inputs)
+
+
 def cause(error: Exception) -> Exception:
     """What a backend raised, out of what Dynamo wraps it in."""
     exc = importlib.import_module("torch._dynamo.exc")

@@ -176,7 +176,7 @@ def test_forward_only(recorded):
     assert not any(output.requires_grad for output in seen.outputs.values())
 
 
-@pytest.mark.parametrize("name", ["fx", "trace", "script", "export", "export_decomp"])
+@pytest.mark.parametrize("name", ["fx", "make_fx", "trace", "script", "export", "export_decomp"])
 def test_captured_ahead(name, recorded):
     """Each captures a plain body whole and shows what eager shows; what it does not take it says."""
     target = load(f"torch:{name}")
@@ -210,6 +210,7 @@ def test_each_executor_has_words():
     """The table that a command line is checked against is the one that executors are made from."""
     assert [*EXECUTORS] == [
         "fx",
+        "make_fx",
         "trace",
         "script",
         "eager",
