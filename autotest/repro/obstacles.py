@@ -10,7 +10,7 @@ from autotest.repro.targets import RECIPES, recipe
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay import tracing
-from dual_object.replay.executors import AskedExecutor, asked_executor
+from dual_object.replay.executors import EXECUTORS, AskedExecutor, asked_executor
 
 #: What a script asks a framework's own tensors for, and cannot ask those of a class of the user's.
 _UNREAD = frozenset({"device", "strides", "offset", "is_leaf"})
@@ -60,4 +60,6 @@ def _executor_obstacle(row: Mapping[str, Any], program: Program, executor: Asked
         return f"outside of a graph {executor.target} is PyTorch itself"
     if "mark_dynamic" in executor.options:
         return "a script does not mark dimensions as dynamic"
+    if not EXECUTORS[executor.name].code:
+        return f"a script does not run a program on {executor.target}"
     return tracing.obstacle(program)

@@ -21,11 +21,12 @@ _COMPILE_OPTIONS = ("dynamic", "fullgraph", "mark_dynamic")
 class ExecutorRow:
     """An executor: what it is in words, the options that it takes, and how a script captures a module with it.
 
-    `code` is an expression of `module` and `inputs`; one of `torch.compile` ends where its options begin.
+    `code` is an expression of `module` and `inputs`, empty where a script has none; one of `torch.compile` ends where
+    its options begin.
     """
 
     words: str
-    code: str
+    code: str = ""
     options: tuple[str, ...] = ()
 
     def capture(self, options: frozenset[str], *, whole: bool) -> list[str]:
@@ -79,6 +80,10 @@ EXECUTORS: Mapping[str, ExecutorRow] = MappingProxyType(
             "the same, decomposed to the core ATen ops; forward only",
             "torch.export.export(module, inputs).run_decompositions().module()",
         ),
+        "lazy": ExecutorRow("Lazy Tensor with its TorchScript backend"),
+        "refs": ExecutorRow("torch._refs: ops written out in simpler ones; forward only"),
+        "meta": ExecutorRow("the device meta: shapes, dtypes and strides without values; forward only"),
+        "fake": ExecutorRow("fake tensors: the same, as tracers see it; forward only"),
     }
 )
 

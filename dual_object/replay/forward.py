@@ -128,8 +128,11 @@ class _Made:
         return call
 
     def operators(self, ops: Iterable[str]) -> None:
-        """Take in those operators that are called by name and that Python does not have under it."""
-        self.names.update({op: OPERATORS[op] for op in ops if OPERATORS[op] is not getattr(builtins, op, None)})
+        """Take in those operators that are called by name and that Python does not have under it; its own `iter` does
+        where a statement takes apart what it gives.
+        """
+        own = {"iter", *(op for op in OPERATORS if OPERATORS[op] is getattr(builtins, op, None))}
+        self.names.update({op: OPERATORS[op] for op in ops if op not in own})
 
     def _name(self, stem: str, value: Any) -> str:
         name = f"{stem}_{len(self.names)}"

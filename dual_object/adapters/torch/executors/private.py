@@ -24,6 +24,9 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "torch.fx.experimental.proxy_tensor": ("make_fx",),
         "torch.fx.experimental.symbolic_shapes": ("ConstraintViolationError",),
         "torch.export": ("export",),
+        "torch._subclasses.fake_tensor": ("FakeTensorMode",),
+        "torch._prims.context": ("TorchRefsMode",),
+        "torch._lazy.ts_backend": ("init",),
     }
 )
 
@@ -100,6 +103,27 @@ def refusals() -> tuple[type[Exception], ...]:
 def make_fx(module: Any, inputs: tuple[Any, ...]) -> Any:
     """The graph of ATen ops of a callable."""
     return importlib.import_module("torch.fx.experimental.proxy_tensor").make_fx(module)(*inputs)
+
+
+def fake_mode() -> Any:
+    """A mode of fake tensors, which makes them, too."""
+    return importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode()
+
+
+def refs_mode() -> Any:
+    """A mode in which ops are PyTorch's references, as far as there are such."""
+    return importlib.import_module("torch._prims.context").TorchRefsMode(strict=False)
+
+
+def prepare_lazy() -> None:
+    """Have tensors of the device lazy run by TorchScript."""
+    importlib.import_module("torch._lazy")
+    importlib.import_module("torch._lazy.ts_backend").init()
+
+
+def state_tables(module: Any) -> list[Any]:
+    """The tables in which a module and those inside of it hold parameters and buffers by name, each once."""
+    return [table for part in module.modules() for table in (part._parameters, part._buffers)]
 
 
 def cause(error: Exception) -> Exception:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 import torch as real
 
@@ -176,27 +178,46 @@ def test_forward_only(recorded):
     assert not any(output.requires_grad for output in seen.outputs.values())
 
 
-@pytest.mark.parametrize("name", ["fx", "make_fx", "trace", "script", "export", "export_decomp"])
-def test_captured_ahead(name, recorded):
-    """Each captures a plain body whole and shows what eager shows; what it does not take it says."""
+QUICK = [name for name, row in EXECUTORS.items() if "torch.compile" not in row.code]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_each_executor(name, recorded):
+    """Each runs a plain body whole and shows what eager shows, at a second call, too; the modules of the body are what
+    they were afterwards.
+    """
     target = load(f"torch:{name}")
     assert target.info().name == f"torch:{name}"
     assert target.info().environment[f"torch:{name}"] == real.__version__
-    good, bad = recorded(lambda: torch.relu(tensor(2, 3)) @ tensor(3, 2)), recorded(BODIES["lstm"])
-    [seen] = shown(target, good, again=[[x.data * 2 for x in good.program.inputs]])
-    assert seen.capture == Capture("captured")
-    assert differences(good, seen) == []
-    assert seen.again.outputs.keys() == good.seen.outputs.keys()
-    if name == "fx":
-        bad = recorded(lambda: torch.zeros(2) + len([*tensor(2)]) + deepcopied(tensor(2)))
-        [refused] = shown(target, bad)
-        assert refused.uncaptured
-        assert refused.message.startswith("torch:fx refuses it: ")
+    for body in (lambda: torch.relu(tensor(2, 3)) @ tensor(3, 2), BODIES["submodule"], BODIES["evaluated"]):
+        case = recorded(body)
+        [seen] = shown(target, case, again=[[x.data * 2 for x in case.program.inputs]])
+        assert seen.capture == Capture("captured")
+        assert differences(case, seen) == []
+        forward_only = EXECUTORS[name].forward_only
+        assert ("gradients" in seen.shows) != forward_only
+        assert bool(seen.gradients) != forward_only
+        assert bool(seen.buffers) == bool(case.seen.buffers)
+        assert seen.again.outputs.keys() == case.seen.outputs.keys()
 
 
-def deepcopied(x):
-    """A call that symbolic tracing does not follow."""
-    return torch.tensor(x.tolist()) if False else torch.stack([*x.unbind()])
+REFUSED = {
+    "fx": (lambda: torch.stack([*tensor(2, 3)]), "Proxy object cannot be iterated."),
+    "script": (lambda: deepcopy(tensor(2, grad=False)), "prim::id("),
+    "export": (lambda: deepcopy(tensor(2, grad=False)), "Cannot access data pointer of Tensor"),
+    "meta": (lambda: tensor(2).to("cpu") + 1, "Cannot copy out of meta tensor; no data!"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name, recorded):
+    """What an executor does not take by design is told as that, in its own words."""
+    body, words = REFUSED[name]
+    [refused] = shown(load(f"torch:{name}"), recorded(body))
+    assert isinstance(refused, GraphRefusal), refused
+    assert (refused.skipped, refused.uncaptured) == (True, True)
+    assert refused.message.startswith(f"torch:{name} refuses it: ")
+    assert words in refused.message
 
 
 def test_private_names_are_all_there():
@@ -219,5 +240,9 @@ def test_each_executor_has_words():
         "inductor",
         "export",
         "export_decomp",
+        "lazy",
+        "refs",
+        "meta",
+        "fake",
     ]
     assert NotCaptured(ValueError("no\nmore")).classes == ("ValueError",)
