@@ -19,20 +19,12 @@ from autotest.cli import main
 from autotest.commands.run import pytest_arguments
 from autotest.errors import UsageError
 from autotest.options import OPTIONS, Option, RunOptions, TestOptions
+from support.documents import table
 
-HOME = Path(__file__).parents[2]
 COMMAND = [option for option in OPTIONS.values() if option.run is not None]
 PYTEST = [option for option in OPTIONS.values() if option.pytest is not None]
 #: Of `RunOptions`: where a run is, which nobody is asked for.
 PLACE = {"folder", "root", "worker", "command", "selection", "commit"}
-
-
-def table(path: str, line: str) -> list[list[str]]:
-    """The cells of the first table whose rows come below a line of a Markdown file, row by row."""
-    below = (HOME / path).read_text().partition(f"\n{line}\n")[2]
-    lines = re.search(r"\|[-|]+\|\n((?:\|.*\|\n)+)", below)
-    assert lines is not None, line
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1].splitlines()]
 
 
 def typed(cell: str) -> str:

@@ -64,3 +64,11 @@ def unsaid(expected: Sequence[str], printed: str) -> list[str]:
     """The expected lines that were not printed, in this order; a line of `...` stands for any lines."""
     found = iter([lasting(line) for line in printed.splitlines()])
     return [line for line in expected if line.strip() not in ("", "...") and lasting(line) not in found]
+
+
+def table(path: str, line: str) -> list[list[str]]:
+    """The cells of the first table whose rows come below a line of a Markdown file, row by row."""
+    below = (ROOT / path).read_text().partition(f"\n{line}\n")[2]
+    lines = re.search(r"\|[-:|]+\|\n((?:\|.*\|\n)+)", below)
+    assert lines is not None, line
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1].splitlines()]
