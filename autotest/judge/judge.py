@@ -23,6 +23,7 @@ from autotest.judge.distributions import random_calls, sample_differences, way
 from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.localization import (
+    capture_of,
     localize,
     localize_death,
     of_capture,
@@ -36,12 +37,12 @@ from autotest.judge.second_call import drawing
 from autotest.judge.survey import Survey
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import decidable
-from autotest.workers.alone import GraphResult, run_alone
+from autotest.workers.alone import run_alone
 from autotest.workers.protocol import Cause, Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay.adapter import GraphRefusal, Reference
-from dual_object.replay.observation import Capture, Observation
+from dual_object.replay.observation import Observation
 
 #: So many divergent cases per test, phase and kind are localized call by call; the others share the call.
 LOCALIZED = 2
@@ -177,12 +178,12 @@ class Judge:
 
     def _judge_graph(self, judgement: Judgement, run: GraphRun) -> None:
         judgement.graph.ran(_graph_check(run), backward=run.backward)
-        judgement.graph.capture = capture = _capture(run.result)
+        judgement.graph.capture = capture_of(run.result)
         if run.backward and isinstance(run.result, Observation) and "gradients" not in run.result.shows:
             judgement.graph.backward = Check("unverified", f"{self.target.info().name} runs forward only")
-        if self.options.fullgraph and capture is not None and capture.outcome in ("refused", "broken"):
-            refused = of_capture(judgement.case.program, capture)
-            self._keep(judgement, [refused.difference], [refused])
+        in_pieces = of_capture(judgement.case.program, run.result) if self.options.fullgraph else None
+        if in_pieces is not None:
+            self._keep(judgement, [in_pieces.difference], [in_pieces])
         if isinstance(run.result, Observation):
             self._judge_graph_result(judgement, run, run.result)
         elif isinstance(run.result, Death):
@@ -405,15 +406,6 @@ def _graph_check(run: GraphRun) -> Check:
     if _skipped(result):
         return Check("unverified", result.message or "not run")
     return Check("unverified", "the target's graph refused it")
-
-
-def _capture(result: GraphResult | None) -> Capture | None:
-    """How a Program came into its graph; None where that is not told."""
-    if isinstance(result, Observation):
-        return result.capture
-    if isinstance(result, GraphRefusal) and result.uncaptured:
-        return Capture("refused", (result.message,))
-    return None
 
 
 def _skipped(result: GraphRefusal | GraphFailure) -> bool:

@@ -11,7 +11,7 @@ from autotest.compare.evidence import Sides
 from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare, failure_difference
-from autotest.workers.alone import run_alone, run_graph_alone
+from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -110,8 +110,20 @@ def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Diverg
     return Divergence(failure_difference(program, failure, "graph_forward"), program, call)
 
 
-def of_capture(program: Program, capture: Capture) -> Divergence:
-    """A Program that did not come whole into its graph, as a divergence where that was asked for."""
+def capture_of(result: GraphResult | None) -> Capture | None:
+    """How a Program came into its graph; None where that is not told."""
+    if isinstance(result, Observation):
+        return result.capture
+    if isinstance(result, GraphRefusal) and result.uncaptured:
+        return Capture("refused", (result.message,))
+    return None
+
+
+def of_capture(program: Program, result: GraphResult | None) -> Divergence | None:
+    """A Program that did not come whole into its graph, as a divergence where that was asked for; None where it did."""
+    capture = capture_of(result)
+    if capture is None or capture.outcome not in ("broken", "refused"):
+        return None
     message = f"is not captured in one graph: {'; '.join(capture.reasons)}"
     call = only_call(program)
     where = "the program" if call is None else program.calls[call].op

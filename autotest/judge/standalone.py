@@ -13,7 +13,7 @@ from autotest.errors import AutotestError
 from autotest.judge import second_call
 from autotest.judge.conditions import Facts
 from autotest.judge.distributions import random_calls, sample_differences
-from autotest.judge.localization import localize, localize_death, of_death, of_refusal
+from autotest.judge.localization import localize, localize_death, of_capture, of_death, of_refusal
 from autotest.oracle.undecidable import decidable
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Death, Target
@@ -28,9 +28,11 @@ class TrialError(AutotestError, LookupError):
     """PyTorch itself cannot run a stored Program here."""
 
 
-def trial(reference: Reference, target: Target, program: Program, rules: Rules, *, graph: bool) -> list[Divergence]:
+def trial(
+    reference: Reference, target: Target, program: Program, rules: Rules, *, graph: bool, whole: bool = False
+) -> list[Divergence]:
     """The divergences that `program` shows on its own, eagerly or in a graph of its own, where the reference defines
-    its answers: simpler inputs than a case's may well be ties.
+    its answers: simpler inputs than a case's may well be ties. `whole`: that the graph is not whole is one, too.
 
     Raises TrialError where the reference itself cannot run it.
     """
@@ -51,14 +53,20 @@ def trial(reference: Reference, target: Target, program: Program, rules: Rules, 
     if sampled:
         return sampled
     if graph:
-        return facts.with_conditions(_in_graph(reference, target, program, rules, expected, eager), graph=True)
+        return facts.with_conditions(_in_graph(reference, target, program, rules, expected, eager, whole), graph=True)
     differences = eager_differences(reference, program, expected, eager, rules)
     localized = localize(reference, target, program, differences, rules, Sides(expected, eager), graph=False)
     return facts.with_conditions(decidable(reference, localized)[0], graph=False)
 
 
 def _in_graph(
-    reference: Reference, target: Target, program: Program, rules: Rules, expected: Observation, eager: Observation
+    reference: Reference,
+    target: Target,
+    program: Program,
+    rules: Rules,
+    expected: Observation,
+    eager: Observation,
+    whole: bool,
 ) -> Sequence[Divergence]:
     """What a graph of the Program's own shows, at its first call and at a second one."""
 
@@ -70,6 +78,9 @@ def _in_graph(
     result = run_graph_alone(target, program, expected.gradient_keys(), again)
     if isinstance(result, Death):
         return [localize_death(reference, target, of_death(program, result, "graph_forward"))]
+    in_pieces = of_capture(program, result) if whole else None
+    if in_pieces is not None:
+        return [in_pieces]
     if not isinstance(result, Observation):
         skipped = isinstance(result, GraphRefusal) and result.skipped
         return [] if skipped else [of_refusal(program, result)]

@@ -55,7 +55,8 @@ def stale_entries(
         program, rules = entry.proof
         fingerprints: set[str] = set()
         for _ in range(TRIALS):
-            divergences = trial(reference, target, program, rules, graph=entry.graph)
+            whole = entry.kind == "unsupported"
+            divergences = trial(reference, target, program, rules, graph=entry.graph, whole=whole)
             fingerprints |= {divergence.fingerprint(entry.target) for divergence in divergences}
             if any(map(entry.covers, fingerprints)):
                 break

@@ -113,6 +113,7 @@ class Interestingness:
         self._rules = rules
         self._fingerprint = wanted.fingerprint(name)
         self._graph = in_graph(wanted.difference.phase)
+        self._whole = wanted.difference.kind == "unsupported"
 
     def __call__(self, program: Program) -> bool:
         """Run a Program on both sides."""
@@ -122,7 +123,9 @@ class Interestingness:
             return False
         self.runs += 1
         try:
-            divergences = trial(self._reference, self._target, program, self._rules, graph=self._graph)
+            divergences = trial(
+                self._reference, self._target, program, self._rules, graph=self._graph, whole=self._whole
+            )
         except TrialError:
             return False
         for divergence in divergences:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 
@@ -25,3 +26,15 @@ def doubled(adapter: Any) -> None:
         return compiled
 
     executor.compile = compile_wrongly
+
+
+def slow(adapter: Any) -> None:
+    """Compiling takes 0.6 seconds."""
+    executor = adapter.executor
+    compile_fast = executor.compile
+
+    def compile_slowly(module: Any, inputs: Any) -> Any:
+        time.sleep(0.6)
+        return compile_fast(module, inputs)
+
+    executor.compile = compile_slowly

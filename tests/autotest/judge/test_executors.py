@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.runs import run_pytest
+from support.runs import run_autotest, run_pytest
 
 FILE = """
 from autotest import autotest, random, random_tensor, torch
@@ -63,6 +63,9 @@ def test_run(tmp_path: Path) -> None:
     assert "captured         60.0 %  6 of 10 cases whole, 4 with graph breaks" in run.out
     page = (tmp_path / "autotest-report" / "index.html").read_text()
     assert "6 of 10 cases whole, 4 with graph breaks" in page
+    replayed = run_autotest(tmp_path, "replay", summary["divergences"][0]["id"])
+    assert replayed.returncode == 1, replayed.stdout
+    assert "stands: 1 divergence in 1 of 1 case" in replayed.stdout
     assert "not captured in one graph, because" in page
 
 

@@ -272,7 +272,7 @@ def test_proof_by_what_needs_more(seen, ran, tmp_path, monkeypatch):
     [known] = ledger_of(tmp_path, FINGERPRINT).entries.values()
     asked = []
 
-    def trial(*given, graph):
+    def trial(*given, graph, whole):
         asked.append(given)
         return [Divergence(Difference("eager_forward", "value", "t0", "differs", 0), one_call(backward=True), 0)]
 
@@ -417,7 +417,7 @@ def test_proof_of_what_fails_by_chance(shown, runs, stale, tmp_path, monkeypatch
     path.write_text(entry())
     ran = []
 
-    def trial(*asked, graph):
+    def trial(*asked, graph, whole):
         ran.append(asked)
         program = one_call(backward=True)
         return [

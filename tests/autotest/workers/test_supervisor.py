@@ -108,6 +108,21 @@ def test_death_costs_its_own_case(deadly: Supervisor) -> None:
     assert deadly._worker is None
 
 
+def test_compiled_graphs_have_a_deadline_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a target compiles one program after the other, a graph of three may take three deadlines; one may not."""
+    monkeypatch.setenv("AUTOTEST_FAULT", "support.executor_faults:slow")
+    supervisor = Supervisor("torch:fx", 60.0)
+    supervisor.graph([program()], None)  # imports what is slow at first
+    supervisor.timeout = 1.0
+    answer = supervisor.graph([program(), program(), program()], None)
+    assert isinstance(answer, list), answer
+    assert all(isinstance(seen, Observation) for seen in answer)
+    supervisor.timeout = 0.3
+    hung = supervisor.graph([program()], None)
+    assert isinstance(hung, Death), hung
+    assert hung.how == "did not answer within 0.3 s and was killed"
+
+
 def test_worker_is_recycled() -> None:
     """A worker with so many graphs or bytes is replaced before its next request, and its process is gone."""
     supervisor = Supervisor("torch", 60.0)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.executors import private
-from dual_object.adapters.torch.executors.executor import NotCaptured, Whole
+from dual_object.adapters.torch.executors.executor import NotCaptured, Whole, is_bug
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS
 
@@ -30,6 +30,8 @@ class _Ahead:
         try:
             return Whole(self._capture(module, tuple(inputs)))
         except Exception as error:
+            if is_bug(error):
+                raise
             raise NotCaptured(error) from error
 
     def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
 
 from dual_object.replay.observation import Capture, GraphPart, class_names, first_words
+
+#: Where an object lies: another place in each run.
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class NotCaptured(Exception):  # noqa: N818 - an outcome that is counted, not a fault
@@ -16,9 +20,14 @@ class NotCaptured(Exception):  # noqa: N818 - an outcome that is counted, not a 
     `classes` are the names of the exception that said so, the message is its reason in one line.
     """
 
-    def __init__(self, error: Exception, reason: str | None = None) -> None:
-        super().__init__(reason or first_words(error))
+    def __init__(self, error: Exception) -> None:
+        super().__init__(_ADDRESS.sub("", first_words(error)))
         self.classes = class_names(error)
+
+
+def is_bug(error: Exception) -> bool:
+    """Whether PyTorch itself calls an exception a bug: such a one is no refusal."""
+    return "INTERNAL ASSERT FAILED" in str(error)
 
 
 class Compiled(Protocol):
@@ -74,4 +83,4 @@ class Whole:
         return Capture("captured")
 
 
-__all__ = ["Compiled", "Executor", "NotCaptured", "Whole"]
+__all__ = ["Compiled", "Executor", "NotCaptured", "Whole", "is_bug"]

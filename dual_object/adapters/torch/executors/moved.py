@@ -12,7 +12,7 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 from dual_object.adapters.torch.executors import private
-from dual_object.adapters.torch.executors.executor import NotCaptured, Whole
+from dual_object.adapters.torch.executors.executor import NotCaptured, Whole, is_bug
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import GraphPart
 
@@ -33,6 +33,8 @@ class _Moved:
             try:
                 return self._run(module, given)
             except Exception as error:
+                if is_bug(error):
+                    raise
                 raise NotCaptured(error) from error
 
         return Whole(run)

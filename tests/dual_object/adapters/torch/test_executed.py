@@ -169,6 +169,21 @@ def test_batch_is_halved(recorded):
     assert plain.compiled == 3
 
 
+def test_internal_error_is_no_refusal(recorded):
+    """What PyTorch asks to be told of as a bug is red, though it came while the module was captured; addresses are left
+    out of reasons.
+    """
+
+    def broken(module):
+        raise RuntimeError("0 INTERNAL ASSERT FAILED at x.cpp:1, please report a bug to PyTorch.")
+
+    target = load("torch:fx")
+    target.executor._capture = lambda module, inputs: broken(module)
+    [failed] = shown(target, recorded(BODIES["relu"]))
+    assert (failed.skipped, failed.uncaptured, failed.classes) == (False, False, ("RuntimeError",))
+    assert str(NotCaptured(ValueError("no source of <function f at 0x7f00ab>"))) == "no source of <function f>"
+
+
 def test_forward_only(recorded):
     """An executor that shows no gradients is asked for none."""
     executor = Plain()
@@ -218,6 +233,76 @@ def test_what_is_refused(name, recorded):
     assert (refused.skipped, refused.uncaptured) == (True, True)
     assert refused.message.startswith(f"torch:{name} refuses it: ")
     assert words in refused.message
+
+
+class _Body(real.nn.Module):
+    """A module of one function."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        """Call it."""
+        return self.function(x)
+
+
+def _item(x):
+    return x * x.sum().item()
+
+
+def _branch(x):
+    return x * 2 if x.sum() > 0 else x
+
+
+def _several(x):
+    return real.compiler.disable(lambda y: y + 1)(x * 2) * 3
+
+
+X, LONGER = real.ones(2, 3), real.ones(5, 3)
+OUTCOMES = {
+    "whole": (lambda x: x * 2, [X, -X], "captured", []),
+    "nothing to compute": (lambda x: x, [X, X], "captured", []),
+    "another shape": (lambda x: x * 2, [X, LONGER], "recompiled", ["its guards did not hold for other values"]),
+    "item": (_item, [X], "broken", ["Unsupported Tensor.item() call with capture_scalar_outputs=False"]),
+    "branch": (_branch, [X], "broken", ["Data-dependent branching"]),
+    "lstm": (real.nn.LSTM(3, 2), [X], "broken", ["Attempted to wrap RNN, GRU, or LSTM"]),
+}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_what_dynamo_captured(name):
+    """Whole, anew for other shapes, or in pieces, with Dynamo's reason in one line."""
+    function, calls, outcome, reasons = OUTCOMES[name]
+    executor = load("torch:eager").executor
+    compiled = executor.compile(_Body(function), [calls[0]])
+    for x in calls:
+        compiled(x)
+    assert compiled.capture() == Capture(outcome, tuple(reasons))
+
+
+def test_break_that_dynamo_does_not_count(monkeypatch):
+    """Where it gives no reason, the number of graphs and of functions left to Python tells of it."""
+    executor = load("torch:eager").executor
+    compiled = executor.compile(_Body(_item), [X])
+    compiled(X)
+    monkeypatch.setattr(private, "graph_breaks", list)
+    assert compiled.capture() == Capture("broken", ("Dynamo made 2 graphs of it",))
+    compiled = executor.compile(_Body(real.nn.LSTM(3, 2)), [X])
+    compiled(X)
+    assert compiled.capture() == Capture("broken", ("Dynamo made no graph of it",))
+
+
+def test_options(recorded):
+    """`fullgraph` makes a break a refusal; marked dimensions that cannot change are refused; no option goes unused."""
+    [refused] = shown(load("torch:eager,fullgraph"), recorded(BODIES["lstm"]))
+    assert refused.uncaptured
+    assert refused.message == "torch:eager,fullgraph refuses it: Attempted to wrap RNN, GRU, or LSTM"
+    [fixed] = shown(load("torch:eager,mark_dynamic"), recorded(BODIES["linear"]))
+    assert fixed.uncaptured
+    assert fixed.message.startswith("torch:eager,mark_dynamic refuses it: ")
+    [seen] = shown(load("torch:eager,mark_dynamic,dynamic"), recorded(BODIES["relu"]))
+    assert seen.capture == Capture("captured")
 
 
 def test_private_names_are_all_there():
