@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.executed import Adapter
-from dual_object.adapters.torch.executors.executor import NotCaptured, Whole
+from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS, Capture
 
@@ -18,6 +18,7 @@ class Plain:
 
     name = "plain"
     shows = ALL_PARTS
+    limits = NO_LIMITS
 
     def __init__(
         self,

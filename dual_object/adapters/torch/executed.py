@@ -13,6 +13,7 @@ from dual_object.adapters.torch.adapter import Adapter as EagerAdapter
 from dual_object.adapters.torch.executors import Compiled, Executor, NotCaptured, make_executor
 from dual_object.adapters.torch.executors.body import Batch, Body
 from dual_object.adapters.torch.executors.private import cause
+from dual_object.program.calls import op_name
 from dual_object.program.program import Program
 from dual_object.program.strides import laid
 from dual_object.program.values import Array
@@ -57,8 +58,9 @@ class Adapter(EagerAdapter):
             reason = obstacle(one.program)
             if reason is None and one.program.leaves:
                 reason = "the body makes leaves, which are none outside of a graph"
-            if reason is not None:
-                results[index] = GraphRefusal(True, None, (), reason)
+            limit = self._limit(one.program) if reason is None else None
+            if reason is not None or limit is not None:
+                results[index] = GraphRefusal(True, None, (), reason or limit or "", uncaptured=limit is not None)
         able = [index for index in range(len(asked)) if index not in results]
         together = [index for index in able if self.executor.takes_batches and not _reads_values(asked[index].program)]
         self.phase = "graph"
@@ -71,6 +73,13 @@ class Adapter(EagerAdapter):
         finally:
             self.phase = "eager"
         return [results[index] for index in range(len(asked))]
+
+    def _limit(self, program: Program) -> str | None:
+        """Why the executor is known not to do what a Program does."""
+        limits = self.executor.limits
+        ops = [op_name(call) for call in program.calls if call.kind in ("method", "set") or not call.operands()]
+        op = next((op for op in ops if op in limits), None)
+        return None if op is None else f"{self.name} {limits[op]} ({op})"
 
     def _narrowed(self, asked: Sequence[_Asked]) -> list[Result]:
         """What becomes of each. A batch that fails, or is not captured whole, runs again in halves: of that it cannot

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 import torch
 
 from dual_object.adapters.torch.executors import private
-from dual_object.adapters.torch.executors.executor import NotCaptured, Whole, is_bug
+from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole, is_bug
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS
 
 #: A graph of tensors has no plain values: those that the body read are not in it.
 _TENSORS = ALL_PARTS - {"hosts"}
+#: What switches the recording of gradients, or a tensor's own part in it.
+_REGIONS = ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled")
+_FLAGS = ("requires_grad_", "requires_grad")
+_BELOW = "records what lies below autograd, where a detached tensor is as any other"
+_OF_TENSORS = "records ops on tensors alone, and not what switches gradients on or off around them"
+#: What makes random numbers of no tensor.
+_DRAWS = ("rand", "randn", "randint", "randperm", "normal")
+_NO_SWITCHES = MappingProxyType(dict.fromkeys((*_REGIONS, *_FLAGS), _OF_TENSORS))
+_DRAWN_ONCE = "documents that random numbers which are drawn without a tensor become constants of its graph"
 
 
 class _Ahead:
@@ -21,6 +31,7 @@ class _Ahead:
 
     takes_batches = False
     shows = _TENSORS
+    limits = NO_LIMITS
 
     def __init__(self, asked: AskedExecutor) -> None:
         self.name = asked.name
@@ -41,6 +52,8 @@ class _Ahead:
 class Fx(_Ahead):
     """`torch.fx.symbolic_trace`: the module's Python run on proxies."""
 
+    limits = MappingProxyType({**dict.fromkeys(_REGIONS, _OF_TENSORS), **dict.fromkeys(_DRAWS, _DRAWN_ONCE)})
+
     def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
         return torch.fx.symbolic_trace(module)
 
@@ -48,12 +61,16 @@ class Fx(_Ahead):
 class MakeFx(_Ahead):
     """`make_fx`: the ATen ops that one run on example inputs comes down to."""
 
+    limits = MappingProxyType({**_NO_SWITCHES, **dict.fromkeys(("detach", "detach_"), _BELOW)})
+
     def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
         return private.make_fx(module, inputs)
 
 
 class Trace(_Ahead):
     """`torch.jit.trace`: the ops that one run on example inputs calls."""
+
+    limits = _NO_SWITCHES
 
     def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
         return torch.jit.trace(module, inputs, check_trace=False)  # type: ignore[no-untyped-call]  # PyTorch's own
@@ -68,6 +85,8 @@ class Script(_Ahead):
 
 class Export(_Ahead):
     """`torch.export.export`: one whole graph, or none."""
+
+    limits = MappingProxyType(dict.fromkeys(_FLAGS, _OF_TENSORS))
 
     def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
         return torch.export.export(module, inputs).module()

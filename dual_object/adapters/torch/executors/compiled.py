@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.executors import private
-from dual_object.adapters.torch.executors.executor import NotCaptured
+from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS, Capture
 
@@ -18,6 +18,7 @@ class TorchCompile:
 
     takes_batches = True
     shows = ALL_PARTS
+    limits = NO_LIMITS
 
     def __init__(self, asked: AskedExecutor) -> None:
         private.prepare_dynamo()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import torch
 
 from dual_object.replay.observation import Capture, GraphPart, class_names, first_words
 
+#: Of an executor that records everything.
+NO_LIMITS: Mapping[str, str] = MappingProxyType({})
 #: Where an object lies: another place in each run.
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -49,6 +52,8 @@ class Executor(Protocol):
         name: as in `--target torch:NAME`.
         takes_batches: one callable may run many independent modules, which costs less than one callable for each.
         shows: what of a Program can be seen of what it has run.
+        limits: by op, why a Program with that op is not held against eager: it is known and told that the executor does
+            not record it. Of functions that is meant which are called without a tensor.
     """
 
     @property
@@ -59,6 +64,9 @@ class Executor(Protocol):
 
     @property
     def shows(self) -> frozenset[GraphPart]: ...  # noqa: D102
+
+    @property
+    def limits(self) -> Mapping[str, str]: ...  # noqa: D102
 
     def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Compiled:
         """A callable that does what `module` does. `inputs` are examples, which the executor may run the module on;
@@ -83,4 +91,4 @@ class Whole:
         return Capture("captured")
 
 
-__all__ = ["Compiled", "Executor", "NotCaptured", "Whole", "is_bug"]
+__all__ = ["NO_LIMITS", "Compiled", "Executor", "NotCaptured", "Whole", "is_bug"]

@@ -12,7 +12,7 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 from dual_object.adapters.torch.executors import private
-from dual_object.adapters.torch.executors.executor import NotCaptured, Whole, is_bug
+from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole, is_bug
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import GraphPart
 
@@ -21,6 +21,7 @@ class _Moved:
     """What its own run raises is the executor's word that it does not take the module."""
 
     takes_batches = False
+    limits = NO_LIMITS
     shows: frozenset[GraphPart]
 
     def __init__(self, asked: AskedExecutor) -> None:

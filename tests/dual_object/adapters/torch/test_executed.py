@@ -193,6 +193,30 @@ def test_forward_only(recorded):
     assert not any(output.requires_grad for output in seen.outputs.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "reason"),
+    [
+        (
+            "fx",
+            BODIES["no_grad"],
+            "records ops on tensors alone, and not what switches gradients on or off around them",
+        ),
+        ("trace", lambda: tensor(2, grad=False).requires_grad_() * 2, "records ops on tensors alone, and not what "),
+        ("fx", lambda: torch.rand(2) + tensor(2), "documents that random numbers which are drawn without a tensor "),
+    ],
+)
+def test_known_limits_are_told_of(name, body, reason, recorded):
+    """What an executor is known not to record is counted with that reason, and not held against it; the same op of a
+    tensor is.
+    """
+    target = load(f"torch:{name}")
+    [refused] = shown(target, recorded(body))
+    assert refused.uncaptured
+    assert refused.message.startswith(f"torch:{name} {reason}")
+    [seen] = shown(target, recorded(lambda: torch.normal(tensor(2).abs())))
+    assert isinstance(seen, Observation)
+
+
 QUICK = [name for name, row in EXECUTORS.items() if "torch.compile" not in row.code]
 
 
