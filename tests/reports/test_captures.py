@@ -1,0 +1,55 @@
+"""Captures: how many cases came whole into a graph, told in each of the faces of a report."""
+
+from __future__ import annotations
+
+from reports.captures import Captures
+from reports.markdown import markdown_text
+from reports.page import render_page
+from reports.terminal import render
+
+
+def graph(capture, reason=None, forward="verified"):
+    """What a record has of one graph."""
+    told = {"forward": forward, "backward": "off", "capture": capture}
+    return told if reason is None else {**told, "capture_reason": reason}
+
+
+def test_words_and_share():
+    """Whole counts what was captured anew for other values, too; what there is none of is not said."""
+    captures = Captures({"captured": 6, "recompiled": 1, "broken": 2, "refused": 1}, {"why": 3})
+    assert captures.share == "70.0 %"
+    assert captures.words == ("6 of 10 cases whole, 1 whole, but anew for other values, 2 with graph breaks, 1 refused")
+    assert Captures({"captured": 1}).words == "1 of 1 case whole"
+    assert (Captures({"captured": 1}).share, Captures().total) == ("100.0 %", 0)
+
+
+def test_summary_and_its_faces(summed, case, ended):
+    """Terminal, page, Markdown and summary.json tell the same; a refused case's reason stands among what was not
+    verified, and nowhere twice.
+    """
+    graphs = [
+        graph("captured"),
+        graph("broken", "item"),
+        graph("refused", "no such op", forward="no such op"),
+        {"forward": "verified", "backward": "off"},
+    ]
+    summary = summed(*(record for i, g in enumerate(graphs) for record in case(index=i, graph=g)), ended())
+    assert summary.captures == Captures({"captured": 1, "broken": 1, "refused": 1}, {"item": 1, "no such op": 1})
+    assert summary.to_json()["captures"] == {
+        "captured": 1,
+        "recompiled": 0,
+        "broken": 1,
+        "refused": 1,
+        "reasons": {"item": 1, "no such op": 1},
+    }
+    shown = " ".join(render(summary, width=120).split())
+    words = "1 of 3 cases whole, 1 with graph breaks, 1 refused"
+    assert f" captured 33.3 % {words} 1 x item " in shown
+    assert shown.count("no such op") == 1
+    assert f"| captured | 33.3 % | {words} |" in markdown_text(summary)
+    page = render_page(summary, "report/", "no run before", [])
+    assert words in page
+    assert '<td class="words">item</td>' in page
+    without = summed(*case(graph={"forward": "verified", "backward": "off"}), ended())
+    assert "captures" not in without.to_json()
+    assert "captured" not in render(without, width=120)
