@@ -12,6 +12,7 @@ from autotest.compare.tolerance import tolerance
 from autotest.repro.script import versions
 from autotest.repro.short.trial import Told
 from autotest.repro.templating import template
+from dual_object.replay.executors import asked_executor
 from reports.quantities import counted
 
 #: So many of the worst elements are told.
@@ -67,6 +68,7 @@ class Issue:
             facts=[(name, value) for name, value in facts if value],
             program=self.program,
             target=target,
+            captured=asked_executor(target) is not None,
             blame=_blame(evidence.get("blame")),
             words=evidence.get("words") or (),
             worst=[_worst(element) for element in (evidence.get("worst") or ())[:MOST_WORST]],

@@ -14,6 +14,8 @@ from autotest.compare.difference import Rules
 from autotest.compare.divergence import new_row
 from autotest.repro import Unscripted, script
 from autotest.repro.arrays import write
+from autotest.repro.issue import Extent, Issue
+from autotest.repro.short.trial import Told
 from dual_object.program.calls import Call
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
@@ -201,6 +203,15 @@ def test_obstacles(told: dict[str, Any], reason: str) -> None:
     with pytest.raises(Unscripted) as caught:
         script(told, one_call(), Rules(), None, ENVIRONMENT)
     assert str(caught.value) == reason
+
+
+def test_issue() -> None:
+    """An issue is about PyTorch alone: what is expected is eager, and its script needs no other framework."""
+    told = row("alias", target="torch:inductor")
+    issue = Issue(told, "def program(torch, x):", Rules(), {}, Extent(1, 1, ["graph_forward"], ""), {}, "pass", "")
+    text = issue.text(Told(reason="both sides are PyTorch"))
+    assert "Expected: what eager PyTorch does. As it was found: relu: x\n" in text
+    assert "It needs PyTorch and NumPy, and exits with 1 while the difference stands" in text
 
 
 def test_options_are_in_the_script() -> None:
