@@ -106,7 +106,7 @@ class Observation:
         again: outputs, gradients and buffers at a second call of the same static graph.
         second: by leaf key, the second derivatives of the leaves that have a gradient.
         second_failure: what ended the second backward, or the first one where that was to make a graph.
-        shows: of a static graph: the parts that it can show at all.
+        shows: the parts that it can show at all; an eager run all of them, a static graph what it says.
         capture: of a static graph: what became of its capture; None where the target does not tell.
     """
 
@@ -221,7 +221,7 @@ def to_json(observation: Observation, arrays: list[Array]) -> dict[str, Any]:
     if observation.second_failure is not None:
         data["second_failure"] = failure_row(observation.second_failure)
     if observation.shows != PLAIN_PARTS:
-        data["shows"] = sorted(observation.shows)
+        data["shows"] = "all" if observation.shows == ALL_PARTS else sorted(observation.shows)
     if observation.capture is not None:
         data["capture"] = [observation.capture.outcome, observation.capture.reasons]
     return data
@@ -278,7 +278,7 @@ def from_json(data: Mapping[str, Any], arrays: list[Array]) -> Observation:
         again=None if data.get("again") is None else from_json(data["again"], arrays),
         second={key: reading_or_none(item) for key, item in data.get("second", {}).items()},
         second_failure=None if ended_second is None else failure(ended_second),
-        shows=frozenset(data.get("shows", PLAIN_PARTS)),
+        shows=ALL_PARTS if data.get("shows") == "all" else frozenset(data.get("shows", PLAIN_PARTS)),
         capture=capture_from_json(data.get("capture")),
     )
 

@@ -9,7 +9,7 @@ from dual_object.program.program import Program
 from dual_object.program.strides import laid
 from dual_object.program.values import Array, Ref, refs
 from dual_object.replay.adapter import Adapter
-from dual_object.replay.observation import Observation, Seen, State, failure_of, second_failure
+from dual_object.replay.observation import ALL_PARTS, Observation, Seen, State, failure_of, second_failure
 from dual_object.replay.second_derivatives import differentiate
 
 
@@ -183,6 +183,7 @@ class Finished:
         observation = self._observation
         if observation.ended:
             return observation
+        observation.shows = ALL_PARTS
         adapter, program, values = self._adapter, self._program, self._values
         observation.outputs = {id_: next(readings) for id_ in self._ids}
         for id_, output in observation.outputs.items():

@@ -247,6 +247,27 @@ def test_facts_by_the_kernel(reference: Adapter) -> None:
     assert found == Attribution("target", "no third opinion on normalize, and the reference gives the same twice")
 
 
+class InGraph(Other):
+    """Such a target, whose graphs show the same and all of it."""
+
+    def graph(self, programs: Any, gradients: Any, again: Any = None) -> Any:
+        """What an executor of PyTorch shows."""
+        return [self.run(program) for program in programs]
+
+
+def test_facts_of_a_graph_by_the_kernel(reference: Adapter) -> None:
+    """The same of strides in a graph that shows them: the kernel's own are looked at, too."""
+    reference._resolved["relu"] = lambda x: real.relu(x).t().contiguous().t()
+    program, _ = recorded(reference, lambda: torch.relu(given([0.5, 0.25], [1.0, 2.0])))
+    expected = QuietReplay(reference, program, side="reference").run()
+    target = InGraph(kept)
+    [difference] = compare(program, expected, target.run(program), Rules(), graph=True)
+    assert (difference.phase, difference.kind) == ("graph_forward", "layout")
+    divergence = Divergence(difference, program, only_call(program))
+    found = attribute(reference, target, "other", Rules(), divergence, Budget(100.0, 100.0))
+    assert found == Attribution("reference", "torch.ops.aten does as the target does")
+
+
 def test_refusals(reference: Adapter) -> None:
     """An exception is whose the kernel does not raise."""
 

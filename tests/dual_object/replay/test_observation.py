@@ -11,6 +11,7 @@ from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.observation import (
+    ALL_PARTS,
     Failure,
     Observation,
     Seen,
@@ -83,7 +84,7 @@ def test_no_backward_from_what_is_no_tensor():
     values.by_id[0] = values.modules[0] = adapter.resolve("nn.ReLU")()
     program = Program(outputs=Ref(0), cotangents={0: np.ones(2, np.float32)})
     [seen] = observe([Finished(adapter, program, values, Observation())], adapter)
-    assert seen == Observation()
+    assert seen == Observation(shows=ALL_PARTS)
 
 
 def test_gradients_present_and_absent(recorded):
