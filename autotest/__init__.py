@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         random_sbp,
         sbp,
     )
+    from autotest.api.programs.random_program import random_program
     from autotest.api.tensors import choice_tensor, dual_tensor, random_device, random_dtype, random_tensor
     from autotest.errors import (
         AutotestError,
@@ -76,6 +77,7 @@ _HOMES = {
         "random_sbp",
         "sbp",
     ),
+    "autotest.api.programs.random_program": ("random_program",),
     "autotest.api.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
     "dual_object.record.namespace": ("GetDualObject", "dual", "torch"),
     "dual_object.record.dual": ("DualObject",),
@@ -129,6 +131,7 @@ __all__ = [
     "random_gpu_placement",
     "random_or_nothing",
     "random_placement",
+    "random_program",
     "random_sbp",
     "random_size",
     "random_tensor",

@@ -1,0 +1,1 @@
+"""Random programs: chains of calls that fit their tensors' dtypes, shapes and ranges."""
