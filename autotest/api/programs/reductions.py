@@ -63,7 +63,5 @@ STEPS = (
     along("softmax", lambda x, n: Interval(0, 1), floating),
     along("log_softmax", lambda x, n: Interval(x.low - x.high - math.log(n), 0), floating),
     along("cumsum", lambda x, n: x.joined(times(x, n)), anything, keeps=False),
-    Step(
-        "sum of all", lambda c, x: x.elements > 0 and bounded(times(x.interval, x.elements), x), _whole_sum, keeps=False
-    ),
+    Step("sum of all", _may_sum, _whole_sum, keeps=False),
 )
