@@ -16,10 +16,16 @@ def laid(data: Array, strides: Sequence[int] | None) -> Array:
 
 def memory_of(data: Array, strides: Sequence[int]) -> Array:
     """The memory, from its start, of a tensor with these values and strides; 0 where no element lies."""
-    extent = 1 + sum((size - 1) * stride for size, stride in zip(data.shape, strides, strict=True) if size)
-    memory = np.zeros(extent, data.dtype)
+    memory = np.zeros(extent(data.shape, strides), data.dtype)
     _view(memory, data.shape, strides)[...] = data
     return memory
+
+
+def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """From the first to the last element of a tensor, both counted: fewer than it has elements where some lie in one
+    place, more where it has gaps.
+    """
+    return 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True) if size)
 
 
 def _view(memory: Array, shape: Sequence[int], strides: Sequence[int]) -> Array:

@@ -17,6 +17,7 @@ from dual_object.adapters.oneflow.eager import EagerAdapter
 from dual_object.adapters.oneflow.surface import graph_op_types
 from dual_object.program.global_layouts import layouts, moves
 from dual_object.program.program import Program
+from dual_object.program.strides import extent
 from dual_object.program.values import Array, Placement, Ref
 from dual_object.replay.adapter import GraphError, GraphRefusal, GraphRequest
 from dual_object.replay.observation import Observation, class_names, first_words
@@ -126,9 +127,7 @@ def _obstacle(program: Program, keys: Sequence[str]) -> str | None:
     for x in program.inputs:
         if x.data.ndim and x.data.shape[0] == 0:
             return "OneFlow's nn.Graph aborts on an input of size 0"
-        if x.strides is not None and 0 in (
-            stride for stride, size in zip(x.strides, x.data.shape, strict=True) if size > 1
-        ):
+        if x.strides is not None and extent(x.data.shape, x.strides) < x.data.size:
             # It copies as many elements as the shape has, and damages the heap: another case dies of that later.
             return "OneFlow's nn.Graph reads past the memory of an expanded input"
     modules = {id_ for call in program.modules() for id_ in call.results()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dual_object.program.strides import laid, reversed_strides
+from dual_object.program.strides import extent, laid, reversed_strides
 
 
 @pytest.mark.parametrize(("shape", "strides"), [((), ()), ((3,), (1,)), ((2, 3), (1, 2)), ((2, 0, 4), (1, 2, 2))])
@@ -22,3 +22,12 @@ def test_laid(strides: tuple[int, ...] | None) -> None:
     np.testing.assert_array_equal(found, data)
     assert not np.shares_memory(found, data)
     assert found.strides == tuple(8 * stride for stride in strides or (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "places"),
+    [((), (), 1), ((2, 3), (3, 1), 6), ((2, 3), (1, 2), 6), ((2, 3), (0, 1), 3), ((3, 4), (1, 1), 6), ((3,), (2,), 5)],
+)
+def test_extent(shape: tuple[int, ...], strides: tuple[int, ...], places: int) -> None:
+    """Expanded and overlapping tensors take fewer places than they have elements, those with gaps more."""
+    assert extent(shape, strides) == places

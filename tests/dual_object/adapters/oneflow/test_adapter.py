@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,14 @@ class TestOneflow(AdapterConformance):
         case = recorded(lambda: [part.detach() for part in torch.split(tensor(6, 2), 2)])
         [seen] = self.eager(worker, case.program)
         assert_same(case.seen, seen)
+
+    @pytest.mark.parametrize("strides", [(0, 1), (1, 1)])
+    def test_graph_takes_no_elements_that_share_places(self, worker, recorded, strides):
+        """An nn.Graph copies as many elements as the shape has: of such a tensor more than its memory holds."""
+        program = recorded(lambda: torch.relu(tensor(3, 4))).program
+        program.inputs = [replace(x, strides=strides) for x in program.inputs]
+        [refused] = worker.graph([program], None)
+        assert refused.message == "OneFlow's nn.Graph reads past the memory of an expanded input"
 
     def test_batch_of_twenty_eagerly(self, worker, recorded):
         """Twenty Programs of one request come back in their order."""
