@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         random_sbp,
         sbp,
     )
+    from autotest.api.hazard import hazard
     from autotest.api.programs.random_program import random_program
     from autotest.api.tensors import choice_tensor, dual_tensor, random_device, random_dtype, random_tensor
     from autotest.errors import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         BodyTimeoutError,
         DivergenceError,
         EnvironmentFault,
+        HazardError,
         RejectionError,
         UsageError,
     )
@@ -59,6 +61,7 @@ _HOMES = {
         "BodyTimeoutError",
         "DivergenceError",
         "EnvironmentFault",
+        "HazardError",
         "RejectionError",
         "UsageError",
     ),
@@ -77,6 +80,7 @@ _HOMES = {
         "random_sbp",
         "sbp",
     ),
+    "autotest.api.hazard": ("hazard",),
     "autotest.api.programs.random_program": ("random_program",),
     "autotest.api.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
     "dual_object.record.namespace": ("GetDualObject", "dual", "torch"),
@@ -105,6 +109,7 @@ __all__ = [
     "EnvironmentFault",
     "GetDualObject",
     "GlobalScope",
+    "HazardError",
     "Nothing",
     "RejectionError",
     "UsageError",
@@ -119,6 +124,7 @@ __all__ = [
     "dual_tensor",
     "each",
     "globaltest",
+    "hazard",
     "is_global",
     "nothing",
     "oneof",

@@ -28,6 +28,10 @@ class DivergenceError(AutotestError, AssertionError):
         self.replays = replays
 
 
+class HazardError(AutotestError, AssertionError):
+    """An executor of PyTorch did not do what a function does that it was handed as it is."""
+
+
 class RejectionError(AutotestError, AssertionError):
     """The reference refused so many draws of a test that its cases could not be completed."""
 

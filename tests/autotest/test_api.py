@@ -64,6 +64,7 @@ def test_sentences_are_told_apart_from_faults(error: Exception, told: bool) -> N
     [
         (autotest.UsageError, ValueError),
         (autotest.DivergenceError, AssertionError),
+        (autotest.HazardError, AssertionError),
         (autotest.RejectionError, AssertionError),
         (autotest.BodyTimeoutError, AssertionError),
         (autotest.EnvironmentFault, RuntimeError),

@@ -132,7 +132,7 @@ STEPS = (
     of_floats("nn.functional.gelu", lambda x: Interval(-0.2, max(x.high, 0.0)), SMALL),
     of_floats("nn.functional.silu", lambda x: Interval(-0.3, max(x.high, 0.0)), SMALL),
     of_floats("nn.functional.softplus", rising(lambda x: math.log1p(math.exp(x))), SMALL),
-    of_floats("nn.functional.hardtanh", rising(lambda x: min(max(x, -1.0), 1.0))),
+    of_floats("nn.functional.relu6", rising(lambda x: min(max(x, 0.0), 6.0))),
     of_floats("nn.functional.elu", lambda x: Interval(-1.0, max(x.high, 0.0))),
     Step("clamp", lambda chain, x: x.floating, _clamped),
     Step("x > 0.25", lambda chain, x: x.floating, _greater, keeps=False, weight=3),

@@ -1,0 +1,64 @@
+"""What PyTorch's executors make of the hazards of the suites, as the table of docs/executors.md.
+
+    $ python -m benchmarks.hazards
+
+It takes a minute, most of it Inductor's.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from autotest.api.hazard import verdict_of
+
+HERE = Path(__file__).parent
+HAZARDS = HERE.parent / "suites" / "compile" / "test_hazards.py"
+PAGE = HERE.parent / "docs" / "executors.md"
+#: The columns of the table: each as in `--target torch:EXECUTOR`.
+EXECUTORS = ("fx", "trace", "script", "export", "eager", "aot_eager", "inductor", "eager,fullgraph")
+
+
+def hazards() -> Mapping[str, Any]:
+    """The tests of the suite, by what they are about: `branch on values`."""
+    spec = importlib.util.spec_from_file_location("test_hazards", HAZARDS)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    tests = {name: value for name, value in vars(module).items() if name.startswith("test_")}
+    return {name.removeprefix("test_").replace("_", " "): test for name, test in tests.items()}
+
+
+def column(executor: str, tests: Mapping[str, Any]) -> dict[str, str]:
+    """What one executor makes of each hazard."""
+    return {name: verdict_of(test, f"torch:{executor}").outcome for name, test in tests.items()}
+
+
+def table(columns: Mapping[str, Mapping[str, str]], names: Iterable[str]) -> Iterator[str]:
+    """The lines of the table, in Markdown; what is silently wrong stands out."""
+    yield "| hazard | " + " | ".join(f"`{executor}`" for executor in columns) + " |"
+    yield "|---" * (len(columns) + 1) + "|"
+    for name in names:
+        cells = (outcomes[name] for outcomes in columns.values())
+        yield f"| {name} | " + " | ".join("**wrong**" if cell == "wrong" else cell for cell in cells) + " |"
+
+
+def written() -> dict[str, dict[str, str]]:
+    """The columns of the table that the page has."""
+    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    head, *rows = [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in lines]
+    return {executor: {row[0]: row[place] for row in rows} for place, executor in enumerate(head) if place}
+
+
+def main() -> None:
+    """Print the table."""
+    tests = hazards()
+    for line in table({executor: column(executor, tests) for executor in EXECUTORS}, tests):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
