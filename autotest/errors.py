@@ -44,7 +44,15 @@ class HarnessFault(AutotestError, RuntimeError):  # noqa: N818 - a fault of ours
     """The harness itself failed; neither the test nor the target is to blame."""
 
 
-for _error in (UsageError, EnvironmentFault, DivergenceError, RejectionError, BodyTimeoutError, HarnessFault):
+for _error in (
+    UsageError,
+    EnvironmentFault,
+    DivergenceError,
+    HazardError,
+    RejectionError,
+    BodyTimeoutError,
+    HarnessFault,
+):
     _error.__module__ = "autotest"  # where people import them from, and what pytest prints
 
 

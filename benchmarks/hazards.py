@@ -48,8 +48,9 @@ def table(columns: Mapping[str, Mapping[str, str]], names: Iterable[str]) -> Ite
 
 def written() -> dict[str, dict[str, str]]:
     """The columns of the table that the page has."""
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
-    head, *rows = [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in lines]
+    text = PAGE.read_text()
+    lines = text[text.index("| hazard |") :].partition("\n\n")[0].splitlines()
+    head, _, *rows = [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in lines]
     return {executor: {row[0]: row[place] for row in rows} for place, executor in enumerate(head) if place}
 
 

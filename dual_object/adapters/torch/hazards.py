@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from dual_object.adapters.torch.executors.executor import Executor, NotCaptured
-from dual_object.replay.observation import class_names, first_words
+from dual_object.replay.observation import GraphPart, class_names, first_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +71,7 @@ class Hazard:
 
 def judge(hazard: Hazard, executor: Executor) -> Verdict:
     """Compile the body for its first tensors, call that with them, and then with the others."""
-    runs = _Runs(hazard)
+    runs = _Runs(hazard, executor.shows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracers warn of what they cannot see, and of their own internals
         first, other = runs.plainly(second=False), runs.plainly(second=True)
@@ -101,10 +101,13 @@ def judge(hazard: Hazard, executor: Executor) -> Verdict:
 
 
 class _Runs:
-    """Calls of a hazard's function, or of what was made of it: each begins alike, whichever were before."""
+    """Calls of a hazard's function, or of what was made of it: each begins alike, whichever were before. Of what they
+    show the parts in `shows` are looked at.
+    """
 
-    def __init__(self, hazard: Hazard) -> None:
+    def __init__(self, hazard: Hazard, shows: frozenset[GraphPart]) -> None:
         self._hazard = hazard
+        self._shows = shows
         self._before = copy.deepcopy(hazard.state)
 
     def plainly(self, *, second: bool) -> Mapping[str, Any]:
@@ -114,13 +117,14 @@ class _Runs:
     def seen(self, function: Callable[..., Any], *, second: bool) -> Mapping[str, Any]:
         """Call it and say what there was to see, each by the words that name it."""
         tensors = [*(self._hazard.other() if second else self._hazard.first())]
-        with self.begun(second=second):
+        with self.begun(second=second), torch.set_grad_enabled("gradients" in self._shows):
             results = [*_flat(function(*tensors))]
             seen: dict[str, Any] = {}
             for number, result in enumerate(results):
-                seen.update(_parts(result, number, tensors))
-            for number, tensor in enumerate(tensors):
-                seen[f"argument {number} afterwards"] = tensor.detach().clone()
+                seen.update(self._parts(result, f"result {number}", tensors))
+            if "inputs" in self._shows:
+                for number, tensor in enumerate(tensors):
+                    seen[f"argument {number} afterwards"] = tensor.detach().clone()
             starts = [result for result in results if isinstance(result, torch.Tensor) and result.requires_grad]
             if starts:
                 torch.autograd.backward(starts, [torch.ones_like(result) for result in starts])
@@ -128,6 +132,23 @@ class _Runs:
                 seen[f"the gradient of argument {number}"] = tensor.grad if tensor.is_leaf else None
             seen["the state"] = copy.deepcopy(self._hazard.state)
         return seen
+
+    def _parts(self, result: Any, name: str, tensors: Sequence[torch.Tensor]) -> Iterator[tuple[str, Any]]:
+        """What there is to see of one result, under its name."""
+        if not isinstance(result, torch.Tensor):
+            yield name, result
+            return
+        yield f"the dtype of {name}", str(result.dtype).removeprefix("torch.")
+        yield f"the shape of {name}", tuple(result.shape)
+        if "layout" in self._shows:
+            yield f"the strides of {name}", result.stride()
+        if "values" in self._shows:
+            yield name, result.detach().clone()
+        if "sharing" in self._shows:
+            shared = [number for number, tensor in enumerate(tensors) if _memory(tensor) == _memory(result)]
+            yield f"the arguments whose memory {name} has", shared
+        if "standing" in self._shows:
+            yield f"whether {name} requires a gradient", result.requires_grad
 
     @contextmanager
     def begun(self, *, second: bool) -> Iterator[None]:
@@ -148,21 +169,6 @@ class _Runs:
             random.setstate(kept[0])
             np.random.set_state(kept[1])
             torch.random.set_rng_state(kept[2])
-
-
-def _parts(result: Any, number: int, tensors: Sequence[torch.Tensor]) -> dict[str, Any]:
-    """What there is to see of one result."""
-    name = f"result {number}"
-    if not isinstance(result, torch.Tensor):
-        return {name: result}
-    return {
-        f"the dtype of {name}": str(result.dtype).removeprefix("torch."),
-        f"the shape of {name}": tuple(result.shape),
-        f"the strides of {name}": result.stride(),
-        name: result.detach().clone(),
-        f"the arguments whose memory {name} has": [n for n, x in enumerate(tensors) if _memory(x) == _memory(result)],
-        f"whether {name} requires a gradient": result.requires_grad,
-    }
 
 
 def _memory(tensor: torch.Tensor) -> int:
