@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 HAZARDS = HERE.parent / "suites" / "compile" / "test_hazards.py"
 PAGE = HERE.parent / "docs" / "executors.md"
 #: The columns of the table: each as in `--target torch:EXECUTOR`.
-EXECUTORS = ("fx", "trace", "script", "export", "eager", "aot_eager", "inductor", "eager,fullgraph")
+EXECUTORS = ("fx", "make_fx", "trace", "script", "export", "eager", "aot_eager", "inductor", "eager,fullgraph")
 
 
 def hazards() -> Mapping[str, Any]:
