@@ -52,7 +52,8 @@ class Supervisor:
 
     def info(self) -> TargetInfo:
         """What the target says of itself; waits for its import the first time."""
-        self._ready()
+        if self._info is None:
+            self._ready()
         assert self._info is not None
         return self._info
 
@@ -204,6 +205,8 @@ class Supervisor:
         return death
 
     def _forget(self) -> None:
+        if self._pending is not None:  # its answers end with the worker: whoever waits for them asks the next one
+            self._pending.drop()
         self._worker = None
         self._info = None
         self._pending = None

@@ -13,6 +13,7 @@ import pytest
 
 from autotest.errors import HarnessFault
 from autotest.run.session import Session
+from autotest.workers import supervisor as workers
 from autotest.workers.pending import Pending
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
@@ -177,9 +178,19 @@ def test_requests_do_not_mix(warm: Supervisor) -> None:
 def test_info_leaves_what_is_outstanding(warm: Supervisor) -> None:
     """Asking what the target is costs no worker that is at work."""
     spawned, pending = warm.spawned, warm.submit([program(size=1), program(size=2)])
+    assert warm._worker is not None
+    warm._worker.graphs = workers.MAX_GRAPHS  # it is replaced before its next request, and not before
     assert warm.info().name == "torch"
     assert sizes(pending.result()) == [1, 2]
     assert warm.spawned == spawned
+
+
+def test_closed_worker_is_replaced_for_who_waits(warm: Supervisor) -> None:
+    """Answers that end with a worker which somebody closes are asked for again."""
+    spawned, pending = warm.spawned, warm.submit([program(size=1), program(size=2)])
+    warm.close()
+    assert sizes(pending.result()) == [1, 2]
+    assert warm.spawned == spawned + 1
 
 
 def test_answer_is_ready_without_waiting(warm: Supervisor) -> None:
