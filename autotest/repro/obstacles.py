@@ -10,7 +10,7 @@ from autotest.repro.targets import RECIPES, recipe
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay import tracing
-from dual_object.replay.executors import EXECUTORS, AskedExecutor, asked_executor
+from dual_object.replay.executors import EXECUTORS, REFUSES, AskedExecutor, asked_executor
 
 #: What a script asks a framework's own tensors for, and cannot ask those of a class of the user's.
 _UNREAD = frozenset({"device", "strides", "offset", "is_leaf"})
@@ -62,4 +62,7 @@ def _executor_obstacle(row: Mapping[str, Any], program: Program, executor: Asked
         return "a script does not mark dimensions as dynamic"
     if not EXECUTORS[executor.name].code:
         return f"a script does not run a program on {executor.target}"
+    known = EXECUTORS[executor.name].reads or f"{executor.target} {REFUSES}" in row["message"]
+    if row["kind"] == "unsupported" and not known:
+        return f"{executor.target} makes a graph of it without a word, and is known to make a wrong one"
     return tracing.obstacle(program)

@@ -13,8 +13,17 @@ from dual_object.errors import TargetError
 
 #: What a target's name begins with where it names an executor.
 PREFIX = "torch:"
+#: What stands between a target's name and the words in which its executor itself says that it takes no such Program.
+REFUSES = "refuses it:"
 #: What may follow a name of the `torch.compile` family, and what it means.
 _COMPILE_OPTIONS = ("dynamic", "fullgraph", "mark_dynamic")
+#: The lines of a script that raise where Dynamo does not make one graph of `module`.
+_EXPLAINED = (
+    "explained = torch._dynamo.explain(module)(*inputs)",
+    r'breaks = [reason.reason.partition("\n")[0] for reason in explained.break_reasons]',
+    "if breaks or explained.graph_count != 1:",
+    """    raise RuntimeError(f"Dynamo's graphs: {explained.graph_count}, breaks: {'; '.join(breaks)}")""",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +39,27 @@ class ExecutorRow:
     options: tuple[str, ...] = ()
 
     def capture(self, options: frozenset[str], *, whole: bool) -> list[str]:
-        """The lines of a script that bind `captured`; `whole`: what does not come into one graph raises."""
+        """The lines of a script that bind `captured`; `whole`: what does not come into one graph raises. `fullgraph` is
+        not what asks for that: with it PyTorch takes `x.item()` into the graph, and without it breaks there.
+        """
         if not self.options:
             lines = ["with torch.no_grad():", f"    captured = {self.code}"] if self.forward_only else []
             return lines or [f"captured = {self.code}"]
-        settings = [name for name in ("dynamic", "fullgraph") if name in options or (name == "fullgraph" and whole)]
-        before = []
+        settings = [name for name in ("dynamic", "fullgraph") if name in options]
+        before = list(_EXPLAINED if whole and "fullgraph" not in options else ())
         if "emulate_precision_casts" in options:
-            before = ["import torch._inductor.config", "torch._inductor.config.emulate_precision_casts = True"]
+            before += ["import torch._inductor.config", "torch._inductor.config.emulate_precision_casts = True"]
         return [*before, f"captured = {self.code}{''.join(f', {name}=True' for name in settings)})"]
 
     @property
     def forward_only(self) -> bool:
         """Whether nothing can be differentiated through what it captures."""
         return self.words.endswith("forward only")
+
+    @property
+    def reads(self) -> bool:
+        """Whether what it captures gives back what the body read to Python (`x.item()`): it runs Python in between."""
+        return bool(self.options)
 
 
 EXECUTORS: Mapping[str, ExecutorRow] = MappingProxyType(
@@ -114,4 +130,4 @@ def asked_executor(target: str) -> AskedExecutor | None:
     return AskedExecutor(target, name, frozenset(options))
 
 
-__all__ = ["EXECUTORS", "PREFIX", "AskedExecutor", "ExecutorRow", "asked_executor"]
+__all__ = ["EXECUTORS", "PREFIX", "REFUSES", "AskedExecutor", "ExecutorRow", "asked_executor"]

@@ -30,6 +30,7 @@ def test_page_has_every_executor() -> None:
         made = making._MADE.get(name, TorchCompile)
         assert shows == PARTS[made.shows]
         assert executor.forward_only == ("forward alone" in shows)
+        assert executor.reads == ("hosts" in made.shows)
     page = (ROOT / "docs" / "executors.md").read_text()
     found = re.findall(r"^\| `(\w+)` \|[ \d]+\|[ \d]+\|[ \d]+\|[ \d]+\|", page, re.MULTILINE)
     assert sorted(found) == sorted(EXECUTORS)

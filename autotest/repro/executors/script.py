@@ -27,10 +27,11 @@ def executor_script(
     """The script's text, and the arrays that stand in a file beside it; `values` are what every script has in its head.
     Raises ValueError where it has no text.
     """
-    method = forward(program, hosts=wanted.part == "host")
+    executor = EXECUTORS[asked.name]
+    whole = wanted.kind == "unsupported"  # where the graph breaks at a read to Python, the text has to have that
+    method = forward(program, hosts=wanted.part == "host" or (whole and executor.reads))
     source = Source(program, wanted)
     modules = {source.name(id_): name for id_, name in method.modules.items() if f"self.{name}" in method.text}
-    executor = EXECUTORS[asked.name]
     backward = wanted.backward and not executor.forward_only
     rendered = {
         "constants": list(_constants(source, method)),
@@ -42,7 +43,7 @@ def executor_script(
         "input_names": [source.name(x.id) for x in program.inputs],
         "results": method.names_of_results,
         "starts": wrapped(list(_starts(source, method))) if backward else [],
-        "capture": executor.capture(asked.options, whole=wanted.kind == "unsupported"),
+        "capture": executor.capture(asked.options, whole=whole),
         "kinds": ["structure"] if wanted.part == "host" else sorted(_kinds(wanted.kind)),
         "target": asked.target,
         "load": source.loads,

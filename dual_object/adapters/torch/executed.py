@@ -18,7 +18,7 @@ from dual_object.program.program import Program
 from dual_object.program.strides import laid
 from dual_object.program.values import Array
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, TargetInfo
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.executors import REFUSES, AskedExecutor
 from dual_object.replay.modes import Modes
 from dual_object.replay.observation import Observation, class_names, first_words
 from dual_object.replay.reading import Finished, observe
@@ -108,7 +108,7 @@ class Adapter(EagerAdapter):
             return refused.as_refusal()
         except NotCaptured as reason:
             call = member.body.call_of(reason.__cause__ or reason)
-            return GraphRefusal(True, call, reason.classes, f"{self.name} refuses it: {reason}", uncaptured=True)
+            return GraphRefusal(True, call, reason.classes, f"{self.name} {REFUSES} {reason}", uncaptured=True)
         except Exception as error:
             raised = cause(error)
             return GraphRefusal(False, member.body.call_of(error), class_names(raised), first_words(raised))

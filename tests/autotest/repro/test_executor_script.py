@@ -188,6 +188,30 @@ def test_real_executor(run_script: Any) -> None:
         assert run_script(told, program) == (1, "STANDS: t0 differs in alias: ['x'], but should be []")
 
 
+def test_breaks(run_script: Any) -> None:
+    """A script of a graph that was to be whole reads to Python what the body did, and stands where that breaks it."""
+    told = row("unsupported", target="torch:eager")
+    program = one_call(values=[1.0])
+    assert run_script(told, program) == (0, "gone: both agree")
+    program.calls.append(Call("method", "item", (Ref(0),), {}, out=1.0))
+    assert run_script(told, program) == (
+        1,
+        "STANDS: raises RuntimeError: Dynamo's graphs: 1, breaks: "
+        "Unsupported Tensor.item() call with capture_scalar_outputs=False",
+    )
+    told = row("unsupported", target="torch:eager,fullgraph")
+    assert run_script(told, program) == (0, "gone: both agree")  # which takes that in
+    random = one_call()  # of those that only the number of graphs tells
+    random.calls = [Call("method", "random_", (Ref(0),), {}, out=Ref(1))]
+    assert run_script(row("unsupported", target="torch:eager"), random) == (
+        1,
+        "STANDS: raises RuntimeError: Dynamo's graphs: 0, breaks: ",
+    )
+    told = {**row("unsupported"), "message": "relu is not captured in one graph: torch:fx refuses it: a branch"}
+    assert ".item(" not in script(told, program, Rules(), None, ENVIRONMENT).text  # no graph of tensors has it
+    assert run_script(told, program) == (0, "gone: both agree")
+
+
 @pytest.mark.parametrize(
     ("told", "reason"),
     [
@@ -196,6 +220,10 @@ def test_real_executor(run_script: Any) -> None:
         (row("value", "eager_forward"), "outside of a graph torch:fx is PyTorch itself"),
         (row("value", target="torch:eager,mark_dynamic"), "a script does not mark dimensions as dynamic"),
         (row("batch_only"), "it shows only in a static graph that other cases share"),
+        (
+            {**row("unsupported"), "message": "relu is not captured in one graph: torch:fx documents that it is not"},
+            "torch:fx makes a graph of it without a word, and is known to make a wrong one",
+        ),
     ],
 )
 def test_obstacles(told: dict[str, Any], reason: str) -> None:
@@ -215,15 +243,16 @@ def test_issue() -> None:
 
 
 def test_options_are_in_the_script() -> None:
-    """A variant's options are given to `torch.compile`; a break is asked for as one graph, which raises."""
+    """A variant's options are given to `torch.compile`, which raises by itself where it was asked for one graph."""
     made = script(row("value", target="torch:inductor,dynamic,emulate_precision_casts"), one_call(), Rules(), None, {})
     assert (
         "    import torch._inductor.config\n"
         "    torch._inductor.config.emulate_precision_casts = True\n"
         '    captured = torch.compile(module, backend="inductor", dynamic=True)\n'
     ) in made.text
-    whole = script(row("unsupported", target="torch:eager"), one_call(), Rules(), None, {})
+    whole = script(row("unsupported", target="torch:eager,fullgraph"), one_call(), Rules(), None, {})
     assert '    captured = torch.compile(module, backend="eager", fullgraph=True)\n' in whole.text
+    assert "explain" not in whole.text
     decomposed = script(row("value", target="torch:export_decomp"), one_call(backward=True), Rules(), None, {})
     assert (
         "    with torch.no_grad():\n"
