@@ -438,7 +438,7 @@ def check_ledger(ledger: Path, target: str, case_timeout: float) -> None:
 
 @ledger_commands.command("document")
 @_LEDGER
-@run_option("target")
+@run_option("target", help="Target whose entries are written, or a pattern of several: 'torch:*'.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: standard output.")
 def document_ledger(ledger: Path, target: str, output: Path | None) -> None:
     """Write every known divergence as Markdown: its one-line program and what each side gives."""

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autotest.compare.kinds import PHASES
-from autotest.ledger.entries import Entry, read
+from autotest.ledger.entries import Entry, others, read
 
 
 def document(path: Path, target: str) -> str:
-    """Markdown: a table of kinds, then a section per op with a line per known divergence."""
-    ledger = read(path, target)
-    entries = sorted(ledger.entries.values(), key=lambda entry: (_op(entry).lower(), entry.fingerprint))
+    """Markdown: a table of kinds, then a section per op with a line per known divergence.
+
+    `target` may be a pattern, such as `torch:*`: then each line names its target.
+    """
+    several = "*" in target
+    targets = [name for name in others(path, "") if fnmatchcase(name, target)] if several else [target]
+    entries = [entry for name in targets for entry in read(path, name).entries.values()]
+    entries.sort(key=lambda entry: (_op(entry).lower(), entry.fingerprint))
     versions = ", ".join(sorted({entry.versions.removeprefix("==") for entry in entries}))
     ops = len({_op(entry) for entry in entries})
+    asked = f" --target '{target}'" if several else ""
     lines = [
         f"# {target} {versions}: known divergences from PyTorch",
         "",
-        f"Written by `autotest ledger document {path}`; {len(entries)} divergences of {ops} ops.",
+        f"Written by `autotest ledger document {path}{asked}`; {len(entries)} divergences of {ops} ops.",
         "",
         "| kind | divergences |",
         "|---|---|",
@@ -31,7 +38,8 @@ def document(path: Path, target: str) -> str:
             lines += ["", f"## {op}", ""]
         facts = entry.fingerprint.split("/")[4]
         message = " ".join(entry.message.split())
-        lines.append(f"- **{entry.kind}**, {_phase(entry)}, {facts}: `{entry.line}` {_escaped(message)}")
+        where = f"{entry.target}, {_phase(entry)}" if several else _phase(entry)
+        lines.append(f"- **{entry.kind}**, {where}, {facts}: `{entry.line}` {_escaped(message)}")
     return "\n".join(lines) + "\n"
 
 

@@ -316,12 +316,12 @@ def test_given_ledgers(tmp_path):
     )
 
 
-def test_page_of_the_suites_is_that_of_their_ledger(monkeypatch):
+@pytest.mark.parametrize(("target", "page"), [("oneflow", "oneflow-0.9.0.md"), ("torch:*", "torch-2.14.1.md")])
+def test_page_of_the_suites_is_that_of_their_ledger(target, page, monkeypatch):
     """The page of known divergences is what the command writes, with the words of every kind and phase."""
     root = Path(__file__).parents[3]
     monkeypatch.chdir(root)
-    written = document(Path("suites/known_divergences.toml"), "oneflow")
-    assert written == (root / "docs" / "oneflow-0.9.0.md").read_text()
+    assert document(Path("suites/known_divergences.toml"), target) == (root / "docs" / page).read_text()
 
 
 def test_document(tmp_path):
@@ -333,6 +333,14 @@ def test_document(tmp_path):
         f"Written by `autotest ledger document {path}`; 1 divergences of 1 ops.\n\n"
         "| kind | divergences |\n|---|---|\n| value | 1 |\n\n## relu\n\n"
         "- **value**, eager, float32: `t0 = torch.relu(x)` relu: \\[0\\] is \\<1\\>\n"
+    )
+    other = entry(message="relu: wrong").replace("torch/", "torch:fx/").replace("[[torch]]", '[["torch:fx"]]')
+    path.write_text(path.read_text() + "\n" + other)
+    assert document(path, "torch:*") == (
+        "# torch:* >=2: known divergences from PyTorch\n\n"
+        f"Written by `autotest ledger document {path} --target 'torch:*'`; 1 divergences of 1 ops.\n\n"
+        "| kind | divergences |\n|---|---|\n| value | 1 |\n\n## relu\n\n"
+        "- **value**, torch:fx, eager, float32: `t0 = torch.relu(x)` relu: wrong\n"
     )
 
 
