@@ -132,8 +132,7 @@ class _Printer:
         depth = 1
         for index, call in enumerate(self.program.calls):
             if call.kind == "exit":
-                opened = printed[-1].call
-                if opened is not None and self.program.calls[opened].kind == "enter":
+                if self._opens(printed[-1]):
                     printed.append(Line("    " * depth + "pass", index))
                 depth -= 1
                 continue
@@ -141,6 +140,8 @@ class _Printer:
                 printed.append(Line("    " * depth + line, index))
             if call.kind == "enter":
                 depth += 1
+        if self._opens(printed[-1]):  # a shrunk Program may leave out where it ends
+            printed.append(Line("    " * depth + "pass", printed[-1].call))
         if self.program.outputs is not None:
             strided = [f"the cotangent of {self.value(Ref(id_))} is strided" for id_ in self.program.cotangent_strides]
             notes = [*strided, *(["differentiated twice"] if self.program.second_cotangents else [])]
@@ -149,6 +150,10 @@ class _Printer:
         elif not self.program.calls:
             printed.append(Line("    pass", None))
         return printed
+
+    def _opens(self, line: Line) -> bool:
+        """Whether a block begins after it."""
+        return line.call is not None and self.program.calls[line.call].kind == "enter"
 
     def _name_input(self, id_: int, name: str, given: Collection[str]) -> str:
         """The name that an input was given, else the next ordinary one that no input has."""

@@ -175,6 +175,10 @@ def test_region_without_calls():
     ]
     body = printed(*calls)
     assert body == ["with torch.no_grad():", "    pass", "t0 = torch.relu(x)"]
+    # A shrunk Program may lack the end of it.
+    assert str(Program([], calls[:2], Ref(6))) == (
+        "def program(torch):\n    with torch.no_grad():\n        pass\n    return v6"
+    )
 
 
 def test_lines_know_their_calls():
