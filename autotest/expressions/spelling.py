@@ -36,6 +36,8 @@ def spelled(program: Program) -> str | None:
     """
     if program.second_cotangents or program.inline is not None or not _plain_inputs(program):
         return None
+    if any(call.kind == "enter" for call in program.calls):  # a region is a statement
+        return None
     try:
         node = _Folding(program).expression()
         expression = ast.unparse(ast.fix_missing_locations(node))

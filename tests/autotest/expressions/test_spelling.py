@@ -59,7 +59,15 @@ def written() -> Any:
     return x + 1
 
 
-@pytest.mark.parametrize("body", [twice, unused, written, lambda: torch.relu(given(*range(24), dtype="float32"))])
+def region() -> Any:
+    """One with a region."""
+    with torch.no_grad():
+        return torch.relu(given(1.0))
+
+
+@pytest.mark.parametrize(
+    "body", [twice, unused, written, region, lambda: torch.relu(given(*range(24), dtype="float32"))]
+)
 def test_several_steps(reference: Adapter, body: Callable[[], Any]) -> None:
     """What is no single expression, or too long for a shell, has none."""
     assert command(recorded(reference, body)[0]) is None
