@@ -34,7 +34,11 @@ INPUTS = ("standard", "edge")
 
 def full_paths() -> list[str]:
     """The suites, but those of global tensors: PyTorch has none."""
-    return [*(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("suites/test_*.py"))), "suites/opinfo"]
+    return [
+        *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("suites/test_*.py"))),
+        "suites/compile",
+        "suites/opinfo",
+    ]
 
 
 def main() -> int:

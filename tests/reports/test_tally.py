@@ -198,7 +198,8 @@ def test_memory_does_not_grow_with_cases(lay, header, case):
         return taken
 
     peak(30)  # what is made once does not count
-    assert peak(3000) < peak(300) + 20_000
+    # Other threads of the process are counted, too; one number kept of each case would be 75 KB.
+    assert peak(3000) < peak(300) + 70_000
 
 
 def test_one_case_counts_once(summed, case, row):

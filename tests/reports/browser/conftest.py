@@ -112,6 +112,7 @@ def sample_top() -> Data:
     return {
         "title": "op-autotest: oneflow 0.9.0 against torch 2.14.1",
         "tone": "bad",
+        "captures": [],
         "verdict": "DIVERGENT",
         "headline": "4 divergences in 3 of 5 tests, oneflow 0.9.0 against torch 2.14.1",
         "broken": None,
