@@ -86,7 +86,8 @@ class Supervisor:
         """Have programs replayed while the caller does something else; a death costs its own case only."""
         pending = Pending(programs, self._eager, self._bury, self._speaks)
         pending.send()
-        self._pending = pending  # now that the one before is answered
+        if pending.outstanding:  # then the one before is answered; no programs ask for nothing
+            self._pending = pending
         return pending
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:

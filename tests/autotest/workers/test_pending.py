@@ -185,6 +185,16 @@ def test_info_leaves_what_is_outstanding(warm: Supervisor) -> None:
     assert warm.spawned == spawned
 
 
+def test_no_programs_leave_what_is_outstanding(warm: Supervisor) -> None:
+    """A chunk without a case that can be asked about comes between: the answers before it are still read first."""
+    pending, nothing = warm.submit([program(size=1), program(size=2)]), warm.submit([])
+    assert warm._worker is not None
+    warm._worker.graphs = workers.MAX_GRAPHS
+    assert sizes(warm.eager([program(size=3)])) == [3]
+    assert sizes(pending.result()) == [1, 2]
+    assert nothing.result() == []
+
+
 def test_closed_worker_is_replaced_for_who_waits(warm: Supervisor) -> None:
     """Answers that end with a worker which somebody closes are asked for again."""
     spawned, pending = warm.spawned, warm.submit([program(size=1), program(size=2)])
