@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,10 +80,7 @@ def script(
     graph = "\n".join(wrapped(graph_text(source))) if source.wanted.graph else ""
     samples = SAMPLES if source.sampled else 0
     values = {
-        "title": _title(row),
-        "fingerprint": row["fingerprint"],
-        "versions": versions(row["target"], environment),
-        "own_modules": ", ".join(sorted({*source.own_modules(), *own})),
+        **_head(row, rules, environment, {*source.own_modules(), *own}),
         "adapted": known.adapted,
         "file": FILE_NAME if source.file else "",
         "deadly": row["kind"] in DEADLY,
@@ -101,9 +98,6 @@ def script(
         "facts": [(name, how) for name, how in _FACTS.items() if name in checked],
         "devices": _devices(program),
         "checked": checked,
-        "sign": row["kind"] == "sign",
-        "tolerance": _tolerance(rules),
-        "tolerances": _tolerances(),
         "host": bool(source.hosts()),
         "refusal": source.refusal,
         "families": ", ".join(f'"{name}"' for name in sorted(FAMILIES)),
@@ -135,15 +129,7 @@ def _of_executor(
     environment: Mapping[str, str],
 ) -> Script:
     """The repro of what an executor of PyTorch does otherwise than PyTorch."""
-    values = {
-        "title": _title(row),
-        "fingerprint": row["fingerprint"],
-        "versions": versions(row["target"], environment),
-        "own_modules": ", ".join(Source(program, wanted(row, shown)).own_modules()),
-        "sign": row["kind"] == "sign",
-        "tolerance": _tolerance(rules),
-        "tolerances": _tolerances(),
-    }
+    values = _head(row, rules, environment, Source(program, wanted(row, shown)).own_modules())
     try:
         text, beside = executor_script(executor, program, wanted(row, shown), values)
     except ValueError as error:
@@ -151,12 +137,19 @@ def _of_executor(
     return Script(_parsed(text), beside)
 
 
-def _title(row: Mapping[str, Any]) -> str:
-    return public(row["message"].partition("\n")[0]).replace("\\", "/").replace('"""', "'''")
-
-
-def _tolerances() -> list[str]:
-    return [f'"{name}": {tuple(tolerance(name, "cpu", None, None)[:2])}' for name in _DTYPES]
+def _head(
+    row: Mapping[str, Any], rules: Rules, environment: Mapping[str, str], own_modules: Collection[str]
+) -> dict[str, Any]:
+    """What every script's text has of its divergence, whatever runs it."""
+    return {
+        "title": public(row["message"].partition("\n")[0]).replace("\\", "/").replace('"""', "'''"),
+        "fingerprint": row["fingerprint"],
+        "versions": versions(row["target"], environment),
+        "own_modules": ", ".join(sorted(own_modules)),
+        "sign": row["kind"] == "sign",
+        "tolerance": _tolerance(rules),
+        "tolerances": [f'"{name}": {tuple(tolerance(name, "cpu", None, None)[:2])}' for name in _DTYPES],
+    }
 
 
 def _tolerance(rules: Rules) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -28,9 +28,10 @@ from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import reason_of
 from autotest.run.deaths import Deaths
+from autotest.run.line import Line
 from autotest.run.reached import Reached
 from autotest.run.regressions import Memory, Recollection
-from autotest.run.replayers import Answers, InlineReplayer, Replayer, WorkerReplayer
+from autotest.run.replayers import InlineReplayer, Replayer, WorkerReplayer
 from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
 from autotest.run.sparing import Sparing
@@ -42,22 +43,6 @@ from reports import ReportError
 DRAWS_PER_CASE = 20
 #: So many refused draws per test are shown to the target as well.
 REFUSED_SAMPLE = 2
-
-
-@dataclass(slots=True)
-class _Line:
-    """Cases on their way: those drawn, the chunks that are being replayed with what will come of them, who replays and
-    who judges.
-
-    A chunk is judged as soon as the target has answered, at the latest when the next one is full: a run that is killed
-    while a slow body is drawn loses no case that could have been judged.
-    """
-
-    replayer: Replayer
-    judge: Judge
-    drawn: list[Judgement] = field(default_factory=list)
-    refused: list[tuple[Rejection, float]] = field(default_factory=list)
-    sent: deque[tuple[list[Judgement], Answers]] = field(default_factory=deque)
 
 
 class TestRun:
@@ -269,7 +254,7 @@ class TestRun:
         # A graph is made of each case, and corners are many: they show themselves in the kernels, which eager has, too.
         options = replace(self.options, check_graph=False) if origin == LAID else self.options
         judge = Judge(reference, replayer.target, options, self._survey, consensus, self._dialect, self._known)
-        line = _Line(replayer, judge)
+        line = Line(replayer, judge)
         self._accepted = 0
         for index in indices:
             key = self.drawer.key(index, origin)
@@ -309,7 +294,7 @@ class TestRun:
         """Whether the ledger has a divergence."""
         return self.ledger.find(divergence.fingerprint(self.session.options.target)) is not None
 
-    def _record(self, line: _Line, index: int, origin: Origin | None) -> Judgement | None:
+    def _record(self, line: Line, index: int, origin: Origin | None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
         if origin == LAID:
             return self._record_laid_out(line, index)
@@ -325,7 +310,7 @@ class TestRun:
             return None
         return Judgement(drawn, started)
 
-    def _record_laid_out(self, line: _Line, index: int) -> Judgement | None:
+    def _record_laid_out(self, line: Line, index: int) -> Judgement | None:
         """Draw a laid-out case; None where the reference refuses it, it has come out as another one before, or it is
         known to end the target.
         """
@@ -384,7 +369,7 @@ class TestRun:
         unshown = divergences if self._dialect.passes_refused_draws() else []
         self.verdicts.write(rejection.key, "rejected", started, program, divergences, unshown, reason=rejection.reason)
 
-    def _submit(self, line: _Line) -> None:
+    def _submit(self, line: Line) -> None:
         """Send the cases drawn since the last chunk to be replayed."""
         if not line.drawn:
             return
@@ -395,7 +380,7 @@ class TestRun:
         chunk = self._able(line.judge, drawn)
         line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
 
-    def _judge_refused(self, line: _Line) -> None:
+    def _judge_refused(self, line: Line) -> None:
         """Show the target the laid-out draws that the reference has refused since the last time, all at once."""
         refused, line.refused = line.refused, []
         if not refused:
@@ -408,11 +393,11 @@ class TestRun:
             program, reason = rejection.program, rejection.reason
             self.verdicts.write(rejection.key, "rejected", started, program, divergences, reason=reason)
 
-    def _judge_all(self, line: _Line) -> None:
+    def _judge_all(self, line: Line) -> None:
         while line.sent:
             self._judge(line)
 
-    def _judge(self, line: _Line) -> None:
+    def _judge(self, line: Line) -> None:
         """Judge the chunk that was submitted first, and record the verdict of every case."""
         chunk, answers = line.sent.popleft()
         line.judge.judge(chunk, answers.result())

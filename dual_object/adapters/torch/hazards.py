@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-import itertools
-import linecache
 import random
 import warnings
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import torch
 
+from dual_object.adapters.torch.executors.body import module_of
 from dual_object.adapters.torch.executors.executor import Executor, NotCaptured
 from dual_object.replay.observation import GraphPart, class_names, first_words
 
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 Outcome = Literal["right", "recompiled", "broken", "refused", "guarded", "error", "wrong"]
 #: The exceptions by which an executor says, of tensors that it gets, that they are none that it has captured for.
 GUARDS = ("AssertionError", "ConstraintViolationError")
-
-_numbers = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,14 +207,7 @@ def _module(body: Callable[..., Any]) -> torch.nn.Module:
     """A module that calls `body`, with a source of its own: a tracer calls it, and a compiler reads it."""
     names = ", ".join(inspect.signature(body).parameters)
     text = f"def forward(self, {names}):\n    return body({names})\n"
-    file = f"<hazard {next(_numbers)}>"
-    scope: dict[str, Any] = {"body": body}
-    exec(compile(text, file, "exec"), scope)  # noqa: S102 - our own text
-    kind = type("Body", (torch.nn.Module,), {"forward": scope["forward"]})
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    weakref.finalize(kind, linecache.cache.pop, file, None)
-    module: torch.nn.Module = kind()
-    return module
+    return module_of(text, {"body": body}, "hazard")[0]
 
 
 __all__ = ["Hazard", "Outcome", "Verdict", "judge"]

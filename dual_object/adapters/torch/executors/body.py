@@ -17,6 +17,21 @@ from dual_object.replay.forward import forward
 _numbers = itertools.count()
 
 
+def module_of(text: str, names: dict[str, Any], about: str) -> tuple[torch.nn.Module, str]:
+    """A module whose class has the `forward` that is defined in `text`, with `names` in its scope, and the name of the
+    file that tracebacks and tracers say `text` stands in: `about` and a number.
+    """
+    file = f"<{about} {next(_numbers)}>"
+    scope = {**names}
+    exec(compile(text, file, "exec"), scope)  # noqa: S102 - our own text
+    # A class of its own: what an executor keeps for the code of one, it keeps for no other.
+    kind = type("Body", (torch.nn.Module,), {"forward": scope["forward"]})
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    weakref.finalize(kind, linecache.cache.pop, file, None)
+    module: torch.nn.Module = kind()
+    return module, file
+
+
 class Body:
     """One Program as a module; `made` are the modules that the Program itself makes, by number.
 
@@ -28,14 +43,7 @@ class Body:
     def __init__(self, program: Program, made: Mapping[int, Any], *, hosts: bool) -> None:
         self.source = forward(program, hosts=hosts)
         text = self.source.text
-        self._file = f"<program {next(_numbers)}>"
-        names = {"torch": torch, **self.source.names}
-        exec(compile(text, self._file, "exec"), names)  # noqa: S102 - our own text
-        # A class of its own: what an executor keeps for the code of one Program, it keeps for no other.
-        kind = type("Body", (torch.nn.Module,), {"forward": names["forward"]})
-        linecache.cache[self._file] = (len(text), None, text.splitlines(keepends=True), self._file)
-        weakref.finalize(kind, linecache.cache.pop, self._file, None)
-        self.module: torch.nn.Module = kind()
+        self.module, self._file = module_of(text, {"torch": torch, **self.source.names}, "program")
         for id_, name in self.source.modules.items():
             if re.search(rf"\bself\.{name}\b", text):
                 setattr(self.module, name, made[id_])
@@ -72,4 +80,4 @@ class Batch(torch.nn.Module):
         return results
 
 
-__all__ = ["Batch", "Body"]
+__all__ = ["Batch", "Body", "module_of"]
