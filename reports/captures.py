@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from reports.quantities import counted, share
@@ -39,6 +39,10 @@ class Captures:
         rest = {outcome: self.outcomes.get(outcome, 0) for outcome in OUTCOMES if outcome != "captured"}
         others = [f"{count:,} {OUTCOMES[outcome]}" for outcome, count in rest.items() if count]
         return ", ".join([f"{self.outcomes.get('captured', 0):,} of {counted(self.total, 'case')} whole", *others])
+
+    def besides(self, told: Collection[str]) -> dict[str, int]:
+        """The reasons that are not `told` elsewhere: those refused stand among what was not verified."""
+        return {reason: count for reason, count in self.reasons.items() if reason not in told}
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as plain data, each outcome with its count."""

@@ -132,7 +132,7 @@ def render_page(
         changes_note=changes if isinstance(changes, str) else _compared(changes),
         facts=_facts(summary),
         graph=_graph(summary),
-        captures=_captures(summary),
+        captures=[(f"{count:,}", reason) for reason, count in summary.captures.besides(summary.graph.skipped).items()],
         notices=_notices(summary),
         slowest=[(duration(slow.seconds), slow.test) for slow in summary.slowest],
         runs=runs,
@@ -239,12 +239,6 @@ def _graph(summary: Summary) -> tuple[str, list[tuple[str, str]]]:
         f"({graph.verified:,} of {graph.asked:,}), {graph.backward_verified:,} backward too."
     )
     return text, [(f"{count:,}", reason) for reason, count in graph.skipped.items()]
-
-
-def _captures(summary: Summary) -> list[tuple[str, str]]:
-    """Why cases did not come whole into one graph; those refused stand among what was not verified."""
-    reasons = summary.captures.reasons.items()
-    return [(f"{count:,}", reason) for reason, count in reasons if reason not in summary.graph.skipped]
 
 
 def _notices(summary: Summary) -> list[tuple[str, Sequence[str]]]:

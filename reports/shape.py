@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from reports.captures import OUTCOMES
+
 Record = dict[str, Any]
 Check = Callable[[Any], bool]
 
@@ -18,8 +20,6 @@ VERDICTS = ("aligned", "divergent", "undecidable", "rejected", "skipped", *ENDS)
 #: target lacks, which its test only counts.
 LEVELS = ("wrong", "refuses", "stricter", "counted", "known")
 RED_LEVELS = ("wrong", "refuses")
-#: How a case has come into its graph, best first.
-CAPTURES = ("captured", "recompiled", "broken", "refused")
 #: Which side of a divergence is wrong.
 BLAMES = ("target", "reference", "ill_conditioned", "nondeterministic", "undecided", "not judged")
 #: What is told of the element that shows it best.
@@ -108,7 +108,7 @@ def _is_graph(value: Any) -> bool:
         isinstance(value, dict)
         and isinstance(value.get("forward"), str)
         and isinstance(value.get("backward"), str)
-        and value.get("capture", "captured") in CAPTURES
+        and value.get("capture", "captured") in OUTCOMES
     )
 
 
@@ -255,7 +255,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "dtypes": _TEXTS,
         "graph": (
             _is_graph,
-            f"null or an object with the strings forward and backward, and capture: absent or {', '.join(CAPTURES)}",
+            f"null or an object with the strings forward and backward, and capture: absent or {', '.join(OUTCOMES)}",
         ),
         "seconds": _NUMBER,
         "divergences": (_is_list, "a list"),

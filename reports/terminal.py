@@ -137,8 +137,7 @@ class _Page:
             table.add_row("graph verified", "off", "")
         captures = summary.captures
         if captures.total:
-            # Those refused stand among what was not verified.
-            further = {reason: count for reason, count in captures.reasons.items() if reason not in graph.skipped}
+            further = captures.besides(graph.skipped)
             lines = [Text(captures.words), *([self._reasons(further)] if further else [])]
             table.add_row("captured", captures.share, Text("\n").join(lines))
         laid_out = summary.space.laid_out

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from reports.captures import Captures
+from typing import get_args
+
+from dual_object.replay.observation import CaptureOutcome
+from reports.captures import OUTCOMES, Captures
 from reports.markdown import markdown_text
 from reports.page import render_page
 from reports.terminal import render
@@ -12,6 +15,11 @@ def graph(capture, reason=None, forward="verified"):
     """What a record has of one graph."""
     told = {"forward": forward, "backward": "off", "capture": capture}
     return told if reason is None else {**told, "capture_reason": reason}
+
+
+def test_each_outcome_has_words():
+    """What a worker may say of a capture is what the report counts, in one order."""
+    assert tuple(OUTCOMES) == get_args(CaptureOutcome)
 
 
 def test_words_and_share():

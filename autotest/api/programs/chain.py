@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -128,12 +129,7 @@ def bounded(interval: Interval, *operands: Value) -> bool:
 
 def small(shape: tuple[int, ...] | None) -> bool:
     """Whether a result may have this shape; None is none."""
-    if shape is None or len(shape) > MOST_DIMENSIONS:
-        return False
-    elements = 1
-    for size in shape:
-        elements *= size
-    return elements <= MOST_ELEMENTS
+    return shape is not None and len(shape) <= MOST_DIMENSIONS and math.prod(shape) <= MOST_ELEMENTS
 
 
 def together(a: Value, b: Value) -> bool:

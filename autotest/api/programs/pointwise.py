@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autotest.api.programs.chain import MOST, Chain, Step, bounded, fresh
-from autotest.api.programs.values import ALL, Interval, Value, member
+from autotest.api.programs.values import ALL, Interval, Value
 from dual_object.record.namespace import torch
 
 Image = Callable[[Interval], Interval]
@@ -58,7 +58,7 @@ def of_floats(path: str, image: Image, domain: Interval = ALL) -> Step:
         return x.floating and x.interval.within(domain) and bounded(image(x.interval), x)
 
     def make(chain: Chain, x: Value) -> Value:
-        return fresh(member(torch, path)(x.tensor), image(x.interval))
+        return fresh(operator.attrgetter(path)(torch)(x.tensor), image(x.interval))
 
     return Step(path, takes, make)
 

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 
 class Interval(NamedTuple):
     """The range in which all elements of a tensor lie, ends included."""
@@ -98,17 +100,7 @@ class Value:
 
 def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape of `a` and `b` together, None where they do not fit: (3, 1) and (4,) give (3, 4)."""
-    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    sizes = list(longer)
-    for axis in range(-len(shorter), 0):
-        if shorter[axis] != sizes[axis] and 1 not in (shorter[axis], sizes[axis]):
-            return None
-        sizes[axis] = shorter[axis] if sizes[axis] == 1 else sizes[axis]
-    return tuple(sizes)
-
-
-def member(root: Any, path: str) -> Any:
-    """What `nn.functional.relu` is below `root`."""
-    for name in path.split("."):
-        root = getattr(root, name)
-    return root
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        return None
