@@ -17,7 +17,10 @@ _SUMS_INSIDE = ("loss", "norm")
 #: Ops that add what they are given, or products of it.
 _ADDS = ("add", "addcdiv", "addcmul", "lerp", "rsub", "sub")
 #: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
-_CHOICES = ("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "sort", "topk")
+_CHOICES = (
+    *("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian"),
+    *("nanquantile", "quantile", "sort", "topk"),
+)
 #: Those of them that choose the first, as PyTorch promises; reduced over all, they share their gradient out evenly.
 _CHOOSES_FIRST = frozenset(("amax", "amin", "argmax", "argmin", "max", "min"))
 

@@ -36,6 +36,8 @@ MANY = 32
 #: Copies of the elements in one run: enough that vector instructions compute some of them, an odd number so that they
 #: leave some.
 COPIES = 37
+#: Ways in which inputs are laid anew: packed, and every second element.
+RELAID = 2
 #: What stands for infinity where infinite elements are to come apart: beyond all narrower dtypes.
 _INFINITE = 1e300
 #: What an integer may be moved by without reaching its neighbour.
@@ -194,7 +196,7 @@ class Reruns:
         them one by one, and PyTorch has both.
         """
         runs = []
-        for spread in (1, 2):
+        for spread in range(1, RELAID + 1):
             inputs = [replace(x, strides=_strides(x.data.shape, spread), offset=0) for x in self.program.inputs]
             program = replace(self.program, inputs=inputs, cotangent_strides={})
             run = QuietReplay(self._reference, program, side="reference").run()

@@ -20,7 +20,16 @@ from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
 from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
-from autotest.oracle.perturbation import COPIES, Reruns, compared_array, greatest, smallest_normal
+from autotest.oracle.perturbation import (
+    COPIES,
+    RELAID,
+    UNITS,
+    Reruns,
+    compared_array,
+    epsilon,
+    greatest,
+    smallest_normal,
+)
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
 from dual_object.program.calls import Call, op_name
 from dual_object.program.values import Array
@@ -39,6 +48,8 @@ OVERFLOW = "overflow"
 PRECISION = "the reference gives another in float64"
 FORMULA = "the reference gives another by another of its formulas"
 PLACE = "the reference gives another by where the element lies"
+LAYOUT = "the reference gives another for the same values laid otherwise"
+UNSTABLE = "the reference gives another when it runs again"
 ZERO_SIGN = "sign of zero"
 #: No doubt at all: nobody promises it, and no case is counted for it.
 UNPROMISED = ""
@@ -147,23 +158,35 @@ class _Question:
         unfilled = self._arrays(self.reruns.unfilled)
         if len(unfilled) == 2:
             yield NOT_INITIALISED, ~equal(*unfilled)
-        if not self._reproducible():
-            return  # what differs from run to run on the reference itself is no matter of digits
+        yield UNSTABLE, self._moved_from_run_to_run()
+        yield LAYOUT, self._moved_by_layout()
         exact = self._array_of_exact()
         if self.expected.dtype.kind in "bui":
             yield from self._of_integers(exact)
         elif exact is not None and self.expected.dtype.kind in "fc":
             yield from self._of_numbers(exact)
 
-    def _reproducible(self) -> bool:
-        """Whether the reference gives the same again; what a graph is held against may be the eager target's."""
+    def _moved_from_run_to_run(self) -> Array:
+        """Where the reference does not give the same again; what a graph is held against may be the eager target's."""
         first = self.expected
         again = compared_array(self.reruns.program, self.reruns.again, self.difference)
         if in_graph(self.difference.phase):
             other = compared_array(self.reruns.program, self.reruns.once_more, self.difference)
             first = self.expected if other is None else other
+        if again is None or again.shape != self.expected.shape or first.shape != again.shape:
+            return np.ones(self.expected.shape, bool)
         unsigned = self.allowed._replace(signed=False)  # of a sum, memory's alignment decides the sign of a zero
-        return again is not None and again.shape == first.shape and bool(agreeing(first, again, unsigned).all())
+        return ~agreeing(first, again, unsigned)
+
+    def _moved_by_layout(self) -> Array:
+        """Where one call gives another number if its inputs lie otherwise, and the same one however else they lie:
+        `median` along an expanded dimension reads beyond the memory that there is.
+        """
+        runs = self._arrays(self.reruns.relaid)
+        if self.call is None or self.expected.dtype.kind in "bui" or len(runs) != RELAID:
+            return np.zeros(self.expected.shape, bool)  # which of equal elements an index points to, ties decide
+        alike = np.all([equal(run, runs[0]) for run in runs[1:]], axis=0)
+        return np.asarray(alike & ~agreeing(self.expected, runs[0], self.allowed._replace(signed=False)))
 
     # Integers and booleans: ties, conversions, thresholds.
 
@@ -342,9 +365,13 @@ class _Question:
         return [plain_name(op_name(call)) for call in calls]
 
     def _reference_overflow(self, exact: Array, hits: Array) -> Array:
-        """Where the reference leaves its dtype's range on the way to what is within it."""
+        """Where the reference leaves its dtype's range on the way to what is within it. What is on the way as great as
+        that rounds by `room`, and what two such leave of each other is not known better.
+        """
         fits = np.isfinite(exact) & (np.abs(exact) <= greatest(self.dtype))
-        return np.asarray(~np.isfinite(self.expected) & fits & (hits | ~np.isfinite(self.actual)))
+        room = UNITS * epsilon(self.dtype) * greatest(self.dtype)
+        near = hits | (np.abs(wide(self.actual) - exact) <= room)
+        return np.asarray(~np.isfinite(self.expected) & fits & (near | ~np.isfinite(self.actual)))
 
     def _overflow(self, exact: Array) -> Array:
         """Where another order of a sum leaves the dtype's range."""

@@ -12,9 +12,9 @@ _MEAN = (
 #: By variant and fingerprint: why the alarm cannot be told from a fault.
 EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        ("float64", "torch/eager_backward/nonfinite/layer_norm/float32,extreme"): (
-            "the reference overflows to NaN; over two elements the gradient is the rest of two terms 10,000 times as "
-            "great, and the mean that the forward rounds to float32 decides its fourth digit"
+        ("float64", "torch/eager_backward/value/layer_norm/float32"): (
+            "of the greatest float32 beside small numbers the gradient is the rest of two terms 10,000 times as great, "
+            "and the mean that the forward rounds to float32 decides its fourth digit"
         ),
         ("float64", "torch/eager_backward/nonfinite/std/float32,extreme"): (
             "twice the deviation is beyond float32 and divides the gradient, which is 0 where that is rounded to "

@@ -19,7 +19,8 @@ from autotest.judge.localization import only_call
 from autotest.oracle.undecidable import undecided
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.replay.observation import Observation, Seen
-from support.programs import given, recorded
+from dual_object.replay.replay import QuietReplay
+from support.programs import given, one_call, recorded
 
 INF, NAN = float("inf"), float("nan")
 Change = Callable[[Observation], None]
@@ -163,6 +164,11 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         outputs([3e38]),
         ["overflow in the reference"],
     ),
+    "what an overflow in the reference leaves": (
+        lambda: torch.sum(given(3e38, 3e38, -3e38, -3e38)),
+        outputs([1e31]),
+        ["overflow in the reference"],
+    ),
     "overflow": (lambda: torch.sum(given(3e38, -3e38, 3e38)), outputs([INF]), ["overflow"]),
     "overflow to the other infinity": (lambda: torch.sum(given(INF, -3e38, -3e38)), outputs([NAN]), ["overflow"]),
     "overflow of a mean": (lambda: torch.mean(given(-INF, 3e38, 3e38)), outputs([NAN]), ["overflow"]),
@@ -295,6 +301,11 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         outputs([INF]),
         ["t0 differs in 1 of 1 element: it is inf, but should be 2e+38"],
     ),
+    "beside what an overflow in the reference leaves": (
+        lambda: torch.sum(given(3e38, 3e38, -3e38)),
+        outputs([1e31]),
+        ["t0 differs in 1 of 1 element: it is 1e+31, but should be inf"],
+    ),
     "finite where the sum is infinite": (
         lambda: torch.sum(given(3e38, 3e38)),
         outputs([0.0]),
@@ -422,15 +433,47 @@ def test_subnormal(reference: Adapter) -> None:
     assert (len(standing), reasons) == (1, [])
 
 
-def test_what_does_not_repeat_stands(reference: Adapter) -> None:
-    """Where the reference itself gives something else each time, and nobody noticed, no digits excuse anything."""
-    program, seen = recorded(reference, lambda: torch.rand(1000))
+def test_what_does_not_repeat(reference: Adapter) -> None:
+    """What the reference itself gives otherwise each time, and nobody noticed, no target can give; what it gives each
+    time stands.
+    """
+
+    def body() -> Any:
+        return torch.cat([torch.rand(1000), torch.ones(2)])
+
+    program, seen = recorded(reference, body)
     program.random = None
     shown = copy.deepcopy(seen)
-    outputs(np.full(1000, 0.5))(shown)
+    outputs(np.full(1002, 2.0))(shown)
     [difference] = compare(program, seen, shown, Rules())
-    divergence = Divergence(difference, program, only_call(program))
-    assert undecided(reference, divergence) == (divergence, ())
+    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)))
+    assert [doubt.reason for doubt in doubts] == ["the reference gives another when it runs again"]
+    assert left is not None
+    assert left.difference.message == (
+        "t2 differs in 2 of 1002 elements: [1000] is 2.0, but should be 1.0 (rtol=0.0001, atol=1e-05); others are "
+        "undecidable (the reference gives another when it runs again)"
+    )
+
+
+@pytest.mark.parametrize(("off", "stands"), [(1.0, False), (0.0, True)])
+def test_what_the_reference_gives_by_its_inputs_strides(off: float, stands: bool) -> None:
+    """Where its own answer is another one for the same values laid otherwise, no target can be held to either."""
+
+    class Strided(Adapter):
+        def resolve(self, path: str) -> Any:
+            function = super().resolve(path)
+            return lambda x: function(x) + (0.0 if x.stride(0) else off)
+
+    reference = Strided()
+    program = one_call("square", [2.0, 2.0, 2.0], strides=(0,))
+    seen = QuietReplay(reference, program, side="reference").run()
+    shown = copy.deepcopy(seen)
+    outputs([7.0, 7.0, 7.0])(shown)
+    [difference] = compare(program, seen, shown, Rules())
+    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)))
+    assert (left is not None) is stands
+    reasons = [] if stands else ["the reference gives another for the same values laid otherwise"]
+    assert [doubt.reason for doubt in doubts] == reasons
 
 
 def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
@@ -446,6 +489,7 @@ def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
         (lambda: torch.sum(given(0.5, 0.25, -0.75)), False, []),
         (lambda: torch.matmul(given(0.0), given(-1.0)), False, []),
         (lambda: torch.amax(given(0.0, -0.0), 0), False, []),
+        (lambda: torch.quantile(given(0.0, -0.0, 0.0), 0.5), False, []),
         (lambda: torch.linalg.inv(given([INF])), False, []),
         (lambda: torch.nn.UpsamplingBilinear2d(scale_factor=2)(given([[[0.0, 0.0]]])), False, []),
         (lambda: torch.nn.functional.softshrink(given(-0.3, -0.2)), False, []),
@@ -458,6 +502,7 @@ def test_an_exact_answer_of_float64_is_kept(reference: Adapter) -> None:
         "left of a sum",
         "a sum of one product",
         "a choice",
+        "a choice by rank",
         "an inverse",
         "an upsampling",
         "another at another place",
