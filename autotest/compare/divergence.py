@@ -48,7 +48,7 @@ class Divergence:
     @property
     def shown(self) -> Row:
         """What shows the divergence: the blamed call's index in the proof and in the whole Program, the part that was
-        compared, its key, and whether that was at the second call of the same graph.
+        compared, and its key.
         """
         call = self.call if self.alone is None else len(self.alone.calls) - 1
         difference = self.difference
@@ -57,7 +57,6 @@ class Divergence:
             "program_call": self.call,
             "part": difference.part,
             "key": difference.key,
-            "again": difference.again,
         }
 
     @property

@@ -58,7 +58,7 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
         call=None if shown is None else shown["call"],
         backward=backward,
         second=phase.step == "second",
-        again=shown is not None and shown.get("again", False),
+        again="again" in row["fingerprint"].rpartition("/")[2].split(","),
         graph=graph,
     )
 

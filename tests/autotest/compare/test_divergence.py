@@ -64,7 +64,7 @@ def test_second_call_of_a_graph() -> None:
     divergence = Divergence(difference(again=True), program(), 2)
     assert divergence.row("t", "a", "a#0")["message"] == "Linear: at the second call of the same graph, t1 has gone"
     assert divergence.fingerprint("t") == "t/eager_forward/value/Linear/float32,again"
-    assert divergence.shown == {"call": 2, "program_call": 2, "part": "output", "key": "", "again": True}
+    assert divergence.shown == {"call": 2, "program_call": 2, "part": "output", "key": ""}
 
 
 def test_evidence() -> None:

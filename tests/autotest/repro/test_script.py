@@ -39,9 +39,9 @@ class StandIn(types.ModuleType):
         return getattr(torch, name)
 
 
-def row(kind: str, phase: str = "eager_forward", op: str = "relu") -> dict[str, Any]:
+def row(kind: str, phase: str = "eager_forward", op: str = "relu", facts: str = "float32") -> dict[str, Any]:
     """The row of a divergence from OneFlow."""
-    identity = ("oneflow", phase, kind, op, "float32")
+    identity = ("oneflow", phase, kind, op, facts)
     return dict(new_row(identity, "test_x.py::test_a", "test_x.py::test_a#0", f"{op}: x"))
 
 
@@ -311,13 +311,13 @@ def test_script_of_a_second_call(run_script: Any) -> None:
     """The same graph is called twice, with other values, which PyTorch is given as well."""
     program = one_call(backward=True)
     program.cotangents = {}
-    again = {**OUTPUT, "again": True}
-    for graph, status, said in (
-        (Graph, 1, "STANDS: t0 differs in 2 of 3 elements: "),
-        (Faithful, 0, "gone: both sides agree"),
+    for graph, facts, status, said in (
+        (Graph, "float32,again", 1, "STANDS: t0 differs in 2 of 3 elements: "),
+        (Graph, "float32", 0, "gone: both sides agree"),
+        (Faithful, "float32,again", 0, "gone: both sides agree"),
     ):
         nn = types.SimpleNamespace(**{**vars(torch.nn), "Graph": graph})
-        ended, out = run_script(row("value", "graph_forward"), program, again, nn=nn)
+        ended, out = run_script(row("value", "graph_forward", facts=facts), program, OUTPUT, nn=nn)
         assert (ended, out.splitlines()[-1][: len(said)]) == (status, said)
 
 

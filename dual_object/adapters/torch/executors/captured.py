@@ -80,7 +80,11 @@ class Script(_Ahead):
     """`torch.jit.script`: the module's source, compiled."""
 
     def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
-        return torch.jit.script(module)
+        try:
+            return torch.jit.script(module)
+        except Exception:
+            private.forget_scripted()
+            raise
 
 
 class Export(_Ahead):

@@ -27,6 +27,9 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "torch._subclasses.fake_tensor": ("FakeTensorMode",),
         "torch._prims.context": ("TorchRefsMode",),
         "torch._lazy.ts_backend": ("init",),
+        "torch._C": ("_jit_clear_class_registry",),
+        "torch.jit._recursive": ("concrete_type_store", "ConcreteTypeStore"),
+        "torch.jit._state": ("_clear_class_state",),
     }
 )
 
@@ -119,6 +122,14 @@ def prepare_lazy() -> None:
     """Have tensors of the device lazy run by TorchScript."""
     importlib.import_module("torch._lazy")
     importlib.import_module("torch._lazy.ts_backend").init()
+
+
+def forget_scripted() -> None:
+    """Forget the classes that `torch.jit.script` has compiled: one that it left half done, it cannot compile again."""
+    importlib.import_module("torch._C")._jit_clear_class_registry()
+    recursive = importlib.import_module("torch.jit._recursive")
+    recursive.concrete_type_store = recursive.ConcreteTypeStore()
+    importlib.import_module("torch.jit._state")._clear_class_state()
 
 
 def state_tables(module: Any) -> list[Any]:

@@ -259,6 +259,20 @@ def test_what_is_refused(name, recorded):
     assert words in refused.message
 
 
+def test_script_fails_alike_each_time(recorded):
+    """What a failed compilation leaves half done is not what the next one is told of."""
+
+    def body():
+        pooled, indices = torch.nn.functional.max_pool1d(tensor(1, 2, 4), 2, return_indices=True)
+        return torch.nn.MaxUnpool1d(2)(pooled, indices)
+
+    target, case = load("torch:script"), recorded(body)
+    [first], [again] = shown(target, case), shown(target, case)
+    assert isinstance(first, GraphRefusal)
+    assert "INTERNAL ASSERT FAILED" in first.message
+    assert again == first
+
+
 class _Body(real.nn.Module):
     """A module of one function."""
 
