@@ -97,10 +97,13 @@ def _counters() -> Any:
 
 
 def refusals() -> tuple[type[Exception], ...]:
-    """What Dynamo raises where it does not take a program, by design."""
-    exc = importlib.import_module("torch._dynamo.exc")
-    shapes = importlib.import_module("torch.fx.experimental.symbolic_shapes")
-    return exc.Unsupported, exc.UserError, shapes.ConstraintViolationError
+    """What Dynamo raises where it does not take a program, by design; PyTorch 2.0 has the first alone."""
+    named = (
+        ("torch._dynamo.exc", "Unsupported"),
+        ("torch._dynamo.exc", "UserError"),
+        ("torch.fx.experimental.symbolic_shapes", "ConstraintViolationError"),
+    )
+    return tuple(getattr(importlib.import_module(module), name) for module, name in named if _has(module, name))
 
 
 def make_fx(module: Any, inputs: tuple[Any, ...]) -> Any:

@@ -273,6 +273,13 @@ def test_script_fails_alike_each_time(recorded):
     assert again == first
 
 
+def test_an_older_pytorch_has_fewer_refusals(monkeypatch):
+    """What a version lacks is left out of what is asked for by name."""
+    assert [one.__name__ for one in private.refusals()] == ["Unsupported", "UserError", "ConstraintViolationError"]
+    monkeypatch.delattr(real._dynamo.exc, "UserError")
+    assert [one.__name__ for one in private.refusals()] == ["Unsupported", "ConstraintViolationError"]
+
+
 class _Body(real.nn.Module):
     """A module of one function."""
 
