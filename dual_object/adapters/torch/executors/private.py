@@ -130,7 +130,7 @@ def prepare_lazy() -> None:
 def forget_scripted() -> None:
     """Forget the classes that `torch.jit.script` has compiled: one that it left half done, it cannot compile again."""
     importlib.import_module("torch._C")._jit_clear_class_registry()
-    recursive = importlib.import_module("torch.jit._recursive")
+    recursive: Any = importlib.import_module("torch.jit._recursive")
     recursive.concrete_type_store = recursive.ConcreteTypeStore()
     importlib.import_module("torch.jit._state")._clear_class_state()
 
