@@ -9,7 +9,7 @@ ARGS :=
 # The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
-.PHONY: align boxing-4 survey test lint docs package matrix bench mutation false-alarms blame build clean
+.PHONY: align boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -32,6 +32,11 @@ align: $(STAMP)
 survey: $(STAMP)
 	@.venv/bin/autotest run suites suites/matrix.py -n auto --inputs edge --report autotest-report/survey $(ARGS); status=$$?; \
 	echo "survey: exit status $$status of autotest run"; test $$status -le 1
+
+# All suites under torch.compile, for a night: PyTorch's compiler held against eager PyTorch. A second run finds the
+# compiled code of the first.
+compile: $(STAMP)
+	.venv/bin/autotest run suites --target torch:inductor -n auto --cases 1 --coverage none --report autotest-report/compile $(ARGS)
 
 # Four ranks, placements of two dimensions: for people, it wants four cores' worth of patience.
 boxing-4: $(STAMP)
