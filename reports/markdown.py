@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from reports.findings import Finding, brief, findings
+from reports.inference import HEADING
 from reports.literals import literal
 from reports.quantities import counted, duration, share
 from reports.repros import VERIFIED
@@ -182,6 +183,24 @@ def _tail(summary: Summary) -> Iterator[str]:
             yield f"- {code(name)}"
         if len(names) > MOST_NAMES:
             yield f"- and {len(names) - MOST_NAMES:,} more, see summary.json of the run"
+    yield from _disagreements(summary)
     if summary.command:
         yield ""
         yield f"Run again: {code(summary.command)}"
+
+
+def _disagreements(summary: Summary) -> Iterator[str]:
+    """Where the reference disagrees with itself, each with its program, indented: no text ends such a block."""
+    found = summary.inference.disagreements
+    if found:
+        yield ""
+        yield f"**{HEADING}**"
+    for row in found[:MOST_NAMES]:
+        yield ""
+        yield code(row.title)
+        yield ""
+        for line in row.lines:
+            yield f"    {literal(line)}"
+    if len(found) > MOST_NAMES:
+        yield ""
+        yield f"and {len(found) - MOST_NAMES:,} more, see summary.json of the run"

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from reports.difference import Change, RunDifference
 from reports.findings import Finding, findings, is_red
 from reports.history import Listed
+from reports.inference import HEADING
 from reports.kinds import DEADLY, REFUSALS
 from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
@@ -212,6 +213,7 @@ def _facts(summary: Summary) -> list[tuple[str, str, bool]]:
         ("inputs", summary.inputs, False),
         ("started", _moment(summary.started), False),
         ("took", duration(summary.seconds), False),
+        ("shape inference", summary.inference.words if summary.inference.told else None, False),
         *((name, version, False) for name, version in versions.items()),
         ("records", str(summary.folder), True),
         ("command to repeat", _command(summary), True),
@@ -249,6 +251,7 @@ def _notices(summary: Summary) -> list[tuple[str, Sequence[str]]]:
         ("Damaged records", summary.damage),
         ("Remembered cases", _remembered(summary)),
         ("Failed without a divergence", summary.failures),
+        (HEADING, ["\n".join([row.title, *row.lines]) for row in summary.inference.disagreements]),
         ("Skipped cases", _reasons(summary.skipped_reasons)),
         ("Rejected draws", _reasons(summary.rejected_reasons)),
     ]

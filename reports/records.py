@@ -129,6 +129,12 @@ class RecordWriter:
         """Record what the cases of a test have reached: how many were laid out, and tensors by op and cell."""
         self.write({"type": "reached", "test": test, **reached})
 
+    def inferred(self, test: str, inferred: Mapping[str, object]) -> None:
+        """Record what the reference's shape inference has said of a test's cases: of how many it was asked, why it
+        `refused` others, and where it disagrees with what was computed.
+        """
+        self.write({"type": "inferred", "test": test, **inferred})
+
     def left_out(self, test: str, key: str, reason: str) -> None:
         """Record that a laid-out case has started in vain, and why: there is no such case."""
         self.write({"type": "left_out", "test": test, "key": key, "reason": reason})

@@ -29,6 +29,9 @@ BLAME_FIELDS = {"index", "reference", "target", "exact", "reference_ulp", "targe
 CELL_LEVELS, CELL_COUNTS = 4, 6
 LAID_OUT_FIELDS = {"cases", "refused", "pairs", "covered"}
 
+#: Where eager PyTorch and its shape inference disagree: the op and what of it, the case, the value, what each says.
+DISAGREEMENT_TEXTS = ("op", "aspect", "key", "value", "eager", "meta", "program")
+
 
 def fault_of(record: object) -> str | None:
     """Return why `record`, decoded from JSON, is not a record, or None where it is one."""
@@ -221,6 +224,19 @@ def _is_laid_out(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() == LAID_OUT_FIELDS and all(map(_is_whole, value.values()))
 
 
+def _is_counted(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_whole, value.values()))
+
+
+def _is_disagreements(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(row, dict)
+        and all(_is_text(row.get(name)) for name in DISAGREEMENT_TEXTS)
+        and _is_texts(row.get("inputs"))
+        for row in value
+    )
+
+
 _TEXT = (_is_text, "a string")
 _TEXT_OR_NONE = (_is_text_or_none, "a string or null")
 _WHOLE = (_is_whole, "an integer")
@@ -267,6 +283,16 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "test": _TEXT,
         "laid_out": (_is_laid_out, f"an object of the integers {', '.join(sorted(LAID_OUT_FIELDS))}"),
         "groups": (_is_groups, "a list of objects with ops and cells: four levels, and six integers for each"),
+        "time": _TIME_OR_NONE,
+    },
+    "inferred": {
+        "test": _TEXT,
+        "asked": _WHOLE,
+        "refused": (_is_counted, "an object of integers"),
+        "disagreements": (
+            _is_disagreements,
+            f"a list of objects with inputs, and with the strings {', '.join(DISAGREEMENT_TEXTS)}",
+        ),
         "time": _TIME_OR_NONE,
     },
     "test": {

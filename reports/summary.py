@@ -10,6 +10,7 @@ from reports.argument_space import ArgumentSpace
 from reports.captures import Captures
 from reports.coverage import Coverage
 from reports.doubts import OpDoubts
+from reports.inference import Inference
 from reports.literals import literal_path
 from reports.matrix import Matrix
 from reports.shape import Record
@@ -235,6 +236,7 @@ class Summary:
     forgotten: tuple[str, ...] = ()
     repros: Mapping[str, Repro] = field(default_factory=dict)
     captures: Captures = field(default_factory=Captures)
+    inference: Inference = field(default_factory=Inference)
 
     @property
     def cases(self) -> int:
@@ -307,6 +309,7 @@ class Summary:
             "remembered": {"aligned": self.confirmed, "problems": list(self.forgotten)},
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
             "doubts": [row.to_json() for row in self.doubts],
+            **({"inference": self.inference.to_json()} if self.inference.told else {}),
             "loose": list(self.loose),
             "laid_out": asdict(self.space.laid_out),
             "matrix": self.matrix.to_json(),

@@ -14,6 +14,7 @@ from reports.argument_space import ArgumentSpaceTally
 from reports.captures import Captures
 from reports.coverage import CoverageTally
 from reports.doubts import DoubtTally
+from reports.inference import InferenceTally
 from reports.kinds import severity
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
@@ -130,6 +131,7 @@ class _Tally:
         self._space = ArgumentSpaceTally()
         self._doubts = DoubtTally()
         self._tolerances = ToleranceTally()
+        self._inference = InferenceTally()
 
     def take(self, path: Path, record: Record) -> None:
         """Count one record."""
@@ -152,6 +154,9 @@ class _Tally:
         elif kind == "reached":
             if first:
                 self._space.take(record)
+        elif kind == "inferred":
+            if first:
+                self._inference.take(record)
         elif kind == "test":
             self._test(path, record)
         elif kind == "fault":
@@ -355,6 +360,7 @@ class _Tally:
             doubts=self._doubts.doubts(),
             tolerances=self._tolerances.needed(),
             loose=self._tolerances.warnings(),
+            inference=self._inference.inference(),
             random=self._random,
             confirmed=self._confirmed,
             forgotten=self._forgotten.all(),

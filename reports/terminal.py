@@ -14,6 +14,7 @@ from rich.text import Text
 from reports.argument_space_text import pairs_words
 from reports.evidence import blame_line, program_parts, worst_table
 from reports.grid import matrix_table
+from reports.inference import HEADING
 from reports.kinds import severity
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
@@ -26,6 +27,7 @@ MOST_NAMES = 10
 MOST_REASONS = 5
 MOST_MESSAGE_LINES = 12
 MOST_OPS = 36
+MOST_DISAGREEMENTS = 5
 SLOWEST = 5
 INDENT = 2
 
@@ -82,6 +84,7 @@ class _Page:
         self._names("Remembered cases", summary.forgotten)
         self._names("Failed without a divergence", summary.failures)
         self._names("Loose tolerances", summary.loose)
+        self._inference()
         self._divergences()
         self._matrix()
         self._slowest()
@@ -191,6 +194,19 @@ class _Page:
                 self._say(Text(line, overflow="fold"), INDENT)
         if len(names) > MOST_NAMES:
             self._say(Text(f"and {len(names) - MOST_NAMES:,} more, see summary.json"), INDENT)
+
+    def _inference(self) -> None:
+        """Where the reference disagrees with itself, which is no word on the target."""
+        found = self._summary.inference.disagreements
+        if not found:
+            return
+        self._heading(HEADING)
+        for row in found[:MOST_DISAGREEMENTS]:
+            self._say(self._text(row.title), INDENT)
+            for line in row.lines:
+                self._say(self._text(line), 2 * INDENT)
+        if len(found) > MOST_DISAGREEMENTS:
+            self._say(Text(f"and {len(found) - MOST_DISAGREEMENTS:,} more, see the report"), INDENT)
 
     def _divergences(self) -> None:
         groups: dict[str, list[Divergence]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from dual_object.replay.observation import Observation, Seen, State
 
@@ -29,16 +29,17 @@ def standing(expected: Seen, actual: Seen, layout: bool, *, grad: bool = True) -
 
 def layout_words(expected: Seen, actual: Seen) -> str:
     """The words of two tensors that lie otherwise in memory."""
-    return f"has strides {_strides(actual)}, but should have {_strides(expected)}"
+    has, should = strides_of(actual.shape, actual.strides), strides_of(expected.shape, expected.strides)
+    return f"has strides {has}, but should have {should}"
 
 
-def _strides(tensor: Seen) -> tuple[int, ...]:
-    """The strides, written out where the tensor is contiguous."""
-    if tensor.strides is not None:
-        return tensor.strides
+def strides_of(shape: Sequence[int], strides: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The strides, written out where a tensor is contiguous; 0 where a size is 1."""
+    if strides is not None:
+        return strides
     steps: list[int] = []
     step = 1
-    for size in reversed(tensor.shape):
+    for size in reversed(shape):
         steps.append(0 if size == 1 else step)
         step *= size
     return tuple(reversed(steps))

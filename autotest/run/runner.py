@@ -26,6 +26,7 @@ from autotest.judge.judgement import Judgement
 from autotest.judge.survey import Survey
 from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
+from autotest.oracle.inference import ShapeInference
 from autotest.oracle.undecidable import reason_of
 from autotest.run.deaths import Deaths
 from autotest.run.line import Line
@@ -91,6 +92,7 @@ class TestRun:
         self._rejections: list[Rejection] = []
         self._refused: RejectionError | None = None
         self._reached = Reached()
+        self._inference = ShapeInference(session.reference)
         self._deaths = Deaths(self.ledger)
         #: The target lacks what the test's ordinary case calls, which is counted: its corners would say no more.
         self._missing = False
@@ -111,6 +113,7 @@ class TestRun:
         finally:
             if self.session.writer is not None:
                 self.session.writer.reached(self.nodeid, self._reached.record(self.drawer.design))
+                self.session.writer.inferred(self.nodeid, self._inference.record())
         if not (self.n or self.verdicts.ended) and self.session.options.case is None:
             self._refused = self._nothing_ran()
         self._conclude()
@@ -379,6 +382,10 @@ class TestRun:
         drawn, line.drawn = line.drawn, []
         chunk = self._able(line.judge, drawn)
         line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
+        if self.session.writer is not None:
+            for judgement in drawn:  # while the target replays them
+                case = judgement.case
+                self._inference.take(case.key, case.program, case.reference)
 
     def _judge_refused(self, line: Line) -> None:
         """Show the target the laid-out draws that the reference has refused since the last time, all at once."""

@@ -7,11 +7,11 @@ A new target is one module `dual_object/adapters/<name>.py` with a class `Adapte
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Array, Placement, Sbp, Tree
@@ -208,6 +208,18 @@ class GraphError(Exception):
         self.poisoned = poisoned
 
 
+class NotInferred(Exception):  # noqa: N818 - an outcome that is counted, not a fault
+    """Shape inference does not go through a Program; the message is why, in one line."""
+
+
+class Inferred(NamedTuple):
+    """What shape inference says of a tensor; `strides` as an adapter's `place` gives them."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+
+
 class Reference(Adapter, Protocol):
     """What the reference can do beyond a target: its randomness is seen and set, and it computes otherwise if asked."""
 
@@ -241,6 +253,11 @@ class Reference(Adapter, Protocol):
 
     def seen_by_mode(self) -> AbstractContextManager[None]:
         """While it lasts, autograd takes those of its formulas that read no values and write nothing in place."""
+
+    def infer(self, program: Program) -> Mapping[int, Inferred]:
+        """What the framework's own shape inference, which computes no values, says of every tensor of a Program, by
+        number. The random numbers, warnings and modes of this process stay as they are. Raises NotInferred.
+        """
 
 
 def surface(adapter: Adapter, paths: Sequence[str]) -> Surface:

@@ -34,6 +34,26 @@ REACHED = {
     "groups": [{"ops": ["relu"], "cells": {"float32 2 contiguous nan": [1, 0, 0, 0, 0, 0]}}],
 }
 
+INFERRED = {"type": "inferred", "test": "t", "asked": 1, "refused": {"why": 1}, "disagreements": []}
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({}, None),
+        ({"asked": "1"}, "asked='1', but should be an integer"),
+        ({"refused": {"why": "1"}}, "refused={'why': '1'}, but should be an object of integers"),
+        (
+            {"disagreements": [{"op": "relu"}]},
+            "disagreements=[{'op': 'relu'}], but should be a list of objects with inputs, and with the strings "
+            "op, aspect, key, value, eager, meta, program",
+        ),
+    ],
+)
+def test_shape_inference(fields, fault):
+    """Counts are integers, and a disagreement has all that a report tells of it."""
+    assert fault_of({**INFERRED, **fields}) == fault
+
 
 @pytest.mark.parametrize(
     ("fields", "fault"),
@@ -134,12 +154,12 @@ def test_damaged_shrunk(change):
         ({"divergences": [3]}, "divergences[0]=3, but should be an object"),
         (
             {"type": "begin"},
-            "type='begin', but should be one of run, target, surface, start, end, left_out, reached, test, "
+            "type='begin', but should be one of run, target, surface, start, end, left_out, reached, inferred, test, "
             "stop, tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"type": []},
-            "type=[], but should be one of run, target, surface, start, end, left_out, reached, test, "
+            "type=[], but should be one of run, target, surface, start, end, left_out, reached, inferred, test, "
             "stop, tolerance, shrunk, blame, remembered, fault",
         ),
         (

@@ -31,8 +31,9 @@ HIGH = 500
 
 def serve(path: str) -> None:
     """Fork for each launcher that connects, and tell it how its fork ended, until our own parent is gone."""
-    import torch  # noqa: F401 - imported once, for all
+    import torch  # imported once, for all
 
+    torch.relu(torch.empty(1, device="meta"))  # imports what shape inference needs, too
     gc.freeze()  # a collection in a fork would copy all of PyTorch's memory
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)

@@ -9,17 +9,18 @@ from __future__ import annotations
 import contextlib
 import platform
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
 import torch
 
+from dual_object.adapters.torch.inference import inferred
 from dual_object.adapters.torch.unwritten import reads_unwritten
 from dual_object.errors import MissingOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
-from dual_object.replay.adapter import GraphRefusal, GraphRequest, TargetInfo
+from dual_object.replay.adapter import GraphRefusal, GraphRequest, Inferred, TargetInfo
 from dual_object.replay.observation import Observation, class_names, first_words
 from dual_object.replay.reading import module_buffers, see
 from dual_object.replay.replay import Replay
@@ -209,6 +210,11 @@ class Adapter:
 
         with Idle():  # type: ignore[no-untyped-call]  # for the same reason
             yield
+
+    def infer(self, program: Program) -> Mapping[int, Inferred]:
+        """On the device meta."""
+        with self.random_apart():  # a module that is made draws its parameters
+            return inferred(self, program)
 
     def overwrite(self, tensor: torch.Tensor, change: Callable[[Array], Array]) -> None:
         """Change a tensor's values in place, behind autograd's back; one whose elements share memory keeps its own."""

@@ -5,7 +5,7 @@ collects ops lazily, or through PyTorch's own decompositions.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -50,8 +50,8 @@ class Meta(_Moved):
     shows = frozenset({"layout"})
 
     def _run(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Any:
-        with _state_moved(module, _on_meta), torch.device("meta"):
-            results = module(*map(_on_meta, inputs))
+        with inferring([module]):
+            results = module(*map(on_meta, inputs))
         return _real(results)
 
 
@@ -122,7 +122,18 @@ def _state_moved(
             table[name] = tensor
 
 
-def _on_meta(tensor: torch.Tensor) -> torch.Tensor:
+@contextlib.contextmanager
+def inferring(modules: Iterable[torch.nn.Module]) -> Iterator[None]:
+    """While it lasts, modules have their parameters and buffers on the device meta, and new tensors are made there."""
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(_state_moved(module, on_meta))
+        stack.enter_context(torch.device("meta"))
+        yield
+
+
+def on_meta(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor that lies as this one does, without memory."""
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
@@ -136,4 +147,4 @@ def _real(results: Any) -> Any:
     return tree_map_only(torch.Tensor, lay, results)
 
 
-__all__ = ["Fake", "Lazy", "Meta", "Refs"]
+__all__ = ["Fake", "Lazy", "Meta", "Refs", "inferring", "on_meta"]
