@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 from autotest.errors import HazardError, UsageError
 from autotest.options import TestOptions
 from autotest.run.session import session_for
+from autotest.workers.protocol import Death
+from autotest.workers.supervisor import Supervisor
 from dual_object.replay.executors import asked_executor
 
 if TYPE_CHECKING:
     import pytest
 
-    from dual_object.adapters.torch.executors.executor import Executor
-    from dual_object.adapters.torch.hazards import Verdict
+    from dual_object.adapters.torch.hazards import Outcome, Verdict
 
 Making = Callable[[], Sequence[Any]]
+#: What makes a test fail, in words.
+_RED: Mapping[str, str] = MappingProxyType(
+    {
+        "wrong": "is silently wrong",
+        "error": "fails",
+        "crash": "ends its process",
+        "timeout": "hangs",
+        "out_of_memory": "takes too much memory",
+    }
+)
 
 
 def hazard(
@@ -34,7 +46,8 @@ def hazard(
     Results, what the arguments hold afterwards, gradients, strides, shared memory and `state` are compared with what
     the function itself comes to. `random`, `numpy.random` and PyTorch's generator begin alike in both. The test fails
     where the executor is silently wrong, or fails in another way than by saying that it cannot; it is skipped where
-    the target is no `torch:EXECUTOR`.
+    the target is no `torch:EXECUTOR`. All of it runs in a process of its own, which imports the test's file and finds
+    the test by its name; an abort there, or a hang until the case's deadline, is a verdict like any other.
 
     Args:
         first, other: make the arguments of a call, anew each time: a tuple of PyTorch's own tensors.
@@ -56,15 +69,18 @@ def hazard(
             __tracebackhide__ = True
             import pytest
 
-            target = session_for("@hazard").options.target
+            session = session_for("@hazard")
+            target = session.options.target
             asked = asked_executor(target)
             if asked is None:
                 pytest.skip(f"{target} takes no function as it is: it is for --target torch:EXECUTOR")
-            verdict = verdict_of(run, target)
+            if session.options.isolate == "never":
+                verdict = _verdict_here(run, session.inline.adapter)
+            else:
+                verdict = verdict_of(session.hazards, request.path, request.node.originalname)
             request.node.user_properties.append(("hazard", verdict.outcome))
-            if verdict.outcome in ("wrong", "error"):
-                words = {"wrong": "is silently wrong", "error": "fails"}[verdict.outcome]
-                message = f"{target} {words}: {verdict.detail}"
+            if verdict.outcome in _RED:
+                message = f"{target} {_RED[verdict.outcome]}: {verdict.detail}"
                 reason = (known or {}).get(asked.name)
                 if reason is not None:
                     pytest.xfail(f"{message}; {reason}")
@@ -80,21 +96,24 @@ def hazard(
     return decorate
 
 
-def verdict_of(test: Any, target: str) -> Verdict:
-    """What the executor that `target` names makes of a test that `@hazard` has made."""
+def verdict_of(target: Supervisor, file: Path, test: str) -> Verdict:
+    """What the executor of a target makes of a test of a file that `@hazard` has made. The target's process imports the
+    file: whatever becomes of that process is a verdict. Raises UsageError, HazardError.
+    """
+    from dual_object.adapters.torch.hazards import Verdict
+
+    answer = target.hazard(str(file), test)
+    if isinstance(answer, Death):
+        return Verdict(answer.cause, answer.sentence())
+    outcome, detail = answer
+    return Verdict(cast("Outcome", outcome), detail)
+
+
+def _verdict_here(test: Any, adapter: Any) -> Verdict:
+    """The same in this process, for a debugger."""
     from dual_object.adapters.torch.hazards import Hazard, judge
 
-    return judge(Hazard(*test.posed), _executor(target))
-
-
-@lru_cache
-def _executor(target: str) -> Executor:
-    """The executor of a target, made once in this process."""
-    from dual_object.adapters.torch.executors import make_executor
-
-    asked = asked_executor(target)
-    assert asked is not None
-    return make_executor(asked)
+    return judge(Hazard(*test.posed), adapter.executor)
 
 
 __all__ = ["hazard", "verdict_of"]

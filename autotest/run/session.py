@@ -54,6 +54,8 @@ class Session:
     ) -> None:
         self.options = options
         self.supervisor = Supervisor(options.target, options.case_timeout, memory=options.memory_limit)
+        #: For functions of tests as they are (`@hazard`): what they leave behind must not be where Programs run.
+        self.hazards = Supervisor(options.target, options.case_timeout, memory=options.memory_limit)
         self.nodeid: str | None = None
         self.test_file: Path | None = None
         #: Why the test that runs may diverge, where it is marked as one that does.
@@ -204,6 +206,7 @@ class Session:
                 self._record_surface(writer)
         finally:
             self.supervisor.close()
+            self.hazards.close()
             if writer is not None:
                 writer.close()
 

@@ -142,6 +142,8 @@ class Server:
         """
         if message["do"] == "surface":
             self.surface(message["paths"])
+        elif message["do"] == "hazard":
+            self.hazard(message["file"], message["name"])
         else:
             self.run(message, arrays)
         touched = sorted(self.adapter.touched - self.reported)
@@ -155,6 +157,21 @@ class Server:
 
         registered = surface(self.adapter, paths)
         self.channel.send({"registry": registered.registry, "names": registered.names}, [])
+
+    def hazard(self, file: str, name: str) -> None:
+        """Judge the function that a test poses; what it raises of itself, without an executor, is told, too."""
+        from autotest.workers.posed import NotFoundError, posed
+        from dual_object.adapters.torch.hazards import Hazard, judge
+
+        self._noting(0)
+        try:
+            verdict = judge(Hazard(*posed(file, name)), self.adapter.executor)
+        except NotFoundError as error:
+            self.channel.send({"unfound": str(error)}, [])
+        except Exception as error:
+            self.channel.send({"raised": f"{type(error).__name__}: {error}"}, [])
+        else:
+            self.channel.send({"verdict": [verdict.outcome, verdict.detail]}, [])
 
     def run(self, message: dict[str, Any], arrays: list[Array]) -> None:
         """Run the Programs of a request."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.errors import EnvironmentFault, HarnessFault, HazardError, UsageError
 from autotest.workers.memory import memory_limit
 from autotest.workers.pending import Pending
 from autotest.workers.protocol import Death, GraphFailure
@@ -139,6 +139,24 @@ class Supervisor:
             self.close()
         assert result is not None
         return result
+
+    def hazard(self, file: str, name: str) -> tuple[str, str] | Death:
+        """What an executor makes of the function that a test of a file poses: an outcome and why. Raises UsageError
+        where the worker does not find the test, HazardError where the function itself raises.
+        """
+        verdict: tuple[str, str] | None = None
+        try:
+            for frame, _ in self._request({"do": "hazard", "file": file, "name": name}, []):
+                if "unfound" in frame:
+                    raise UsageError(frame["unfound"])
+                if "raised" in frame:
+                    raise HazardError(f"the function itself fails, without {self.target}: {frame['raised']}")
+                outcome, detail = frame["verdict"]
+                verdict = outcome, detail
+        except Gone as gone:
+            return self._bury(gone)
+        assert verdict is not None
+        return verdict
 
     def surface(self, paths: Sequence[str]) -> Surface | None:
         """What the target has, and what has run of it in all workers; None where neither is known.

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 #: - `refused`, `guarded`: it says itself that it cannot, at first or when the other tensors come.
 #: - `error`: it fails otherwise.
 #: - `wrong`: it computes something else, and says nothing.
-Outcome = Literal["right", "recompiled", "broken", "refused", "guarded", "error", "wrong"]
+#: - `crash`, `timeout`, `out_of_memory`: it ends its process, or has to be ended with it.
+Outcome = Literal[
+    "right", "recompiled", "broken", "refused", "guarded", "error", "wrong", "crash", "timeout", "out_of_memory"
+]
 #: The exceptions by which an executor says, of tensors that it gets, that they are none that it has captured for.
 GUARDS = ("AssertionError", "ConstraintViolationError")
 

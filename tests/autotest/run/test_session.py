@@ -50,7 +50,7 @@ def test_records_tell_the_whole_story(recorded: Session, tmp_path: Path) -> None
     recorded.record_test("dir/test_a.py::test_b", 0.5, "passed", 7)
     records: list[Any] = [line for _, line in read_run(tmp_path / "run").lines()]
     assert [record["type"] for record in records] == [
-        *("run", "start", "start", "target", "end", "end", "reached", "test")
+        *("run", "start", "start", "target", "end", "end", "reached", "inferred", "test")
     ]
     assert records[0]["seed"] == 5
     assert [r["key"] for r in records if r["type"] == "start"] == ["test_a.py::test_b#0", "test_a.py::test_b#1"]

@@ -1,0 +1,49 @@
+"""What a test poses, found by its file and name as another process does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autotest.workers.posed import NotFoundError, posed
+
+FILE = """
+from autotest import hazard
+
+def body(x):
+    return x
+
+def made():
+    return hazard(list, other=tuple)(body)
+
+test_made = made()
+"""
+
+
+def test_found_by_its_name(tmp_path: Path) -> None:
+    """Whatever made it: the name at the top of the file counts."""
+    (tmp_path / "test_found.py").write_text(FILE)
+    body, first, other, state, changed = posed(str(tmp_path / "test_found.py"), "test_made")
+    assert (body("x"), first, other, state, changed) == ("x", list, tuple, {}, {})
+
+
+def test_not_found(tmp_path: Path) -> None:
+    """A name that is none, or another thing's, and a file that cannot be imported, are told with the way out."""
+    file = tmp_path / "test_lacking.py"
+    file.write_text(FILE)
+    for name in ("test_other", "body"):
+        with pytest.raises(NotFoundError) as lacking:
+            posed(str(file), name)
+        assert str(lacking.value) == (
+            f"test_lacking.py has no @hazard that is called {name}, so that another process does not find it: "
+            "define it at the top of the file, not inside of a function or a class"
+        )
+    broken = tmp_path / "test_broken.py"
+    broken.write_text("from . import sibling\n")
+    with pytest.raises(NotFoundError) as failed:
+        posed(str(broken), "test_a")
+    assert str(failed.value) == (
+        f"{broken} cannot be imported in the process of the hazards: "
+        "ImportError: attempted relative import with no known parent package"
+    )
