@@ -16,16 +16,12 @@ import numpy as np
 import torch
 
 from dual_object.adapters.torch.inference import inferred
-from dual_object.adapters.torch.unwritten import reads_unwritten
+from dual_object.adapters.torch.joint import joint_graph, like
 from dual_object.errors import MissingOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, Inferred, TargetInfo
-from dual_object.replay.observation import Observation, class_names, first_words
-from dual_object.replay.reading import module_buffers, see
-from dual_object.replay.replay import Replay
-from dual_object.replay.second_call import place_again
-from dual_object.replay.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
+from dual_object.replay.observation import Observation
 
 _DTYPES = (
     "float16",
@@ -41,14 +37,6 @@ _DTYPES = (
     "complex64",
     "complex128",
 )
-#: What `make_fx` says where it reaches a limit of its own, which is no difference, and what that is.
-_LIMITS = {
-    "trying to get value out of a tracing tensor": "PyTorch's tracer cannot follow a value that an op reads",  # one_hot
-    "a view of a leaf Variable that requires grad is being used in an in-place operation": (
-        "PyTorch's tracer cannot follow an op that writes a parameter"  # nn.Embedding with max_norm
-    ),
-}
-_UNWRITTEN = "PyTorch's traced graph lacks what PyTorch's own code wrote by hand, and reads unwritten memory"
 _PLAIN_OBJECTS = (torch.dtype, torch.memory_format, torch.layout)
 
 
@@ -171,7 +159,7 @@ class Adapter:
         self, outputs: Sequence[torch.Tensor], cotangents: Sequence[Array], *, create_graph: bool = False
     ) -> None:
         """`torch.autograd.backward` from all outputs at once."""
-        starts = [self._like(d, out) for d, out in zip(cotangents, outputs, strict=True)]
+        starts = [like(d, out) for d, out in zip(cotangents, outputs, strict=True)]
         if not create_graph:
             torch.autograd.backward(outputs, starts)
             return
@@ -179,9 +167,6 @@ class Adapter:
             # Leaf and gradient hold each other until the gradient is taken away, which the second backward does.
             warnings.filterwarnings("ignore", r"Using backward\(\) with create_graph=True")
             torch.autograd.backward(outputs, starts, create_graph=True)
-
-    def _like(self, cotangent: Array, output: torch.Tensor) -> torch.Tensor:
-        return torch.from_numpy(cotangent).to(device=output.device, dtype=output.dtype)
 
     def use_one_thread(self) -> None:
         """`torch.set_num_threads(1)`."""
@@ -276,110 +261,12 @@ class Adapter:
             torch.cuda.synchronize()
 
     def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
-        """Trace each Program, its backward included, into one ATen graph and run that graph.
-
-        The trace is `torch.fx.experimental.proxy_tensor.make_fx`: it sees what a compiler would be given.
-        """
+        """Trace each Program, its backward included, into one ATen graph, as a compiler would have it, and run that."""
         self.phase = "graph"
         try:
             wanted = request.gradients or [()] * len(request.programs)
             again = request.again or [None] * len(request.programs)
             members = zip(request.programs, wanted, again, strict=True)
-            return [self._graph_one(program, keys, values) for program, keys, values in members]
+            return [joint_graph(self, program, keys, values) for program, keys, values in members]
         finally:
             self.phase = "eager"
-
-    def _graph_one(
-        self, program: Program, keys: Sequence[str], again: Sequence[Array] | None
-    ) -> Observation | GraphRefusal:
-        replay = Replay(self, program)
-        reason = obstacle(program)
-        if reason is not None:
-            return GraphRefusal(True, None, (), reason)
-        try:
-            return _trace(self, replay, keys, again)
-        except TraceRefused as refused:
-            return _limit(refused.failure.message) or refused.as_refusal()
-        except _UnwrittenError:
-            return GraphRefusal(True, None, (), _UNWRITTEN)
-        except SyntaxError:  # `aten.random_.from(x, 0, 7)` is no Python
-            return GraphRefusal(True, None, (), "PyTorch's tracer writes no Python for an overload named as a keyword")
-        except Exception as error:
-            return _limit(str(error)) or GraphRefusal(False, None, class_names(error), first_words(error))
-
-
-def _limit(message: str) -> GraphRefusal | None:
-    """The refusal for what the tracer says at a limit of its own; None for anything else."""
-    return next((GraphRefusal(True, None, (), words) for said, words in _LIMITS.items() if said in message), None)
-
-
-class _UnwrittenError(Exception):
-    """A traced graph reads memory that nothing wrote."""
-
-
-def _trace(adapter: Adapter, replay: Replay, keys: Sequence[str], again: Sequence[Array] | None) -> Observation:
-    from torch.fx.experimental.proxy_tensor import make_fx
-
-    program, values = replay.program, replay.values
-    first = [x.data for x in program.inputs]
-    for x in program.inputs:
-        replay.place(x)
-    for index in setup_calls(program):
-        replay.step(index, program.calls[index])
-        if replay.seen.ended:
-            raise TraceRefused(replay.seen.failures[-1])
-    returned: list[int] = []
-
-    def inputs(arrays: Sequence[Array]) -> list[torch.Tensor]:
-        # At each call they lie as at the first: what is contiguous there has no `contiguous()` in the graph.
-        placed = place_again(adapter, program, arrays)
-        return [placed.values.by_id[x.id] for x in program.inputs]
-
-    def body(*tensors: torch.Tensor) -> list[torch.Tensor]:
-        for x, tensor in zip(program.inputs, tensors, strict=True):
-            values.place(x.id, tensor.detach().requires_grad_() if x.requires_grad else tensor)
-        for index in traced_calls(program):
-            replay.step(index, program.calls[index])
-            if replay.seen.ended:
-                raise TraceRefused(replay.seen.failures[-1])
-        returned[:] = returned_tensors(replay)
-        results = [values.by_id[id_] for id_ in returned]
-        return results + _traced_gradients(adapter, replay, keys) if keys else results
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the tracer warns of its own internals
-        traced: torch.fx.GraphModule = make_fx(body)(*inputs(first))
-    if reads_unwritten(traced.graph):
-        raise _UnwrittenError
-    state = {f"{call.out.id}.{name}": array for call in program.modules() for name, array in call.state.items()}
-    buffers = module_buffers(adapter, program, values)
-    for key, buffer in buffers.items():  # tracing ran the modules once
-        buffer.copy_(torch.from_numpy(state[key]))
-
-    def called(tensors: Sequence[torch.Tensor], observation: Observation) -> Observation:
-        readings = iter(see(adapter, [*traced(*tensors), *buffers.values()]))
-        observation.outputs = {id_: next(readings) for id_ in returned}
-        observation.gradients = {key: next(readings) for key in keys}
-        observation.buffers = {key: next(readings) for key in buffers}
-        return observation
-
-    observation = called(inputs(first), replay.seen)
-    if again is not None:
-        for tensor in (*observation.outputs.values(), *observation.gradients.values(), *observation.buffers.values()):
-            assert tensor is not None, "asked of autograd, a gradient is there"
-            tensor.data = tensor.data.copy()  # the second call may write to what the first one gave
-        observation.again = called(inputs(again), Observation())
-    return observation
-
-
-def _traced_gradients(adapter: Adapter, replay: Replay, keys: Sequence[str]) -> list[torch.Tensor]:
-    """The gradients of the leaves at `keys`, computed while a graph is traced; zeros for a leaf that plays no part."""
-    by_id, cotangents = replay.values.by_id, replay.program.cotangents
-    starts = [id_ for id_ in cotangents if by_id[id_].requires_grad]
-    gradients = torch.autograd.grad(
-        [by_id[id_] for id_ in starts],
-        [leaf(replay, key) for key in keys],
-        [adapter._like(cotangents[id_], by_id[id_]) for id_ in starts],
-        materialize_grads=True,
-    )
-    return list(gradients)

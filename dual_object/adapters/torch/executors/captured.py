@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.executors import private
+from dual_object.adapters.torch.executors.aten import aten_graph
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole, is_bug
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS
@@ -64,7 +65,7 @@ class MakeFx(_Ahead):
     limits = MappingProxyType({**_NO_SWITCHES, **dict.fromkeys(("detach", "detach_"), _BELOW)})
 
     def _capture(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Any:
-        return private.make_fx(module, inputs)
+        return aten_graph(module, inputs)
 
 
 class Trace(_Ahead):
