@@ -33,7 +33,7 @@ def hazards() -> Mapping[str, str]:
 def column(executor: str, tests: Mapping[str, str]) -> dict[str, str]:
     """What one executor makes of each hazard."""
     with closing(Supervisor(f"torch:{executor}", SECONDS)) as target:
-        return {about: verdict_of(target, HAZARDS, test).outcome for about, test in tests.items()}
+        return {about: verdict_of(target, HAZARDS, test, target.target).outcome for about, test in tests.items()}
 
 
 def table(columns: Mapping[str, Mapping[str, str]], names: Iterable[str]) -> Iterator[str]:

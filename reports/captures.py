@@ -18,10 +18,19 @@ OUTCOMES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Captures:
-    """Cases by outcome, and the reasons of those that did not come whole into one graph."""
+    """Cases by outcome, and the reasons of those that did not come whole into one graph.
+
+    `executor` is whose graphs they are, by its name as a target, where the target lists several; else empty.
+    """
 
     outcomes: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
+    executor: str = ""
+
+    @property
+    def lead(self) -> str:
+        """What stands before words about them: `aot_eager: `, or nothing."""
+        return f"{self.executor.removeprefix('torch:')}: " if self.executor else ""
 
     @property
     def total(self) -> int:
@@ -35,14 +44,15 @@ class Captures:
 
     @property
     def words(self) -> str:
-        """All outcomes: `52 of 54 cases whole, 2 with graph breaks`."""
+        """All outcomes: `52 of 54 cases whole, 2 with graph breaks`, of one executor of several after its name."""
         rest = {outcome: self.outcomes.get(outcome, 0) for outcome in OUTCOMES if outcome != "captured"}
         others = [f"{count:,} {OUTCOMES[outcome]}" for outcome, count in rest.items() if count]
-        return ", ".join([f"{self.outcomes.get('captured', 0):,} of {counted(self.total, 'case')} whole", *others])
+        whole = f"{self.outcomes.get('captured', 0):,} of {counted(self.total, 'case')} whole"
+        return self.lead + ", ".join([whole, *others])
 
     def besides(self, told: Collection[str]) -> dict[str, int]:
         """The reasons that are not `told` elsewhere: those refused stand among what was not verified."""
-        return {reason: count for reason, count in self.reasons.items() if reason not in told}
+        return {self.lead + reason: count for reason, count in self.reasons.items() if reason not in told}
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as plain data, each outcome with its count."""

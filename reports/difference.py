@@ -83,9 +83,11 @@ class RunDifference:
 def compare_runs(before: Saved, after: Saved) -> RunDifference:
     """Return what the second run has otherwise than the first.
 
-    Runs of two targets are compared by what follows the target in their fingerprints.
+    Runs of two targets are compared by what follows the target in their fingerprints; where one of them lists several
+    executors, by whole fingerprints.
     """
-    old, new = _by_key(before), _by_key(after)
+    one_each = all(_of_its_target(run) for run in (before, after))
+    old, new = (_by_key(run, f"{run.target}/" if one_each else "") for run in (before, after))
     gone = [_gone(finding, after) for key, finding in old.items() if key not in new]
     pairs = [_changed(old[key], finding, before, after) for key, finding in new.items() if key in old]
     changed = tuple(change for change in pairs if change.words)
@@ -101,8 +103,13 @@ def compare_runs(before: Saved, after: Saved) -> RunDifference:
     )
 
 
-def _by_key(run: Saved) -> dict[str, Finding]:
-    return {finding.fingerprint.removeprefix(f"{run.target}/"): finding for finding in findings(run.rows)}
+def _by_key(run: Saved, target: str) -> dict[str, Finding]:
+    return {finding.fingerprint.removeprefix(target): finding for finding in findings(run.rows)}
+
+
+def _of_its_target(run: Saved) -> bool:
+    """Whether all that a run shows is of its target, and not of an executor that its target lists."""
+    return all(row.fingerprint.startswith(f"{run.target}/") for row in run.rows)
 
 
 def _facts(before: Saved, after: Saved) -> Iterator[Fact]:

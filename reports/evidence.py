@@ -83,9 +83,17 @@ def _index(value: object) -> str:
     return str(value)
 
 
-def blame_line(blame: Mapping[str, Any]) -> str:
-    """Return which side is wrong, and why, in one line."""
-    return f"blame: {blame['verdict']}, {blame['reason']}"
+def blame_lines(blame: Mapping[str, Any] | None, stages: Mapping[str, str] | None) -> list[str]:
+    """Return which side is wrong, and why, in one line, and how each stage did in another; what is not known is left
+    out.
+    """
+    lines = [f"blame: {blame['verdict']}, {blame['reason']}"] if blame else []
+    return [*lines, f"stages: {stages_words(stages)}"] if stages else lines
+
+
+def stages_words(stages: Mapping[str, str]) -> str:
+    """Return how each executor did, by the names that they have beside each other: `eager right, inductor wrong`."""
+    return ", ".join(f"{name.removeprefix('torch:')} {outcome}" for name, outcome in stages.items())
 
 
 def program_parts(evidence: Mapping[str, Any], encoding: str = "utf-8") -> list[RenderableType]:

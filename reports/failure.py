@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from reports.evidence import blame_line, program_parts, worst_table
+from reports.evidence import blame_lines, program_parts, worst_table
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted
@@ -60,8 +61,9 @@ def _print_block(console: Console, group: Sequence[Mapping[str, object]], repro:
     if first["reason"] and first["level"] in RED_LEVELS:  # of one that a mark excuses, the mark says it
         console.print(Padding(Text(literal(str(first["reason"])), overflow="fold"), (0, 0, 0, 2)))
     evidence = first["evidence"]
-    if isinstance(evidence, Mapping) and evidence.get("blame"):
-        console.print(Padding(Text(literal(blame_line(evidence["blame"])), overflow="fold"), (0, 0, 0, 2)))
+    stages: Any = first.get("stages")
+    for line in blame_lines(evidence.get("blame") if isinstance(evidence, Mapping) else None, stages):
+        console.print(Padding(Text(literal(line), overflow="fold"), (0, 0, 0, 2)))
     if isinstance(evidence, Mapping):
         for part in program_parts(evidence):
             console.print(Padding(part, (0, 0, 0, 2)))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from reports.evidence import blame_lines
 from reports.findings import Finding, brief, findings
 from reports.inference import HEADING
 from reports.literals import literal
@@ -109,8 +110,8 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
     if graph.asked:
         facts = f"{graph.verified:,} of {counted(graph.asked, 'case')}"
         yield f"| graph verified | {share(graph.verified, graph.asked)} | {facts} |"
-    if summary.captures.total:
-        yield f"| captured | {summary.captures.share} | {summary.captures.words} |"
+    for captures in summary.captures:
+        yield f"| captured | {captures.share} | {captures.words} |"
     refused = sum(finding.level == "refuses" for finding in red)
     yield _level("wrong", len(red) - refused, "new, the run is red")
     yield _level("refuses", refused, "new, the run is red: the target lacks them")
@@ -140,11 +141,12 @@ def _row(finding: Finding) -> str:
     if len(finding.tests) > MOST_TESTS:
         tests.append(f"and {len(finding.tests) - MOST_TESTS:,} more")
     first = finding.first
+    assert isinstance(first, Divergence), "it is of a summary's own rows"
     cells = (
         code(finding.fingerprint),
         f"{finding.cases:,}",
         "<br>".join(tests),
-        code(first.message),
+        "<br>".join([code(first.message), *map(code, blame_lines(None, first.stages))]),
         code(first.replay),
     )
     return f"| {' | '.join(cells)} |\n"

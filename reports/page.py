@@ -82,8 +82,10 @@ def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
     repro = summary.repros.get(row.id)
     return {
         **_identity(finding),
+        "target": row.target,
         "message": row.message,
         "reason": row.reason,
+        "stages": [[name.removeprefix("torch:"), outcome] for name, outcome in row.stages.items()],
         "cases": finding.cases,
         "tests": [
             {"test": divergence.test, "cases": list(divergence.cases[:MOST_CASES]), "count": divergence.count}
@@ -133,7 +135,11 @@ def render_page(
         changes_note=changes if isinstance(changes, str) else _compared(changes),
         facts=_facts(summary),
         graph=_graph(summary),
-        captures=[(f"{count:,}", reason) for reason, count in summary.captures.besides(summary.graph.skipped).items()],
+        captures=[
+            (f"{count:,}", reason)
+            for captures in summary.captures
+            for reason, count in captures.besides(summary.graph.skipped).items()
+        ],
         notices=_notices(summary),
         slowest=[(duration(slow.seconds), slow.test) for slow in summary.slowest],
         runs=runs,
@@ -170,8 +176,7 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
     if graph.asked:
         note = f"{graph.verified:,} of {graph.asked:,} cases, {graph.backward_verified:,} backward too"
         counts.append(("graph verified", share(graph.verified, graph.asked), note, ""))
-    if summary.captures.total:
-        counts.append(("captured", summary.captures.share, summary.captures.words, ""))
+    counts += [("captured", captures.share, captures.words, "") for captures in summary.captures]
     return counts
 
 

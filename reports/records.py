@@ -100,7 +100,7 @@ class RecordWriter:
         reason: str | None = None,
         ops: Sequence[str] = (),
         dtypes: Sequence[str] = (),
-        graph: Mapping[str, str] | None = None,
+        graph: Mapping[str, object] | None = None,
         seconds: float,
         divergences: Sequence[Mapping[str, object]] = (),
         undecidable: Sequence[tuple[str, str, str]] = (),

@@ -112,6 +112,13 @@ def _is_graph(value: Any) -> bool:
         and isinstance(value.get("forward"), str)
         and isinstance(value.get("backward"), str)
         and value.get("capture", "captured") in OUTCOMES
+        and _is_captures(value.get("captures", {}))
+    )
+
+
+def _is_captures(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        _is_texts(capture) and len(capture) == 2 and capture[0] in OUTCOMES for capture in value.values()
     )
 
 
@@ -271,7 +278,8 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "dtypes": _TEXTS,
         "graph": (
             _is_graph,
-            f"null or an object with the strings forward and backward, and capture: absent or {', '.join(OUTCOMES)}",
+            f"null or an object with the strings forward and backward, and capture: absent or {', '.join(OUTCOMES)}; "
+            "captures: absent or a list of one of these and a reason for each executor",
         ),
         "seconds": _NUMBER,
         "divergences": (_is_list, "a list"),
@@ -348,6 +356,7 @@ ROW_FIELDS: Mapping[str, tuple[Check, str]] = {
     "level": (_is_level, f"one of {', '.join(LEVELS)}"),
     "reason": _TEXT_OR_NONE,
     "evidence": (_is_object_or_none, "an object or null"),
+    "stages": (lambda value: value is None or _is_named_texts(value), "an object of strings, or absent"),
 }
 
 WORST_FIELDS = {"index", "reference", "eager", "graph", "absolute", "relative", "ulp"}

@@ -19,7 +19,10 @@ from reports.tolerances import Needed
 
 @dataclass(frozen=True)
 class Divergence:
-    """The cases of one test which diverge with one fingerprint: the first of them, and the keys of all."""
+    """The cases of one test which diverge with one fingerprint: the first of them, and the keys of all.
+
+    `stages` is how each executor did in the first, where the target lists several.
+    """
 
     id: str
     fingerprint: str
@@ -34,6 +37,7 @@ class Divergence:
     replay: str
     cases: tuple[str, ...]
     reason: str | None = None
+    stages: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -56,6 +60,7 @@ class Divergence:
             "replay": self.replay,
             "reason": self.reason,
             "count": self.count,
+            **({"stages": dict(self.stages)} if self.stages else {}),
         }
 
 
@@ -235,7 +240,8 @@ class Summary:
     confirmed: int = 0
     forgotten: tuple[str, ...] = ()
     repros: Mapping[str, Repro] = field(default_factory=dict)
-    captures: Captures = field(default_factory=Captures)
+    #: Of the target, or of each executor that it lists; none where it does not tell.
+    captures: tuple[Captures, ...] = ()
     inference: Inference = field(default_factory=Inference)
 
     @property
@@ -253,6 +259,11 @@ class Summary:
     def failures(self) -> tuple[str, ...]:
         """The failed tests without a red divergence, each with what it raised: `t.py::test_a: ValueError: no`."""
         return tuple(f"{test}: {self.errors[test]}" if test in self.errors else test for test in self.failed)
+
+    def _captures(self) -> dict[str, object]:
+        """Those of the target, or of each executor by its name."""
+        every: dict[str, object] = {captures.executor: captures.to_json() for captures in self.captures}
+        return self.captures[0].to_json() if [*every] == [""] else every
 
     def _blame(self, row: Divergence) -> object:
         evidence = self.evidence.get(row.fingerprint)
@@ -285,7 +296,7 @@ class Summary:
                 "backward_verified": self.graph.backward_verified,
                 "skipped": dict(self.graph.skipped),
             },
-            **({"captures": self.captures.to_json()} if self.captures.total else {}),
+            **({"captures": self._captures()} if self.captures else {}),
             "target": self.target,
             "devices": list(self.devices),
             "environment": dict(self.environment),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from reports.argument_space import ArgumentSpaceTally
 from reports.captures import Captures
@@ -67,6 +68,22 @@ class _Reasons:
         return dict(sorted(self._counts.items(), key=lambda item: (-item[1], item[0])))
 
 
+class _CaptureTally:
+    """How cases have come into the graphs of one executor."""
+
+    def __init__(self) -> None:
+        self._outcomes: Counter[str] = Counter()
+        self._reasons = _Reasons()
+
+    def add(self, outcome: str, reason: str) -> None:
+        self._outcomes[outcome] += 1
+        if reason:
+            self._reasons.add(reason)
+
+    def captures(self, executor: str) -> Captures:
+        return Captures(dict(self._outcomes), self._reasons.commonest(), executor)
+
+
 class _Sentences:
     """The first sentences of their kind, and how many more there were."""
 
@@ -107,8 +124,8 @@ class _Tally:
         self._graph_off = 0
         self._random = 0
         self._graph_skipped = _Reasons()
-        self._captures: Counter[str] = Counter()
-        self._capture_reasons = _Reasons()
+        #: By executor where the target lists several, else under no name.
+        self._captures: dict[str, _CaptureTally] = {}
         self._skipped = _Reasons()
         self._rejected = _Reasons()
         # Keyed by file too: two test files of one name in different folders share their case keys.
@@ -235,7 +252,7 @@ class _Tally:
         ):
             self._unexpected[test] += 1
 
-    def _graph(self, graph: Mapping[str, str]) -> None:
+    def _graph(self, graph: Mapping[str, Any]) -> None:
         forward = graph["forward"]
         if forward == "verified":
             self._verified += 1
@@ -243,10 +260,11 @@ class _Tally:
             self._graph_off += 1
         else:
             self._graph_skipped.add(forward)
+        captures = graph.get("captures", {})
         if "capture" in graph:
-            self._captures[graph["capture"]] += 1
-            if "capture_reason" in graph:
-                self._capture_reasons.add(graph["capture_reason"])
+            captures = {"": [graph["capture"], graph.get("capture_reason", "")]}
+        for name, (outcome, reason) in captures.items():
+            self._captures.setdefault(name, _CaptureTally()).add(outcome, reason)
         self._backward_verified += graph["backward"] == "verified"
         self._random += "random" in graph
 
@@ -291,7 +309,11 @@ class _Tally:
         divergences = []
         for (_, _, level), (row, cases) in self._rows.items():
             texts = {name: row[name] for name in ROW_TEXTS}
-            divergences.append(Divergence(**texts, level=level, reason=row["reason"], cases=tuple(cases)))
+            divergences.append(
+                Divergence(
+                    **texts, level=level, reason=row["reason"], stages=row.get("stages") or {}, cases=tuple(cases)
+                )
+            )
         return sorted(divergences, key=lambda row: (severity(row.kind), row.fingerprint, row.test))
 
     def _selection(self) -> str | None:
@@ -332,7 +354,7 @@ class _Tally:
             timed_out=self._verdicts["timed_out"],
             out_of_memory=self._verdicts["out_of_memory"],
             graph=Graph(self._verified, self._backward_verified, self._graph_off, self._graph_skipped.commonest()),
-            captures=Captures(dict(self._captures), self._capture_reasons.commonest()),
+            captures=tuple(tally.captures(executor) for executor, tally in self._captures.items()),
             skipped_reasons=self._skipped.commonest(),
             rejected_reasons=self._rejected.commonest(),
             divergences=divergences,

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reports.argument_space_text import pairs_words
-from reports.evidence import blame_line, program_parts, worst_table
+from reports.evidence import blame_lines, program_parts, worst_table
 from reports.grid import matrix_table
 from reports.inference import HEADING
 from reports.kinds import severity
@@ -138,8 +138,7 @@ class _Page:
             )
         elif graph.off:
             table.add_row("graph verified", "off", "")
-        captures = summary.captures
-        if captures.total:
+        for captures in summary.captures:
             further = captures.besides(graph.skipped)
             lines = [Text(captures.words), *([self._reasons(further)] if further else [])]
             table.add_row("captured", captures.share, Text("\n").join(lines))
@@ -246,8 +245,8 @@ class _Page:
             self._say(self._text(first.reason), INDENT)
         # A damaged record may have taken its evidence along.
         evidence = self._summary.evidence.get(first.fingerprint, Evidence())
-        if evidence.blame:
-            self._say(self._text(blame_line(evidence.blame)), INDENT)
+        for line in blame_lines(evidence.blame, first.stages):
+            self._say(self._text(line), INDENT)
         for part in program_parts(evidence.to_json(), self._encoding):
             self._say(part, INDENT)
         if evidence.worst:

@@ -70,21 +70,26 @@ def hazard(
             import pytest
 
             session = session_for("@hazard")
-            target = session.options.target
-            asked = asked_executor(target)
-            if asked is None:
-                pytest.skip(f"{target} takes no function as it is: it is for --target torch:EXECUTOR")
-            if session.options.isolate == "never":
-                verdict = _verdict_here(run, session.inline.adapter)
-            else:
-                verdict = verdict_of(session.hazards, request.path, request.node.originalname)
-            request.node.user_properties.append(("hazard", verdict.outcome))
-            if verdict.outcome in _RED:
-                message = f"{target} {_RED[verdict.outcome]}: {verdict.detail}"
-                reason = (known or {}).get(asked.name)
-                if reason is not None:
-                    pytest.xfail(f"{message}; {reason}")
-                raise HazardError(message)
+            new: list[str] = []
+            expected: list[str] = []
+            for target in session.stages:
+                asked = asked_executor(target)
+                if asked is None:
+                    pytest.skip(f"{target} takes no function as it is: it is for --target torch:EXECUTOR")
+                if session.options.isolate == "never":
+                    verdict = _verdict_here(run, session.inline.stages().get(target, session.inline).adapter)
+                else:
+                    verdict = verdict_of(session.hazards, request.path, request.node.originalname, target)
+                request.node.user_properties.append(("hazard", verdict.outcome))
+                if verdict.outcome in _RED:
+                    message = f"{target} {_RED[verdict.outcome]}: {verdict.detail}"
+                    reason = (known or {}).get(asked.name)
+                    new += [message] if reason is None else []
+                    expected += [] if reason is None else [f"{message}; {reason}"]
+            if new:
+                raise HazardError("\n".join(new))
+            if expected:
+                pytest.xfail("\n".join(expected))
 
         run.autotest_options = TestOptions(n=1)  # type: ignore[attr-defined]  # what the plugin knows a test of ours by
         # Not by functools.wraps: pytest would take the tensors' names for those of fixtures.
@@ -96,13 +101,13 @@ def hazard(
     return decorate
 
 
-def verdict_of(target: Supervisor, file: Path, test: str) -> Verdict:
-    """What the executor of a target makes of a test of a file that `@hazard` has made. The target's process imports the
-    file: whatever becomes of that process is a verdict. Raises UsageError, HazardError.
+def verdict_of(target: Supervisor, file: Path, test: str, stage: str) -> Verdict:
+    """What one of a target's executors makes of a test of a file that `@hazard` has made. The target's process imports
+    the file: whatever becomes of that process is a verdict. Raises UsageError, HazardError.
     """
     from dual_object.adapters.torch.hazards import Verdict
 
-    answer = target.hazard(str(file), test)
+    answer = target.hazard(str(file), test, stage)
     if isinstance(answer, Death):
         return Verdict(answer.cause, answer.sentence())
     outcome, detail = answer

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autotest.cases.store import ReplayError, Stored, find, read
 from autotest.commands.replay_float64 import has_floats, in_float64, verdict
+from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import in_graph
 from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
+from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
-from dual_object.errors import CannotWiden
+from dual_object.errors import CannotWiden, TargetError
 from dual_object.program.global_layouts import ranks_needed
-from dual_object.replay.adapter import load_reference
+from dual_object.program.program import Program
+from dual_object.replay.adapter import Reference, load_reference
 from reports import failure_text
 
 #: A target that fails in another way by chance gets so many runs in which to fail as it was stored.
@@ -37,35 +40,36 @@ def replay_id(
     the exit status and what to print. Raises ReplayError.
     """
     stored = _replayable(id_, read(find(id_, report, original=original)))
-    program, row, rules = stored.program, stored.row, stored.rules
+    program, row = stored.program, stored.row
     # As pytest does: custom ops and targets may live beside the test.
     sys.path[:0] = [str(Path(row["test"].partition("::")[0]).absolute().parent), os.getcwd()]
     reference = load_reference()
     if float64 and not has_floats(program):
         raise ReplayError(f"{id_} has no floating input, so float64 changes nothing: replay it without --float64")
     default = "float64" if float64 else None
-    supervisor = Supervisor(target or row["target"], timeout, default, memory)
+    name = target or row["target"]
+    supervisor = Supervisor(name, timeout, default, memory)
+    shown: list[tuple[str, Divergence]] = []
     try:
+        listed = supervisor.stages()
+        each: Mapping[str, Target] = {next(iter(listed), name): supervisor}
+        if listed and in_graph(row["phase"]):  # eagerly all stages are one
+            each = listed
         with reference.default_dtype(default or "float32"):
             program = in_float64(reference, program) if float64 else program
-            for _ in range(1 if float64 else TRIALS):
-                whole = row["kind"] == "unsupported"
-                divergences = trial(reference, supervisor, program, rules, graph=in_graph(row["phase"]), whole=whole)
-                shown = [one.fingerprint(target or row["target"]) for one in divergences]
-                if row["fingerprint"] in shown or not any(f"/{row['phase']}/" in one for one in shown):
-                    break
+            for stage, one in each.items():
+                shown += [(stage, found) for found in _trials(reference, one, stage, stored, program, float64=float64)]
     except CannotWiden as error:
         raise ReplayError(f"{id_} has no meaning in float64: {error}") from None
-    except (EnvironmentFault, TrialError) as error:
+    except (EnvironmentFault, TargetError, TrialError) as error:
         raise ReplayError(str(error)) from None
     finally:
         supervisor.close()
-    name = target or row["target"]
     # What shows now may have another id, of which nothing is stored: what can be replayed is the one asked for.
     again = f"autotest replay {id_}" + " --original" * original + " --float64" * float64
     rows = [
-        {**divergence.row(name, row["test"], row["case_key"]), "replay": again, "evidence": divergence.evidence()}
-        for divergence in divergences
+        {**divergence.row(stage, row["test"], row["case_key"]), "replay": again, "evidence": divergence.evidence()}
+        for stage, divergence in shown
     ]
     if float64:
         return verdict(row, name, rows, program)
@@ -75,6 +79,21 @@ def replay_id(
         lead = f"{id_} stands" if stands else f"{id_} still diverges, but as something else"
         return STANDS, f"{lead}: {failure_text(same_phase, cases=1)}"
     return GONE, f"{id_} is gone: {row['fingerprint']} no longer diverges\n\n{program}"
+
+
+def _trials(
+    reference: Reference, target: Target, name: str, stored: Stored, program: Program, *, float64: bool
+) -> Sequence[Divergence]:
+    """What a target of this name shows of a Program, in as many runs as it takes to show what is stored."""
+    row = stored.row
+    whole = row["kind"] == "unsupported"
+    divergences: Sequence[Divergence] = ()
+    for _ in range(1 if float64 else TRIALS):
+        divergences = trial(reference, target, program, stored.rules, graph=in_graph(row["phase"]), whole=whole)
+        shown = [one.fingerprint(name) for one in divergences]
+        if row["fingerprint"] in shown or not any(f"/{row['phase']}/" in one for one in shown):
+            break
+    return divergences
 
 
 def _replayable(id_: str, stored: Stored) -> Stored:

@@ -10,6 +10,7 @@ from typing import Any
 from autotest.compare.difference import Difference
 from autotest.compare.evidence import Sides, evidence
 from autotest.compare.kinds import KINDS, REFUSALS
+from autotest.compare.stages import Stages
 from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
 from dual_object.program.printing import lines
@@ -30,6 +31,7 @@ class Divergence:
         alone: that call as a Program of its own, where it was run so.
         last_words: what a target that died printed last.
         facts: what the inputs must have for the difference to show, such as `tie` or `strided`.
+        stages: which executor shows it, where the target lists several; None where it is one target.
     """
 
     difference: Difference
@@ -39,6 +41,7 @@ class Divergence:
     sides: Sides = field(default_factory=Sides)
     last_words: str | None = None
     facts: tuple[str, ...] = ()
+    stages: Stages | None = None
 
     @property
     def proof(self) -> Program:
@@ -65,11 +68,19 @@ class Divergence:
         return "program" if self.call is None else op_of(self.program, self.call)
 
     def fingerprint(self, target: str) -> str:
-        """`target/phase/kind/op/facts`, such as `oneflow/eager_forward/value/relu/float32,tie`."""
+        """`target/phase/kind/op/facts`, such as `oneflow/eager_forward/value/relu/float32,tie`. Where the target lists
+        several executors, it is told by the name of the first that shows the difference.
+        """
         return "/".join(self._identity(target))
 
+    def fingerprints(self, target: str) -> list[str]:
+        """That one, and the same of the later executors that show the difference, too."""
+        own, *rest = self._identity(target)
+        return ["/".join([name, *rest]) for name in (own, *(self.stages.also if self.stages else ()))]
+
     def _identity(self, target: str) -> Identity:
-        return target, self.difference.phase, self.difference.kind, self.op, self._facts()
+        name = target if self.stages is None else self.stages.first
+        return name, self.difference.phase, self.difference.kind, self.op, self._facts()
 
     def _facts(self) -> str:
         program, call = (self.program, self.call) if self.alone is None else (self.alone, len(self.alone.calls) - 1)
@@ -83,7 +94,8 @@ class Divergence:
     def row(self, target: str, test: str, case_key: str) -> Row:
         """The row of the records and of `summary.json`, without its evidence."""
         message = f"{self.op}: {self.difference.sentence}"
-        return new_row(self._identity(target), test, case_key, message)
+        row = new_row(self._identity(target), test, case_key, message)
+        return {**row, "stages": {**self.stages.outcomes}} if self.stages and self.stages.outcomes else row
 
     def evidence(self) -> Row:
         """What shows the divergence to people."""

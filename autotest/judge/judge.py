@@ -33,7 +33,7 @@ from autotest.judge.localization import (
 )
 from autotest.judge.properties import properties
 from autotest.judge.repetition import nondeterministic, settled
-from autotest.judge.second_call import drawing
+from autotest.judge.second_call import Draw, drawing
 from autotest.judge.survey import Survey
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import decidable
@@ -61,6 +61,8 @@ class Judge:
 
     A crash that is not `known` is run again: it may be one of several ways in which the target fails by chance.
 
+    `again` draws the second calls of graphs, by default anew.
+
     What it has found in some cases spares it work on later ones. Remembered cases have a judge of their own, so that a
     run's own cases get the same verdicts whatever is remembered.
     """
@@ -74,6 +76,7 @@ class Judge:
         consensus: Consensus | None = None,
         dialect: Dialect | None = None,
         known: Callable[[Divergence], bool] = lambda divergence: False,
+        again: Draw | None = None,
     ) -> None:
         self.reference = reference
         self.target = target
@@ -83,7 +86,7 @@ class Judge:
         self._dialect = dialect or Dialect()
         self._known = known
         # Several ranks would have to agree on what a second call shows, too.
-        self._phase = GraphPhase(target, drawing(reference) if self._consensus.alone else None)
+        self._phase = GraphPhase(target, (again or drawing(reference)) if self._consensus.alone else None)
         self._facts = Facts(reference, target, options.rules)
         self._localized: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         #: What the ordinary one of the laid-out cases shows: the same at a corner is no other fault.
@@ -95,13 +98,23 @@ class Judge:
 
     def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
         """Judge cases by what they have shown eagerly, then by what they show in graphs and in many repetitions."""
+        self.judge_eager(judgements, answers)
+        self.judge_graphs(judgements)
+
+    def judge_eager(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
+        """Judge cases by what they have shown eagerly."""
         for judgement, answer in zip(judgements, answers, strict=True):
             self._judge_eager(judgement, answer)
+
+    def judge_graphs(self, judgements: Sequence[Judgement], *, eager: bool = True) -> None:
+        """Judge cases, which have been judged eagerly, by what they show in graphs and in many repetitions, in `eager`
+        ones, too.
+        """
         if self.options.check_graph:
             self._judge_graphs(judgements)
         for judgement in judgements:
             if judgement.case.program.random is not None:
-                self._judge_samples(judgement)
+                self._judge_samples(judgement, eager=eager)
 
     def lacking(self, program: Program) -> str | None:
         """Why the target cannot be asked about a Program at all; None where it can."""
@@ -268,19 +281,20 @@ class Judge:
             if self._dialect.passes_graph(self.reference, self.target, program):
                 judgement.unseen.append(refused)
 
-    def _judge_samples(self, judgement: Judgement) -> None:
+    def _judge_samples(self, judgement: Judgement, *, eager: bool) -> None:
         """Compare many repetitions of each random op, once per test and way of calling it: of one case nothing random
         can be compared.
         """
-        program, eager = judgement.case.program, judgement.sides.eager
-        if judgement.divergences or eager is None or eager.ended or not self._consensus.alone:
+        program, shown = judgement.case.program, judgement.sides.eager
+        modes = [False] * eager + [True] * (judgement.graph.forward == VERIFIED)
+        if judgement.divergences or shown is None or shown.ended or not (modes and self._consensus.alone):
             return
         for index, op, alone in random_calls(self.reference, program):
             sampled, called = self._sampled.setdefault(op, set()), way(alone)
             if len(sampled) == MOST_WAYS or called in sampled:
                 continue
             sampled.add(called)
-            for graph in (False, True) if judgement.graph.forward == VERIFIED else (False,):
+            for graph in modes:
                 divergences = sample_differences(self.reference, self.target, program, index, alone, graph=graph)
                 self._keep(judgement, [divergence.difference for divergence in divergences], divergences)
 

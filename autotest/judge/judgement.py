@@ -51,6 +51,7 @@ class Checks:
         state: the buffers of modules after its graph; None where there are none.
         again: a second call of the same graph; None where its first one was not judged.
         capture: how the Program came into its graph; None where the target does not tell.
+        captures: the same of each executor, by its name, where the target lists several.
         distributed, random: whether it has global tensors, and random calls.
     """
 
@@ -60,6 +61,7 @@ class Checks:
     state: Check | None = None
     again: Check | None = None
     capture: Capture | None = None
+    captures: Mapping[str, Capture] = field(default_factory=dict)
     distributed: bool = False
     random: bool = False
 
@@ -75,9 +77,9 @@ class Checks:
         if backward:
             self.backward = check
 
-    def record(self) -> dict[str, str]:
+    def record(self) -> dict[str, object]:
         """What the records keep: `{"forward": "verified", "backward": "off"}`."""
-        row = {"forward": str(self.forward), "backward": str(self.backward)}
+        row: dict[str, object] = {"forward": str(self.forward), "backward": str(self.backward)}
         if self.distributed:
             row["eager"] = "global"
         if self.random:
@@ -86,6 +88,8 @@ class Checks:
             row["capture"] = self.capture.outcome
             if self.capture.reasons:
                 row["capture_reason"] = "; ".join(self.capture.reasons)
+        if self.captures:
+            row["captures"] = {name: [one.outcome, "; ".join(one.reasons)] for name, one in self.captures.items()}
         others = {"second": self.second, "state": self.state, "again": self.again}
         return row | {name: str(check) for name, check in others.items() if check is not None}
 

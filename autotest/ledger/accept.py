@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -57,31 +58,38 @@ def accept(
         summary = json.loads((run / "summary.json").read_text())
     except (OSError, ValueError) as error:
         raise AcceptError(f"{run} has no summary to accept from ({error}): finish a run first") from None
-    drafts: dict[Path, Draft] = {}
-    refused: list[str] = []
-    for fingerprint, group in sorted(_chosen(run, summary["divergences"], ids, where).items()):
-        test = group[0]["test"]
-        path = ledger or _ledger_for(test, _root(summary.get("path"), test))
-        if path not in drafts:
-            target, devices = str(group[0]["target"]), tuple(summary["devices"])
-            drafts[path] = Draft(path, TargetInfo(target, summary["environment"], devices, ()))
-        draft = drafts[path]
-        try:
-            if wider:
-                draft.widen(fingerprint, [row["test"] for row in group], reason)
-            else:
-                draft.add(_entry(run, fingerprint, group, reason, strict, summary["environment"]))
-        except AcceptError as error:
-            refused.append(str(error))
-    changed = [draft for draft in drafts.values() if draft.written]
+    root_of, whole = summary.get("path"), Accepted((), (), ())
+    chosen = sorted(_chosen(run, summary["divergences"], ids, where).items())
+    # A fingerprint begins with its target: of several, each has its draft of a ledger once the one before is written.
+    for target, groups in groupby(chosen, key=lambda item: str(item[1][0]["target"])):
+        info = TargetInfo(target, summary["environment"], tuple(summary["devices"]), ())
+        drafts: dict[Path, Draft] = {}
+        refused: list[str] = []
+        for fingerprint, group in groups:
+            test = group[0]["test"]
+            path = ledger or _ledger_for(test, _root(root_of, test))
+            if path not in drafts:
+                drafts[path] = Draft(path, info)
+            draft = drafts[path]
+            try:
+                if wider:
+                    draft.widen(fingerprint, [row["test"] for row in group], reason)
+                else:
+                    draft.add(_entry(run, fingerprint, group, reason, strict, summary["environment"]))
+            except AcceptError as error:
+                refused.append(str(error))
+        whole = _and(whole, [draft for draft in drafts.values() if draft.written], refused)
+    return whole
+
+
+def _and(done: Accepted, changed: Sequence[Draft], refused: Sequence[str]) -> Accepted:
+    """Write these drafts, and tell of them besides what is done."""
     for draft in changed:
         draft.save()
-    return Accepted(
-        tuple(fingerprint for draft in changed for fingerprint in draft.written),
-        tuple(refused),
-        tuple(draft.path for draft in changed),
-        tuple(offer for draft in changed for offer in draft.offers),
-    )
+    written = (fingerprint for draft in changed for fingerprint in draft.written)
+    paths = dict.fromkeys((*done.paths, *(draft.path for draft in changed)))
+    offers = (offer for draft in changed for offer in draft.offers)
+    return Accepted((*done.written, *written), (*done.refused, *refused), (*paths,), (*done.offers, *offers))
 
 
 def _chosen(

@@ -16,6 +16,7 @@ from autotest.options.ledger import SUITES
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Reference, TargetInfo, load_reference
+from dual_object.replay.stages import stages
 
 #: What does not show in any of so many runs is gone: a target may fail in another way by chance.
 TRIALS = 3
@@ -27,7 +28,7 @@ class StaleEntryError(AutotestError, AssertionError):
 
 def stale_entries(
     reference: Reference,
-    target: Target,
+    target: Callable[[str], Target],
     info: Callable[[], TargetInfo],
     entries: Iterable[Entry],
     seen: Iterable[str] = (),
@@ -37,7 +38,7 @@ def stale_entries(
     """A sentence for each of `entries` that no longer diverges.
 
     Args:
-        reference, target: run the stored Programs.
+        reference: runs the stored Programs, and so does the `target` of an entry, which is given by its name.
         info: tells of the target; asked only where an entry is to be proved.
         entries: what is proved; only entries that are strict about proof and apply to this target are.
         seen: fingerprints that diverged in this run, whose entries are proved by that.
@@ -56,7 +57,7 @@ def stale_entries(
         fingerprints: set[str] = set()
         for _ in range(TRIALS):
             whole = entry.kind == "unsupported"
-            divergences = trial(reference, target, program, rules, graph=entry.graph, whole=whole)
+            divergences = trial(reference, target(entry.target), program, rules, graph=entry.graph, whole=whole)
             fingerprints |= {divergence.fingerprint(entry.target) for divergence in divergences}
             if any(map(entry.covers, fingerprints)):
                 break
@@ -75,16 +76,23 @@ def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str
     """
 
     sys.path[:0] = [str(path.absolute().parent), os.getcwd()]  # as pytest does: custom ops may live beside the tests
-    ledger = read(path, target)
+    ledger = read(path, *stages(target))
     if not ledger.entries and not ledger.problems and (rest := others(path, target)):
         counts = ", ".join(f"{count} of {name}" for name, count in rest.items())
         raise LedgerError(f"{path} has no entry of {target}, but {counts}: name one of these [--target]")
     supervisor = Supervisor(target, timeout)
+    listed = supervisor.stages()
     try:
         entries = list(ledger.entries.values())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # told when the tests ran
-            stale = stale_entries(load_reference(), supervisor, supervisor.info, entries, deadly=True)
+            stale = stale_entries(
+                load_reference(),
+                lambda name: listed.get(name, supervisor),
+                supervisor.info,
+                entries,
+                deadly=True,
+            )
         return len(entries), stale, (*ledger.problems, *orphans(path, entries))
     finally:
         supervisor.close()

@@ -241,18 +241,24 @@ class Ledger:
         return (entry for entry in self.entries.values() if test in entry.tests)
 
 
-def read(path: Path, target: str) -> Ledger:
-    """Read a ledger's entries for `target`; what cannot be used is named in `problems`, the rest stands."""
+def read(path: Path, *targets: str) -> Ledger:
+    """Read a ledger's entries for these targets; what cannot be used is named in `problems`, the rest stands."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         return Ledger(path, {}, (f"{path} cannot be read as a ledger: {error}; no divergence counts as known",))
     problems: list[str] = []
     entries: dict[str, Entry] = {}
-    section = data.get(target, [])
+    for target in targets:
+        _read_section(path, target, data.get(target, []), entries, problems)
+    return Ledger(path, entries, tuple(problems))
+
+
+def _read_section(path: Path, target: str, section: Any, entries: dict[str, Entry], problems: list[str]) -> None:
+    """Read the entries about one target."""
     if not isinstance(section, list):
         problems.append(f"{path}: {target} should be a list of entries, each under [[{target}]]")
-        section = []
+        return
     for number, table in enumerate(section, 1):
         where = f"{path}: entry {number} of {target}"
         try:
@@ -264,7 +270,6 @@ def read(path: Path, target: str) -> Ledger:
             problems.append(f"{where} has fingerprint={entry.fingerprint!r} a second time: remove one of both")
             continue
         entries[entry.fingerprint] = entry
-    return Ledger(path, entries, tuple(problems))
 
 
 def _entry(path: Path, target: str, table: Any, where: str) -> Entry:
@@ -306,10 +311,12 @@ def _entry(path: Path, target: str, table: Any, where: str) -> Entry:
 
 
 class Ledgers:
-    """The ledgers of a run: for each test the nearest file above it, up to `root`, and those `added` for all tests."""
+    """The ledgers of a run on some targets: for each test the nearest file above it, up to `root`, and those `added`
+    for all tests.
+    """
 
-    def __init__(self, target: str, root: Path, added: Sequence[Path] = ()) -> None:
-        self._target = target
+    def __init__(self, targets: Sequence[str], root: Path, added: Sequence[Path] = ()) -> None:
+        self._targets = targets
         self._root = root.resolve()
         self._by_folder: dict[Path, Ledger] = {}
         self._added = added
@@ -327,13 +334,13 @@ class Ledgers:
 
     @cached_property
     def _given(self) -> tuple[Ledger, ...]:
-        return tuple(read(path, self._target) for path in dict.fromkeys(self._added))
+        return tuple(read(path, *self._targets) for path in dict.fromkeys(self._added))
 
     def _read(self, path: Path) -> Ledger:
         for ledger in self._by_folder.values():
             if ledger.path == path:
                 return ledger
-        return read(path, self._target)
+        return read(path, *self._targets)
 
     def problems(self) -> list[str]:
         """What is wrong with the ledgers read so far, each once."""

@@ -70,13 +70,13 @@ def _seed(text: str) -> int:
 def _target(text: str) -> str:
     from dual_object.errors import TargetError
     from dual_object.replay.adapter import BUILT_IN
-    from dual_object.replay.executors import asked_executor
+    from dual_object.replay.stages import stages
 
     try:
-        asked = asked_executor(text)
+        stages(text)
     except TargetError as error:
         raise UsageError(str(error)) from None
-    if asked is None and text not in BUILT_IN and ":" not in text:
+    if text not in BUILT_IN and ":" not in text:
         raise ValueError(text)
     return text
 
@@ -170,9 +170,14 @@ _ROWS = (
         "target",
         TARGET,
         "oneflow",
-        run=Face("Target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class."),
+        run=Face(
+            "Target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class; "
+            "torch:EXECUTOR,torch:EXECUTOR: which of them introduces a difference."
+        ),
         pytest=Face(
-            "target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class (default: %(default)s)", "NAME"
+            "target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class; torch:EXECUTOR,torch:EXECUTOR: "
+            "which of them introduces a difference (default: %(default)s)",
+            "NAME",
         ),
     ),
     Option(

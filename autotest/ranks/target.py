@@ -56,11 +56,11 @@ def inline_target(target: str) -> tuple[InlineTarget, Consensus]:
     """The target in this process, which may be one of several ranks that somebody else has started, and with whom it
     has to agree.
     """
-    adapter = load_inline(target)
-    collective = distributed(adapter)
+    alone = load_inline(target)
+    collective = distributed(alone.adapter)
     if collective is None or collective.world_size == 1:
-        return InlineTarget(adapter), Consensus()
-    ranked = RankTarget(adapter)
+        return alone, Consensus()
+    ranked = RankTarget(alone.adapter)
     return ranked, ranked.peers
 
 

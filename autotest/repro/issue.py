@@ -13,6 +13,7 @@ from autotest.repro.script import versions
 from autotest.repro.short.trial import Told
 from autotest.repro.templating import template
 from dual_object.replay.executors import asked_executor
+from reports.evidence import stages_words
 from reports.quantities import counted
 
 #: So many of the worst elements are told.
@@ -70,6 +71,7 @@ class Issue:
             target=target,
             captured=asked_executor(target) is not None,
             blame=_blame(evidence.get("blame")),
+            stages=stages_words(row.get("stages") or {}),
             words=evidence.get("words") or (),
             worst=[_worst(element) for element in (evidence.get("worst") or ())[:MOST_WORST]],
             last_words=evidence.get("last_words"),

@@ -24,6 +24,7 @@ from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, leaves
 from dual_object.replay.executors import AskedExecutor, asked_executor
 from dual_object.replay.observation import FAMILIES
+from reports.evidence import stages_words
 
 #: A target that has not ended by then hangs; less than what one repro may take to be verified.
 DEADLINE = 20
@@ -145,6 +146,7 @@ def _head(
         "title": public(row["message"].partition("\n")[0]).replace("\\", "/").replace('"""', "'''"),
         "fingerprint": row["fingerprint"],
         "versions": versions(row["target"], environment),
+        "stages": stages_words(row.get("stages") or {}),
         "own_modules": ", ".join(sorted(own_modules)),
         "sign": row["kind"] == "sign",
         "tolerance": _tolerance(rules),

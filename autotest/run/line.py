@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from autotest.cases.case import Rejection
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import Judgement
+from autotest.judge.stages import StagedJudge
 from autotest.run.replayers import Answers, Replayer
 
 
@@ -21,7 +22,7 @@ class Line:
     """
 
     replayer: Replayer
-    judge: Judge
+    judge: Judge | StagedJudge
     drawn: list[Judgement] = field(default_factory=list)
     refused: list[tuple[Rejection, float]] = field(default_factory=list)
     sent: deque[tuple[list[Judgement], Answers]] = field(default_factory=deque)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from autotest.cases.case import Case, Origin, Rejection
@@ -40,6 +40,10 @@ class Replayer(Protocol):
         """What replays them."""
 
     @property
+    def stages(self) -> Mapping[str, Target]:
+        """What runs each of the executors that the target lists, by its name; none where it lists none."""
+
+    @property
     def consensus(self) -> Consensus:
         """With whom their verdicts are shared."""
 
@@ -60,6 +64,7 @@ class WorkerReplayer:
 
     def __init__(self, session: Session) -> None:
         self.target = session.supervisor
+        self.stages = self.target.stages()
         self.consensus = Consensus()
         self._session = session
 
@@ -83,6 +88,7 @@ class InlineReplayer:
 
     def __init__(self, session: Session) -> None:
         self.target = session.inline
+        self.stages = self.target.stages()
         self.consensus = session.consensus
         self._stepper: Replay | None = None
         if session.writer is not None:

@@ -70,6 +70,8 @@ class Verdicts:
             for divergence, row in zip(divergences, rows, strict=True):
                 if row["level"] in RED_LEVELS:
                     self.triage.take(divergence, row)
+        for divergence in divergences:  # also those of later stages, which the rows tell with the first
+            self.fingerprints.update(divergence.fingerprints(self._session.stages[0]))
         self.fingerprints.update(row["fingerprint"] for row in rows)
         self._session.counts[verdict] += 1
         self.ended[key] = verdict
@@ -95,7 +97,7 @@ class Verdicts:
         self, key: str, program: Program, divergences: Sequence[Divergence], unshown: Sequence[Divergence]
     ) -> list[Row]:
         """The divergences of a case as the records keep them; those of all ranks, where there are several."""
-        target = self._session.options.target
+        target = self._session.stages[0]
         stricter = {id(divergence) for divergence in unshown}
         rows: list[tuple[Row, tuple[int, ...]]] = []
         digest = program_digest(program) if divergences else ""

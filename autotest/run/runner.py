@@ -23,6 +23,8 @@ from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import Judgement
+from autotest.judge.second_call import drawing
+from autotest.judge.stages import StagedJudge
 from autotest.judge.survey import Survey
 from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
@@ -36,6 +38,7 @@ from autotest.run.replayers import InlineReplayer, Replayer, WorkerReplayer
 from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
 from autotest.run.sparing import Sparing
+from autotest.workers.protocol import Target
 from dual_object.errors import DualError, RawTargetNeeded
 from generators import GeneratorError
 from reports import ReportError
@@ -71,7 +74,7 @@ class TestRun:
             session.reference,
             key,
             run.seed,
-            run.target,
+            session.stages[0],
             options,
             body,
             dialect,
@@ -147,9 +150,9 @@ class TestRun:
         # Another call of the same test may show the rest; and what several ranks showed, one worker cannot.
         whole = self.session.options.case is None and not self.session.nested and refused is None
         if self.ledger.entries and whole and self.verdicts.consensus.alone:
-            target = self.session.supervisor
-            about = self.ledger.about(self.drawer.test)
-            stale = stale_entries(self.session.reference, target, target.info, about, self.verdicts.fingerprints)
+            session, about = self.session, self.ledger.about(self.drawer.test)
+            info, seen = session.supervisor.info, self.verdicts.fingerprints
+            stale = stale_entries(session.reference, session.stage, info, about, seen)
         if not inline:
             self._recollection.update(self.verdicts.ended, self.verdicts.rows, self.session.writer, self.nodeid)
         if self.verdicts.rows or self.verdicts.excused:  # pytest knows that an excused test may fail
@@ -252,12 +255,10 @@ class TestRun:
         """Draw, replay and judge the run's own cases, or remembered ones of `origin`, which do not count among the n. A
         case that has its verdict already is not run again.
         """
-        reference = self.session.reference
-        consensus = self.verdicts.consensus = replayer.consensus
+        self.verdicts.consensus = replayer.consensus
         # A graph is made of each case, and corners are many: they show themselves in the kernels, which eager has, too.
         options = replace(self.options, check_graph=False) if origin == LAID else self.options
-        judge = Judge(reference, replayer.target, options, self._survey, consensus, self._dialect, self._known)
-        line = Line(replayer, judge)
+        line = Line(replayer, self._judge_on(replayer, options))
         self._accepted = 0
         for index in indices:
             key = self.drawer.key(index, origin)
@@ -293,9 +294,21 @@ class TestRun:
         self._judge_all(line)
         self._judge_refused(line)
 
-    def _known(self, divergence: Divergence) -> bool:
-        """Whether the ledger has a divergence."""
-        return self.ledger.find(divergence.fingerprint(self.session.options.target)) is not None
+    def _judge_on(self, replayer: Replayer, options: TestOptions) -> Judge | StagedJudge:
+        """The judge of what a replayer replays: where the target lists several executors, with one for each."""
+        again = drawing(self.session.reference)
+
+        def judge(target: Target, name: str) -> Judge:
+            def known(divergence: Divergence) -> bool:
+                return self.ledger.find(divergence.fingerprint(name)) is not None
+
+            consensus, dialect = replayer.consensus, self._dialect
+            reference, survey = self.session.reference, self._survey
+            return Judge(reference, target, options, survey, consensus, dialect, known, again)
+
+        if replayer.stages:
+            return StagedJudge({name: judge(target, name) for name, target in replayer.stages.items()})
+        return judge(replayer.target, self.session.options.target)
 
     def _record(self, line: Line, index: int, origin: Origin | None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
@@ -357,7 +370,7 @@ class TestRun:
             self._deaths.met(levels, drawn.key)
         return known
 
-    def _reject(self, judge: Judge, rejection: Rejection, started: float, *, remembered: bool) -> None:
+    def _reject(self, judge: Judge | StagedJudge, rejection: Rejection, started: float, *, remembered: bool) -> None:
         """Record a draw that the reference refused. The first few, and each that is remembered, also run on the target,
         which should refuse them too.
         """
@@ -411,7 +424,7 @@ class TestRun:
         for judgement in chunk:
             self._end(judgement)
 
-    def _able(self, judge: Judge, judgements: Sequence[Judgement]) -> list[Judgement]:
+    def _able(self, judge: Judge | StagedJudge, judgements: Sequence[Judgement]) -> list[Judgement]:
         """The cases that the target can be asked about; the others are recorded as skipped."""
         able: list[Judgement] = []
         for judgement in judgements:

@@ -21,7 +21,8 @@ from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.run.progress import Progress
-from autotest.workers.supervisor import Supervisor
+from autotest.workers.supervisor import Stage, Supervisor
+from dual_object.replay.stages import stages
 
 if TYPE_CHECKING:
     from autotest.oracle.attribution import Attribution
@@ -35,9 +36,9 @@ current_session: ContextVar[Session] = ContextVar("current_session")
 
 
 def _open_alone(target: str) -> tuple[InlineTarget, Consensus]:
-    from autotest.workers.inline import InlineTarget, load_inline
+    from autotest.workers.inline import load_inline
 
-    return InlineTarget(load_inline(target)), Consensus()
+    return load_inline(target), Consensus()
 
 
 class Session:
@@ -60,7 +61,9 @@ class Session:
         self.test_file: Path | None = None
         #: Why the test that runs may diverge, where it is marked as one that does.
         self.excuse: str | None = None
-        self.ledgers = None if options.root is None else Ledgers(options.target, options.root, options.ledger)
+        #: The executors that the target lists, by the names under which their divergences are told; else the target.
+        self.stages = stages(options.target)
+        self.ledgers = None if options.root is None else Ledgers(self.stages, options.root, options.ledger)
         #: Of the test that runs: its verdicts, and its worst elements.
         self.counts: Counter[str] = Counter()
         self.worst: list[Mapping[str, object]] = []
@@ -128,6 +131,10 @@ class Session:
             selection=self.options.selection,
             path=None if self.options.root is None else str(self.options.root),
         )
+
+    def stage(self, name: str) -> Supervisor | Stage:
+        """What runs the stage of this name, alone."""
+        return self.supervisor.stages().get(name, self.supervisor)
 
     def run_inline_on(self, target: InlineTarget, consensus: Consensus) -> None:
         """Take this target for all that runs inline, and agree with these others about it."""

@@ -75,7 +75,7 @@ class Triage:
             f"shrinking {row['fingerprint']}",
             lambda: shrink(
                 session.reference,
-                session.supervisor,
+                session.stage(row["target"]),
                 drawer,
                 self._options.rules,
                 divergence,
@@ -91,10 +91,10 @@ class Triage:
         if inline:
             return Attribution("not judged", "its test runs inline, where the target is not run again")
         session, rules = self._session, self._options.rules
-        name = session.options.target
+        name = row["target"]
         return self._guarded(
             f"blaming {row['fingerprint']}",
-            lambda: attribute(session.reference, session.supervisor, name, rules, divergence, session.attributing),
+            lambda: attribute(session.reference, session.stage(name), name, rules, divergence, session.attributing),
             lambda fault: Attribution("not judged", fault),
         )
 

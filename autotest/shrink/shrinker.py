@@ -35,7 +35,7 @@ from generators.source import Source
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autotest.workers.supervisor import Supervisor
+    from autotest.workers.supervisor import Stage, Supervisor
 
 #: Seconds after which a shrunk candidate counts as hanging, where the case itself was given longer.
 HANG_SECONDS = 2.0
@@ -140,7 +140,7 @@ class Interestingness:
 
 def shrink(
     reference: Reference,
-    target: Supervisor,
+    target: Supervisor | Stage,
     drawer: Drawer,
     rules: Rules,
     divergence: Divergence,
@@ -160,7 +160,8 @@ def shrink(
         return Shrunk(None, note, 0.0, 0)
     unavailable = _unavailable()
     allowance = budget.allow()
-    interesting = Interestingness(reference, target, drawer.target, rules, divergence, allowance)
+    name = drawer.target if divergence.stages is None else divergence.stages.first
+    interesting = Interestingness(reference, target, name, rules, divergence, allowance)
     with _waiting(target, HANG_SECONDS if kind == "timeout" else None), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of hundreds of draws that nobody wrote
         notes = unavailable + _search(
@@ -290,7 +291,7 @@ def _sure(interesting: Interestingness) -> list[str]:
 
 
 @contextmanager
-def _waiting(target: Supervisor, seconds: float | None) -> Iterator[None]:
+def _waiting(target: Supervisor | Stage, seconds: float | None) -> Iterator[None]:
     """Wait at most so many seconds for each answer, where the run would wait longer."""
     timeout = target.timeout
     if seconds is not None and (timeout is None or timeout > seconds):

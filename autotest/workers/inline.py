@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from autotest.errors import EnvironmentFault
 from autotest.workers.fault_injection import plant
@@ -16,6 +16,7 @@ from dual_object.replay.adapter import Adapter, GraphError, GraphRefusal, GraphR
 from dual_object.replay.observation import Observation
 from dual_object.replay.reading import observe
 from dual_object.replay.replay import QuietReplay, Replay
+from dual_object.replay.stages import load_stages, stages_info
 
 #: OneFlow aborts after about 1,365 compilations in one process.
 MAX_GRAPHS_INLINE = 1200
@@ -27,6 +28,10 @@ class InlineTarget:
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
         self._graphs = 0
+
+    def stages(self) -> Mapping[str, InlineTarget]:
+        """What runs each of the executors that the target lists, by its name; none where it lists none."""
+        return {}
 
     def info(self) -> TargetInfo:
         """What the target says of itself."""
@@ -75,11 +80,32 @@ class InlineTarget:
             return GraphFailure(error.classes, error.message)
 
 
-def load_inline(target: str) -> Adapter:
-    """The adapter of the target in this process, with what is planted in it; raises EnvironmentFault."""
+class StagedInlineTarget(InlineTarget):
+    """One that lists several executors: eagerly, and where none is named, it is the first of them."""
+
+    def __init__(self, target: str, stages: Mapping[str, Adapter]) -> None:
+        super().__init__(next(iter(stages.values())))
+        self._target = target
+        self._stages = {name: InlineTarget(adapter) for name, adapter in stages.items()}
+
+    def stages(self) -> Mapping[str, InlineTarget]:
+        """What runs each of them."""
+        return self._stages
+
+    def info(self) -> TargetInfo:
+        """What all of them say."""
+        return stages_info(self._target, [stage.adapter for stage in self._stages.values()])
+
+
+def load_inline(target: str) -> InlineTarget:
+    """The target in this process, with what is planted in it; raises EnvironmentFault."""
     try:
-        adapter = adapters.load(target)
+        stages = load_stages(target)
     except TargetError as error:
         raise EnvironmentFault(str(error)) from None
-    plant(adapter)
-    return adapter
+    for adapter in stages.values():
+        plant(adapter)
+    if len(stages) > 1:
+        return StagedInlineTarget(target, stages)
+    [adapter] = stages.values()
+    return InlineTarget(adapter)

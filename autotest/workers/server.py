@@ -17,7 +17,7 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dual_object.program.values import Array
@@ -99,14 +99,16 @@ def main() -> None:
     sys.path[:] = setup["path"]
     from autotest.workers.fault_injection import plant
     from dual_object.errors import TargetError
-    from dual_object.replay import adapter as adapters
+    from dual_object.replay.adapter import set_default_dtype
+    from dual_object.replay.stages import load_stages, stages_info
 
     try:
-        adapter = adapters.load(setup["target"])
-        if setup["default_dtype"] is not None:
-            adapters.set_default_dtype(adapter, setup["default_dtype"])
-        plant(adapter)
-        info = adapter.info()
+        stages = load_stages(setup["target"])
+        for adapter in stages.values():
+            if setup["default_dtype"] is not None:
+                set_default_dtype(adapter, setup["default_dtype"])
+            plant(adapter)
+        info = stages_info(setup["target"], [*stages.values()])
     except TargetError as error:
         channel.send({"refused": str(error)}, [])
         return
@@ -114,7 +116,7 @@ def main() -> None:
     gc.freeze()  # what the import made lives as long as the process: no collection need look at it again
     channel.send({**dataclasses.asdict(info), "pid": os.getpid()}, [])
     with os.fdopen(setup["progress"], "r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
-        server = Server(adapter, channel, progress)
+        server = Server(stages, channel, progress)
         for message, arrays in requests:
             try:
                 server.answer(message, arrays)
@@ -124,13 +126,14 @@ def main() -> None:
 
 
 class Server:
-    """Answers requests with one adapter."""
+    """Answers requests with the adapters of a target's stages: with the first one where none is named."""
 
-    def __init__(self, adapter: Any, channel: Channel, progress: mmap.mmap) -> None:
+    def __init__(self, stages: Mapping[str, Any], channel: Channel, progress: mmap.mmap) -> None:
         import psutil
 
         self._process = psutil.Process()
-        self.adapter = adapter
+        self.stages = stages
+        self.adapter = next(iter(stages.values()))
         self.channel = channel
         self.progress = progress
         self.graphs = 0
@@ -143,7 +146,7 @@ class Server:
         if message["do"] == "surface":
             self.surface(message["paths"])
         elif message["do"] == "hazard":
-            self.hazard(message["file"], message["name"])
+            self.hazard(message["file"], message["name"], self.stages[message["stage"]])
         else:
             self.run(message, arrays)
         touched = sorted(self.adapter.touched - self.reported)
@@ -158,14 +161,14 @@ class Server:
         registered = surface(self.adapter, paths)
         self.channel.send({"registry": registered.registry, "names": registered.names}, [])
 
-    def hazard(self, file: str, name: str) -> None:
+    def hazard(self, file: str, name: str, adapter: Any) -> None:
         """Judge the function that a test poses; what it raises of itself, without an executor, is told, too."""
         from autotest.workers.posed import NotFoundError, posed
         from dual_object.adapters.torch.hazards import Hazard, judge
 
         self._noting(0)
         try:
-            verdict = judge(Hazard(*posed(file, name)), self.adapter.executor)
+            verdict = judge(Hazard(*posed(file, name)), adapter.executor)
         except NotFoundError as error:
             self.channel.send({"unfound": str(error)}, [])
         except Exception as error:
@@ -182,7 +185,8 @@ class Server:
             again = message.get("again")
             if again is not None:
                 again = [None if own is None else [arrays[position] for position in own] for own in again]
-            self.graph(programs, message["gradients"], again)
+            adapter = self.stages[message["stage"]] if "stage" in message else self.adapter
+            self.graph(adapter, programs, message["gradients"], again)
         elif message["do"] == "together":
             self.together(programs)
         else:
@@ -231,7 +235,11 @@ class Server:
         return before
 
     def graph(
-        self, programs: list[Any], gradients: list[list[str]] | None, again: list[list[Array] | None] | None
+        self,
+        adapter: Any,
+        programs: list[Any],
+        gradients: list[list[str]] | None,
+        again: list[list[Array] | None] | None,
     ) -> None:
         """Run all programs in one static graph."""
         from dual_object.replay import observation
@@ -240,7 +248,7 @@ class Server:
         PROGRESS.pack_into(self.progress, 0, 0, AFTER_CALLS)
         self.graphs += 1
         try:
-            results = self.adapter.graph(GraphRequest(programs, gradients, again))
+            results = adapter.graph(GraphRequest(programs, gradients, again))
         except GraphError as error:
             self.channel.send({"error": [error.classes, error.message], "poisoned": error.poisoned}, [])
             return

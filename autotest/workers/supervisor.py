@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault, HazardError, UsageError
@@ -15,6 +16,7 @@ from dual_object.program.program import Program
 from dual_object.program.values import Array
 from dual_object.replay.adapter import GraphRefusal, Surface, TargetInfo
 from dual_object.replay.observation import Observation, from_json
+from dual_object.replay.stages import stages
 
 #: A worker is replaced after so many graph compilations (OneFlow aborts after about 1,365) ...
 MAX_GRAPHS = 600
@@ -49,6 +51,13 @@ class Supervisor:
         if self._worker is None:
             self.spawned += 1
             self._worker = Worker(self.target, self._default_dtype, self.memory)
+
+    def stages(self) -> Mapping[str, Stage]:
+        """What runs each of the executors that the target lists, by its name; none where it lists none. Raises
+        TargetError as `dual_object.replay.stages`.
+        """
+        names = stages(self.target)
+        return {name: Stage(self, name) for name in names} if len(names) > 1 else {}
 
     def info(self) -> TargetInfo:
         """What the target says of itself; waits for its import the first time."""
@@ -113,14 +122,17 @@ class Supervisor:
         programs: Sequence[Program],
         gradients: Sequence[Sequence[str]] | None,
         again: Sequence[Sequence[Array] | None] | None = None,
+        stage: str | None = None,
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
-        """Run programs in ONE static graph."""
+        """Run programs in ONE static graph, that of a `stage` where the target lists several executors."""
         arrays: list[Array] = []
         message: dict[str, Any] = {
             "do": "graph",
             "programs": [program.to_json(arrays) for program in programs],
             "gradients": gradients,
         }
+        if stage is not None:
+            message["stage"] = stage
         if again is not None:
             message["again"] = [None if own is None else _appended(own, arrays) for own in again]
         result: list[Observation | GraphRefusal] | GraphFailure | None = None
@@ -140,17 +152,17 @@ class Supervisor:
         assert result is not None
         return result
 
-    def hazard(self, file: str, name: str) -> tuple[str, str] | Death:
-        """What an executor makes of the function that a test of a file poses: an outcome and why. Raises UsageError
+    def hazard(self, file: str, name: str, stage: str) -> tuple[str, str] | Death:
+        """What the executor of a stage makes of the function that a test of a file poses: an outcome and why. Raises UsageError
         where the worker does not find the test, HazardError where the function itself raises.
         """
         verdict: tuple[str, str] | None = None
         try:
-            for frame, _ in self._request({"do": "hazard", "file": file, "name": name}, []):
+            for frame, _ in self._request({"do": "hazard", "file": file, "name": name, "stage": stage}, []):
                 if "unfound" in frame:
                     raise UsageError(frame["unfound"])
                 if "raised" in frame:
-                    raise HazardError(f"the function itself fails, without {self.target}: {frame['raised']}")
+                    raise HazardError(f"the function itself fails, without {stage}: {frame['raised']}")
                 outcome, detail = frame["verdict"]
                 verdict = outcome, detail
         except Gone as gone:
@@ -237,6 +249,42 @@ class Supervisor:
         self._forget()
 
 
+class Stage:
+    """One of the executors that a target lists, as a target of its own: it has graphs of its own, and eagerly all
+    stages are one.
+    """
+
+    def __init__(self, supervisor: Supervisor, name: str) -> None:
+        self.name = name
+        self._supervisor = supervisor
+
+    @property
+    def timeout(self) -> float | None:
+        """The seconds that one case may take, in any stage."""
+        return self._supervisor.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float | None) -> None:
+        self._supervisor.timeout = seconds
+
+    def info(self) -> TargetInfo:
+        """What the target says of itself, under the name of the stage."""
+        return replace(self._supervisor.info(), name=self.name)
+
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """Replay programs eagerly."""
+        return self._supervisor.eager(programs)
+
+    def graph(
+        self,
+        programs: Sequence[Program],
+        gradients: Sequence[Sequence[str]] | None,
+        again: Sequence[Sequence[Array] | None] | None = None,
+    ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
+        """Run programs in ONE graph of the stage."""
+        return self._supervisor.graph(programs, gradients, again, self.name)
+
+
 def _appended(own: Sequence[Array], arrays: list[Array]) -> list[int]:
     """Append to `arrays`; the positions there."""
     arrays += own
@@ -250,4 +298,4 @@ def _graph_result(item: dict[str, Any], arrays: list[Array]) -> Observation | Gr
     return from_json(item["seen"], arrays)
 
 
-__all__ = ["Supervisor"]
+__all__ = ["Stage", "Supervisor"]

@@ -114,11 +114,13 @@ class AskedExecutor:
 
 
 def asked_executor(target: str) -> AskedExecutor | None:
-    """The executor that `target` asks for, None where it asks for none; raises TargetError for an executor or option
-    that there is not.
+    """The one executor that `target` asks for, None where it asks for none; raises TargetError for an executor or
+    option that there is not.
     """
     if not target.startswith(PREFIX):
         return None
+    if f",{PREFIX}" in target:
+        raise TargetError(f"target={target!r}, but should be one of these executors alone [--target torch:EXECUTOR]")
     name, *options = target.removeprefix(PREFIX).split(",")
     if name not in EXECUTORS:
         raise TargetError(f"executor={name!r}, but should be one of {', '.join(EXECUTORS)} [--target torch:EXECUTOR]")

@@ -107,6 +107,12 @@ def test_options_of_pytest_go_behind_dashes(command: str, option: str, sentence:
             "t",
             "target='t', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class [--target]",
         ),
+        (
+            "--target",
+            "oneflow,torch:eager",
+            "target='oneflow,torch:eager', but should be one target, or executors of PyTorch alone, such as "
+            "torch:eager,torch:inductor [--target]",
+        ),
         ("--case-timeout", "-1", "case_timeout='-1', but should be a number of seconds of at least 0 [--case-timeout]"),
         (
             "--ledger",

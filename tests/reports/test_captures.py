@@ -42,7 +42,7 @@ def test_summary_and_its_faces(summed, case, ended):
         {"forward": "verified", "backward": "off"},
     ]
     summary = summed(*(record for i, g in enumerate(graphs) for record in case(index=i, graph=g)), ended())
-    assert summary.captures == Captures({"captured": 1, "broken": 1, "refused": 1}, {"item": 1, "no such op": 1})
+    assert summary.captures == (Captures({"captured": 1, "broken": 1, "refused": 1}, {"item": 1, "no such op": 1}),)
     assert summary.to_json()["captures"] == {
         "captured": 1,
         "recompiled": 0,
@@ -61,3 +61,25 @@ def test_summary_and_its_faces(summed, case, ended):
     without = summed(*case(graph={"forward": "verified", "backward": "off"}), ended())
     assert "captures" not in without.to_json()
     assert "captured" not in render(without, width=120)
+
+
+def test_captures_of_several_executors(summed, case, ended):
+    """Each executor has counts and reasons of its own, told under its name."""
+    captures = {"torch:eager": ["broken", "item"], "torch:script": ["captured", ""]}
+    record = {"forward": "verified", "backward": "off", "captures": captures}
+    summary = summed(*case(graph=record), *case(index=1, graph=record), ended())
+    assert [(one.executor, one.words) for one in summary.captures] == [
+        ("torch:eager", "eager: 0 of 2 cases whole, 2 with graph breaks"),
+        ("torch:script", "script: 2 of 2 cases whole"),
+    ]
+    assert summary.to_json()["captures"] == {
+        "torch:eager": {"captured": 0, "recompiled": 0, "broken": 2, "refused": 0, "reasons": {"item": 2}},
+        "torch:script": {"captured": 2, "recompiled": 0, "broken": 0, "refused": 0, "reasons": {}},
+    }
+    shown = " ".join(render(summary, width=120).split())
+    assert " captured 0.0 % eager: 0 of 2 cases whole, 2 with graph breaks 2 x eager: item " in shown
+    assert " captured 100.0 % script: 2 of 2 cases whole " in shown
+    assert "| captured | 100.0 % | script: 2 of 2 cases whole |" in markdown_text(summary)
+    page = render_page(summary, "report/", "no run before", [])
+    assert "script: 2 of 2 cases whole" in page
+    assert '<td class="words">eager: item</td>' in page

@@ -204,6 +204,17 @@ def test_other_target(run):
     assert (found.same, found.new, found.gone) == (1, (), ())
 
 
+def test_target_of_several_executors(run):
+    """A run that lists executors tells its divergences under their names: they are compared as they are."""
+    mine, others = ({"fingerprint": f"torch:{name}/graph_forward/value/relu/float32"} for name in ("a", "b"))
+    before = run((A, 0, mine), (A, 1, others), target="torch:a,torch:b")
+    after = run((A, 0, mine), target="torch:a")
+    found = compare_runs(before, after)
+    assert found.same == 1
+    assert [change.finding.fingerprint for change in found.gone] == [others["fingerprint"]]
+    assert compare_runs(before, before).same == 2
+
+
 def test_worst_first(run):
     """Changes stand by level, kind and number of tests."""
     rows = [

@@ -1,4 +1,4 @@
-"""The program shows its diverging line, the table its worst elements."""
+"""The program shows its diverging line, the table its worst elements, a line which stage is wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import io
 import pytest
 from rich.console import Console
 
+from reports import failure_text, render
 from reports.evidence import program_table, worst_table
+from reports.findings import findings
+from reports.markdown import markdown_text
+from reports.page import detail_data
 
 
 def shown(table, width=60):
@@ -82,3 +86,34 @@ def test_hostile_elements_are_literal(element):
     lines = shown(worst_table([element(reference="[red]\x1b[31m")], "[b]t\x1b"), 90)
     assert "[b]t\\x1b" in lines[0]
     assert "[red]\\x1b[31m" in lines[1]
+
+
+def test_stages_and_their_faces(summed, case, row, evidence, ended):
+    """How each stage did in the first case stands in summary.json, and below the blame in the terminal, in the text of
+    a failed test, in Markdown and on the page; of a target without stages nothing is said.
+    """
+    stages = {"torch:eager": "right", "torch:fx": "refused it", "torch:inductor": "wrong with graph breaks"}
+    told = row(fingerprint="torch:inductor/f", target="torch:inductor", stages=stages, evidence=evidence())
+    later = {**told, "case_key": "test_x.py::test_a#1", "stages": {"torch:eager": "wrong"}}
+    blame = {"verdict": "target", "reason": "it is", "worst": None}
+    summary = summed(
+        *case(verdict="divergent", divergences=[told]),
+        *case(index=1, verdict="divergent", divergences=[later]),
+        {"type": "blame", "test": "t", "fingerprint": told["fingerprint"], "blame": blame},
+        ended(outcome="failed"),
+    )
+    [divergence] = summary.to_json()["divergences"]
+    assert (divergence["stages"], divergence["blame"]) == (stages, blame)
+    words = "stages: eager right, fx refused it, inductor wrong with graph breaks"
+    assert f"\n  blame: target, it is\n  {words}\n" in render(summary, width=120)
+    assert f"\n  {words}\n" in failure_text([told], cases=1)
+    assert f"<br>`{words}` |" in markdown_text(summary)
+    [finding] = findings(summary.divergences)
+    assert detail_data(finding, summary)["stages"] == [
+        ["eager", "right"],
+        ["fx", "refused it"],
+        ["inductor", "wrong with graph breaks"],
+    ]
+    without = summed(*case(verdict="divergent", divergences=[row(evidence=evidence())]), ended())
+    assert "stages" not in without.to_json()["divergences"][0]
+    assert "stages:" not in render(without) + markdown_text(without)

@@ -189,8 +189,10 @@ def test_detail_data(summed, case, row, evidence):
         "phase": "eager_forward",
         "kind": "value",
         "level": "known",
+        "target": "oneflow",
         "message": "a\nb",
         "reason": "why",
+        "stages": [],
         "cases": 3,
         "tests": [
             {"test": "t::a", "cases": ["t::a#0", "t::a#1"], "count": 2},

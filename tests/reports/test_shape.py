@@ -149,7 +149,12 @@ def test_damaged_shrunk(change):
         (
             {"graph": {"forward": "off"}},
             "graph={'forward': 'off'}, but should be null or an object with the strings forward and backward, "
-            "and capture: absent or captured, recompiled, broken, refused",
+            "and capture: absent or captured, recompiled, broken, refused; "
+            "captures: absent or a list of one of these and a reason for each executor",
+        ),
+        (
+            {"graph": {"forward": "off", "backward": "off", "captures": {"torch:eager": ["no", ""]}}},
+            None,
         ),
         ({"divergences": [3]}, "divergences[0]=3, but should be an object"),
         (
@@ -190,6 +195,7 @@ def test_wrong_field_of_a_row(case, row):
         ({"level": None}, "level=None, but should be one of wrong, refuses, stricter, counted, known"),
         ({"reason": 3}, "reason=3, but should be a string or null"),
         ({"evidence": []}, "evidence=[], but should be an object or null"),
+        ({"stages": ["right"]}, "stages=['right'], but should be an object of strings, or absent"),
     ],
 )
 def test_new_fields_of_a_row(case, row, change, fault):

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 
 def doubled(adapter: Any) -> None:
     """Whatever is compiled gives its first result twice as large; gradients follow."""
+    _change(adapter, lambda first: 2 * first)
+
+
+def widened(adapter: Any) -> None:
+    """Whatever is compiled gives its first result as float64."""
+    _change(adapter, lambda first: first.double())
+
+
+def _change(adapter: Any, change: Callable[[Any], Any]) -> None:
     executor = adapter.executor
     compile_rightly = executor.compile
 
@@ -18,14 +29,23 @@ def doubled(adapter: Any) -> None:
         def wrong(*given: Any) -> Any:
             results = run(*given)
             if isinstance(results, list):
-                return [(2 * first, *others) for first, *others in results]
+                return [(change(first), *others) for first, *others in results]
             first, *others = results
-            return (2 * first, *others)
+            return (change(first), *others)
 
         compiled._function = wrong
         return compiled
 
     executor.compile = compile_wrongly
+
+
+def deadly(adapter: Any) -> None:
+    """Compiling ends the process."""
+
+    def compile_deadly(module: Any, inputs: Any) -> Any:
+        os.abort()
+
+    adapter.executor.compile = compile_deadly
 
 
 def slow(adapter: Any) -> None:
@@ -52,3 +72,34 @@ def lost(adapter: Any) -> None:
         return compiled
 
     executor.compile = compile_wrongly
+
+
+def doubled_aot_eager(adapter: Any) -> None:
+    """The same in the executor aot_eager alone."""
+    _in(adapter, doubled, "aot_eager")
+
+
+def doubled_dynamo(adapter: Any) -> None:
+    """The same in eager and in aot_eager."""
+    _in(adapter, doubled, "eager", "aot_eager")
+
+
+def doubled_eager(adapter: Any) -> None:
+    """The same in eager, of which aot_eager shows nothing."""
+    _in(adapter, doubled, "eager")
+
+
+def doubled_and_widened(adapter: Any) -> None:
+    """The same in eager; in aot_eager the first result is float64."""
+    _in(adapter, doubled, "eager")
+    _in(adapter, widened, "aot_eager")
+
+
+def ends_eager(adapter: Any) -> None:
+    """Compiling ends the process in eager."""
+    _in(adapter, deadly, "eager")
+
+
+def _in(adapter: Any, fault: Any, *executors: str) -> None:
+    if adapter.executor.name in executors:
+        fault(adapter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from autotest.workers.protocol import Death, GraphFailure
+from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.program import Program
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Adapter, GraphRefusal, Surface, TargetInfo
@@ -33,6 +33,10 @@ class FakeTarget:
 
     def start(self) -> None:
         """There is nothing to start."""
+
+    def stages(self) -> dict[str, Target]:
+        """It lists no executors."""
+        return {}
 
     def info(self) -> TargetInfo:
         """What the target says of itself."""

@@ -12,14 +12,14 @@ import { counted } from "./words.js";
 const LONG_MESSAGE = 200;
 
 // A detail without evidence has null for it; evidence that was recorded may still lack any of its parts.
-export function detailSections(detail, target) {
+export function detailSections(detail) {
   const isLong = detail.message.includes("\n") || detail.message.length > LONG_MESSAGE;
   return [
     identity(detail),
     detail.repro ? reproSection(detail.repro) : null,
     detail.reason ? fullSection(detail.level === "known" ? "Known, because" : "Like it", paragraph("whole", detail.reason)) : null,
     isLong ? fullSection("Message", paragraph("whole", detail.message)) : null,
-    ...evidenceSections(detail.evidence ?? {}, target),
+    ...evidenceSections(detail.evidence ?? {}, detail),
     detail.evidence ? null : paragraph("full soft", "No evidence was recorded for this divergence."),
     testsSection(detail.tests),
   ].filter((node) => node !== null);
@@ -28,9 +28,9 @@ export function detailSections(detail, target) {
 // The message of the list, for want of the detail file with the rest.
 export const messageSection = (message) => section("Message", paragraph("whole", message));
 
-function evidenceSections(evidence, target) {
+function evidenceSections(evidence, { target, stages = [] }) {
   return [
-    evidence.blame ? blameSection(evidence.blame) : null,
+    evidence.blame || stages.length ? blameSection(evidence.blame, stages) : null,
     evidence.shrunk ? shrunkSection(evidence.shrunk) : null,
     evidence.program ? programSection(evidence.program, evidence.blamed_line, evidence.inputs) : null,
     evidence.words?.length ? section("In words", list(evidence.words)) : null,

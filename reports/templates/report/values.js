@@ -10,17 +10,22 @@ const DOUBLE = 17;
 
 const wasSeen = (value) => value !== null && value !== undefined;
 
-// Which side is wrong, and the element that shows it.
-export function blameSection({ verdict, reason, worst }) {
+// Which side is wrong, and the element that shows it; how each stage did, where a target has several.
+export function blameSection(blame, stages) {
+  const staged = stages.length ? [scrollBox("Stages", table(["stage", "in the first case"], stages))] : [];
+  return fullSection("Blame", ...(blame ? verdictParts(blame) : []), ...staged);
+}
+
+function verdictParts({ verdict, reason, worst }) {
   const words = el("p", { class: "whole" }, el("strong", {}, verdict), `: ${reason}`);
-  if (!worst) return fullSection("Blame", words);
+  if (!worst) return [words];
   const place = worst.index.length ? ` at [${worst.index.join(", ")}]` : "";
   const rows = [
     ["reference", rounded(worst.reference, SINGLE), ulpOff(worst.reference_ulp)],
     ["target", rounded(worst.target, SINGLE), ulpOff(worst.target_ulp)],
     ["exact, in float64", rounded(worst.exact, SINGLE), "-"],
   ];
-  return fullSection("Blame", words, scrollBox("Blame", table([`side${place}`, "value", "ULP off"], rows, "numbers")));
+  return [words, scrollBox("Blame", table([`side${place}`, "value", "ULP off"], rows, "numbers"))];
 }
 
 function ulpOff(ulp) {

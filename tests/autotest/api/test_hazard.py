@@ -56,6 +56,15 @@ def test_outcomes(tmp_path: Path) -> None:
     assert "torch takes no function as it is: it is for --target torch:EXECUTOR" in run.out
 
 
+def test_several_executors(tmp_path: Path) -> None:
+    """Each executor that the target lists takes the function; one that is wrong by surprise outweighs a known one."""
+    run = run_pytest(tmp_path, {"test_x.py": FILE}, "-rx", target="torch:script,torch:trace,torch:make_fx")
+    assert run.outcomes() == {"test_right": "passed", "test_wrong": "failed", "test_known": "skipped"}
+    wrong = "torch:trace is silently wrong: result 0 is [-2.0, -4.0], but should be [-2.0, -3.0]"
+    assert run.summary["errors"] == {"test_x.py::test_wrong": f"autotest.HazardError: {wrong}"}
+    assert f"XFAIL test_x.py::test_known - {wrong}; it keeps one run" in run.out
+
+
 def test_what_it_refuses() -> None:
     """Tensors themselves in place of a function that makes them, and a state that is no dict."""
     with pytest.raises(UsageError) as caught:

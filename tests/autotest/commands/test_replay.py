@@ -23,6 +23,10 @@ class Nobody:
     def __init__(self, *asked: Any) -> None:
         pass
 
+    def stages(self) -> dict[str, Any]:
+        """Its target lists no executors."""
+        return {}
+
     def close(self) -> None:
         """There is nothing to close."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from autotest.cases.case import Case
@@ -15,71 +14,18 @@ from autotest.judge.judgement import Check, Checks, Judgement
 from autotest.options import TestOptions
 from autotest.workers.protocol import Death, GraphFailure
 from dual_object.adapters.torch.adapter import Adapter
-from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
-from dual_object.program.values import Ref
-from dual_object.replay.adapter import GraphRefusal, TargetInfo
+from dual_object.replay.adapter import GraphRefusal
 from dual_object.replay.observation import Failure, Observation
 from dual_object.replay.replay import Replay
+from support.pretended import Pretended, off, program, same, sound
 
-#: What a target's graph gives for each Program that it is asked for, by what eager gives for it.
-Graph = Callable[[Sequence[Observation]], Any]
 DIED = Death("crash", "died", 0, None, "last words")
-
-
-class Pretended:
-    """A target that computes as PyTorch does, and then shows what `eager` and `graph` make of it."""
-
-    def __init__(self, eager: Callable[[Observation, Program], Any], graph: Graph) -> None:
-        self._eager = eager
-        self._graph = graph
-        self.graphs: list[int] = []
-
-    def info(self) -> TargetInfo:
-        """It can do nothing that not every target can."""
-        return TargetInfo("pretended", {}, ("cpu",), ("float32",))
-
-    def eager(self, programs: Sequence[Program]) -> list[Any]:
-        """What each Program shows."""
-        return [self._eager(_run(program), program) for program in programs]
-
-    def graph(self, programs: Sequence[Program], gradients: Any, again: Any = None) -> Any:
-        """What their one graph shows; how many there were is kept."""
-        self.graphs.append(len(programs))
-        return self._graph([_run(program) for program in programs])
-
-
-def _run(program: Program) -> Observation:
-    return Replay(Adapter(), program).run()
-
-
-def sound(seen: Observation, program: Program) -> Observation:
-    """The target computes as PyTorch does."""
-    return seen
-
-
-def same(seen: Sequence[Observation]) -> Any:
-    """The graph gives what eager gives."""
-    return list(seen)
-
-
-def off(seen: Observation) -> Observation:
-    """Every output is one more than it should be."""
-    outputs = {id_: replace(one, data=one.data + 1) for id_, one in seen.outputs.items()}
-    return replace(seen, outputs=outputs)
 
 
 def wrong_exp(seen: Observation, program: Program) -> Observation:
     """Eager is wrong wherever it ends in `exp`."""
     return off(seen) if program.ops()[-1] == "exp" else seen
-
-
-def program(*ops: str) -> Program:
-    """These functions, one after the other, of two numbers."""
-    x = Input(0, "", np.array([0.3, 0.7], np.float32), "float32")
-    return Program(
-        [x], [Call("function", op, (Ref(i),), {}, out=Ref(i + 1)) for i, op in enumerate(ops)], Ref(len(ops))
-    )
 
 
 def judged(target: Pretended, *programs: Program) -> list[Judgement]:

@@ -12,7 +12,7 @@ from autotest import autotest, random_tensor, torch
 from autotest.options import RunOptions
 from autotest.run.session import Session, current_session
 from autotest.workers import supervisor as workers
-from autotest.workers.inline import InlineTarget, load_inline
+from autotest.workers.inline import load_inline
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Surface
 from reports import RecordError, RecordWriter, read_run
@@ -115,7 +115,7 @@ def test_unused_target_has_no_surface() -> None:
 
 def test_inline_target_tells_its_surface() -> None:
     """A target in this process tells the same; PyTorch has no registry."""
-    assert InlineTarget(load_inline("torch")).surface(PATHS) == Surface((), (), NAMES)
+    assert load_inline("torch").surface(PATHS) == Surface((), (), NAMES)
 
 
 @pytest.fixture

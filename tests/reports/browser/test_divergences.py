@@ -287,6 +287,28 @@ def test_blame(view, write, divergence):
     assert watched.errors == []
 
 
+@pytest.mark.parametrize("judged", [True, False])
+def test_stages(view, write, divergence, judged):
+    """How each stage did stands with the blame, and alone where nobody has judged; facts bear the stage's name."""
+    index = {"base": "report/", "target": "torch:eager,torch:fx", "phases": [], "families": ["f"], "tests": ["t"]}
+    row = divergence(tests=[0], families=[0])
+    evidence = {"program": "def program(torch, x):", "blamed_line": 1, "words": [], "worst": [], "heat": None}
+    evidence |= {"facts": [["dtype", "float32", "float32", "float64"]], "histogram": None, "last_words": None}
+    evidence |= {"blame": {"verdict": "target", "reason": "it is", "worst": None} if judged else None}
+    detail = {name: row[name] for name in ("id", "fingerprint", "op", "phase", "kind", "level", "message", "cases")}
+    detail |= {"target": "torch:fx", "stages": [["eager", "right"], ["fx", "<b>wrong</b>"]], "evidence": evidence}
+    detail |= {"reason": None, "tests": [], "replay": "autotest replay 4701a54b"}
+    watched = view(write({**index, "ops": [], "divergences": [row], "more": 0}, details=[detail]), "#open=4701a54b")
+    shown = opened(watched, "4701a54b")
+    section = shown.locator("section", has_text="Blame")
+    section.wait_for()
+    assert section.locator("p").all_inner_texts() == ["target: it is"] * judged
+    assert section.locator("tr").all_inner_texts() == ["stage\tin the first case", "eager\tright", "fx\t<b>wrong</b>"]
+    facts = shown.locator("section", has_text="Facts")
+    assert facts.locator("tr").first.inner_text() == "fact\treference\ttorch:fx\ttorch:fx graph"
+    assert watched.errors == []
+
+
 def test_last_words_of_a_crash(view, page_file):
     """An opened crash shows the target's own last words."""
     row = opened(view(page_file, "#open=39a871f0"), "39a871f0")

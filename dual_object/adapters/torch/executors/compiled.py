@@ -28,7 +28,8 @@ class TorchCompile:
         if "dynamic" in asked.options:
             self._settings["dynamic"] = True
         if "emulate_precision_casts" in asked.options:
-            private.inductor_config().emulate_precision_casts = True
+            # Of its own compilations alone: another executor may run in this process.
+            self._settings["options"] = {"emulate_precision_casts": True}
 
     def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> _Compiled:
         """Forget what was compiled before, and wrap the module."""

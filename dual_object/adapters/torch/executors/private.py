@@ -62,11 +62,6 @@ def prepare_dynamo() -> None:
     importlib.import_module("torch._dynamo")
 
 
-def inductor_config() -> Any:
-    """The options of Inductor."""
-    return importlib.import_module("torch._inductor.config")
-
-
 def reset_dynamo() -> None:
     """Forget all that was compiled, and count from zero."""
     importlib.import_module("torch._dynamo").reset()

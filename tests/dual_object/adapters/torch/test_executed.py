@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from copy import deepcopy
 
 import pytest
@@ -9,9 +10,9 @@ import torch as real
 
 from autotest.compare.difference import Rules
 from autotest.compare.observations import compare
-from dual_object.adapters.torch.executors import NotCaptured, private
+from dual_object.adapters.torch.executors import NotCaptured, make_executor, private
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
-from dual_object.replay.executors import EXECUTORS
+from dual_object.replay.executors import EXECUTORS, asked_executor
 from dual_object.replay.observation import Capture, Observation
 from dual_object.replay.second_call import second_call
 from support.dual_bodies import BODIES, tensor, torch
@@ -376,3 +377,11 @@ def test_each_executor_has_words():
         "fake",
     ]
     assert NotCaptured(ValueError("no\nmore")).classes == ("ValueError",)
+
+
+def test_precision_casts_are_emulated_by_one_executor_alone():
+    """Another executor of the same process compiles as it would without that option."""
+    config = importlib.import_module("torch._inductor.config")
+    asked = asked_executor("torch:inductor,emulate_precision_casts")
+    assert make_executor(asked)._settings["options"] == {"emulate_precision_casts": True}
+    assert config.emulate_precision_casts is False
