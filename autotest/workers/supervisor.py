@@ -153,8 +153,9 @@ class Supervisor:
         return result
 
     def hazard(self, file: str, name: str, stage: str) -> tuple[str, str] | Death:
-        """What the executor of a stage makes of the function that a test of a file poses: an outcome and why. Raises UsageError
-        where the worker does not find the test, HazardError where the function itself raises.
+        """What the executor of a stage makes of the function that a test of a file poses: an outcome and why.
+
+        Raises UsageError where the worker does not find the test, HazardError where the function itself raises.
         """
         verdict: tuple[str, str] | None = None
         try:
