@@ -9,7 +9,10 @@ ARGS :=
 # The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
-.PHONY: align boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
+# What runtimes below PyTorch are run on.
+SIX := $(foreach name,unary view inplace reduction normalization convolution,suites/test_$(name).py)
+
+.PHONY: align onnxruntime iree boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -41,6 +44,21 @@ compile: $(STAMP)
 # Four ranks, placements of two dimensions: for people, it wants four cores' worth of patience.
 boxing-4: $(STAMP)
 	.venv/bin/autotest run suites/global/test_boxing.py --ranks 4 $(ARGS)
+
+# An environment for each runtime: onnx wants another protobuf than OneFlow.
+.venv-%/.built: pyproject.toml constraints-runtimes.txt .python-version
+	@if uv --version >/dev/null 2>&1; then \
+		uv venv --quiet --clear .venv-$* && \
+		uv pip install --quiet --python .venv-$*/bin/python -c constraints-runtimes.txt -e '.[$*,suites]'; \
+	else \
+		rm -rf .venv-$* && python3.10 -m venv .venv-$* && \
+		.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-runtimes.txt \
+			-e '.[$*,suites]'; \
+	fi
+	@touch $@
+
+onnxruntime iree: %: .venv-%/.built
+	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 2 --coverage none $(ARGS)
 
 test: $(STAMP)
 	$(PYTHON) -m pytest tests -n $(TESTERS) $(ARGS)
@@ -79,4 +97,4 @@ blame: $(STAMP)
 	$(PYTHON) -m benchmarks.blame $(ARGS)
 
 clean:
-	rm -rf .venv autotest-report dist site
+	rm -rf .venv .venv-onnxruntime .venv-iree autotest-report dist site

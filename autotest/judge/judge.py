@@ -210,7 +210,8 @@ class Judge:
         if self.survey is not None:
             self.survey.take(case, result, graph=True)
         if case.reference.buffers:
-            judgement.graph.state = VERIFIED
+            shown = "buffers" in result.shows
+            judgement.graph.state = VERIFIED if shown else Check("unverified", f"{self.target.info().name} shows none")
         differences = self._agreed(f"{case.key} graph", self._graph_differences(judgement, result))
         if not differences:
             self._judge_again(judgement, result, run)

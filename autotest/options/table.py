@@ -70,10 +70,14 @@ def _seed(text: str) -> int:
 def _target(text: str) -> str:
     from dual_object.errors import TargetError
     from dual_object.replay.adapter import BUILT_IN
+    from dual_object.replay.executors import asked_executor, versions_of
     from dual_object.replay.stages import stages
 
     try:
-        stages(text)
+        for name in stages(text):
+            asked = asked_executor(name)
+            if asked is not None:
+                versions_of(asked)
     except TargetError as error:
         raise UsageError(str(error)) from None
     if text not in BUILT_IN and ":" not in text:

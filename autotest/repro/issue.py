@@ -12,7 +12,7 @@ from autotest.compare.tolerance import tolerance
 from autotest.repro.script import versions
 from autotest.repro.short.trial import Told
 from autotest.repro.templating import template
-from dual_object.replay.executors import asked_executor
+from dual_object.replay.executors import EXECUTORS, asked_executor
 from reports.evidence import stages_words
 from reports.quantities import counted
 
@@ -54,6 +54,9 @@ class Issue:
         target = row["target"]
         where = ", ".join(_words(PHASES, phase) for phase in self.extent.phases)
         command = self.extent.command
+        asked = asked_executor(target)
+        executor = EXECUTORS[asked.name] if asked else None
+        needs = ["PyTorch", *executor.packages, "NumPy"] if executor else ["the two frameworks", "NumPy"]
         facts = [
             ("versions", versions(target, self.environment)),
             ("shows in", where),
@@ -69,7 +72,9 @@ class Issue:
             facts=[(name, value) for name, value in facts if value],
             program=self.program,
             target=target,
-            captured=asked_executor(target) is not None,
+            captured=executor is not None,
+            needs=f"{', '.join(needs[:-1])} and {needs[-1]}",
+            leaves=executor.leaves if executor else (),
             blame=_blame(evidence.get("blame")),
             stages=stages_words(row.get("stages") or {}),
             words=evidence.get("words") or (),

@@ -22,7 +22,7 @@ from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, leaves
-from dual_object.replay.executors import AskedExecutor, asked_executor
+from dual_object.replay.executors import EXECUTORS, AskedExecutor, asked_executor
 from dual_object.replay.observation import FAMILIES
 from reports.evidence import stages_words
 
@@ -171,7 +171,9 @@ def _devices(program: Program) -> str:
 
 def versions(target: str, environment: Mapping[str, str]) -> str:
     """The versions that showed the divergence, in words."""
-    names = dict.fromkeys([target, "torch", "numpy", "python"])
+    asked = asked_executor(target)
+    below = EXECUTORS[asked.name].packages if asked is not None else ()
+    names = dict.fromkeys([target, "torch", *below, "numpy", "python"])
     packages = [f"{name} {environment[name]}" for name in names if name in environment]
     return ", ".join([*packages, *([environment["platform"]] if "platform" in environment else [])])
 

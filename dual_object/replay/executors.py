@@ -5,8 +5,10 @@ Nothing here imports PyTorch: a command line is checked before anything is.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 
 from dual_object.errors import TargetError
@@ -31,12 +33,15 @@ class ExecutorRow:
     """An executor: what it is in words, the options that it takes, and how a script captures a module with it.
 
     `code` is an expression of `module` and `inputs`, empty where a script has none; one of `torch.compile` ends where
-    its options begin.
+    its options begin. `packages` are what it needs besides PyTorch, as they are installed: the extra that has them is
+    called as it is. `leaves` are the files that a script writes beside itself: what the runtime was given.
     """
 
     words: str
     code: str = ""
     options: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
 
     def capture(self, options: frozenset[str], *, whole: bool) -> list[str]:
         """The lines of a script that bind `captured`; `whole`: what does not come into one graph raises. `fullgraph` is
@@ -100,6 +105,18 @@ EXECUTORS: Mapping[str, ExecutorRow] = MappingProxyType(
         "refs": ExecutorRow("torch._refs: ops written out in simpler ones; forward only"),
         "meta": ExecutorRow("the device meta: shapes, dtypes and strides without values; forward only"),
         "fake": ExecutorRow("fake tensors: the same, as tracers see it; forward only"),
+        "onnxruntime": ExecutorRow(
+            "torch.onnx.export, and ONNX Runtime on the CPU; forward only",
+            "onnx_runtime(module, inputs)",
+            packages=("onnx", "onnxscript", "onnxruntime"),
+            leaves=("program.onnx",),
+        ),
+        "iree": ExecutorRow(
+            "iree-turbine, iree-compile for the CPU, and IREE's runtime; forward only",
+            "iree(module, inputs)",
+            packages=("iree-base-compiler", "iree-base-runtime", "iree-turbine"),
+            leaves=("program.torch.mlir", "program.linalg.mlir"),
+        ),
     }
 )
 
@@ -132,4 +149,20 @@ def asked_executor(target: str) -> AskedExecutor | None:
     return AskedExecutor(target, name, frozenset(options))
 
 
-__all__ = ["EXECUTORS", "PREFIX", "REFUSES", "AskedExecutor", "ExecutorRow", "asked_executor"]
+def versions_of(asked: AskedExecutor) -> dict[str, str]:
+    """The versions of what an executor needs besides PyTorch. Raises TargetError where a package is not there."""
+    needed = EXECUTORS[asked.name].packages
+    found = {}
+    for package in needed:
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    absent = [package for package in needed if package not in found]
+    if absent:
+        raise TargetError(
+            f"target {asked.target!r} needs {', '.join(absent)}, not installed here: make an environment of its own "
+            f"with pip install 'op-autotest[{asked.name}]', and run it there [--target]"
+        )
+    return found
+
+
+__all__ = ["EXECUTORS", "PREFIX", "REFUSES", "AskedExecutor", "ExecutorRow", "asked_executor", "versions_of"]

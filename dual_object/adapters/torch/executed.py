@@ -18,7 +18,7 @@ from dual_object.program.program import Program
 from dual_object.program.strides import laid
 from dual_object.program.values import Array
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, TargetInfo
-from dual_object.replay.executors import REFUSES, AskedExecutor
+from dual_object.replay.executors import REFUSES, AskedExecutor, versions_of
 from dual_object.replay.modes import Modes
 from dual_object.replay.observation import Observation, class_names, first_words
 from dual_object.replay.reading import Finished, observe
@@ -40,12 +40,13 @@ class Adapter(EagerAdapter):
     def __init__(self, asked: AskedExecutor) -> None:
         super().__init__()
         self.name = asked.target
+        self._packages = versions_of(asked)
         self.executor: Executor = make_executor(asked)
 
     def info(self) -> TargetInfo:
-        """PyTorch's own, under the name of the target."""
+        """PyTorch's own, under the name of the target, with the packages that it runs on besides."""
         info = super().info()
-        environment = {**info.environment, self.name: torch.__version__}
+        environment = {**info.environment, self.name: torch.__version__, **self._packages}
         return dataclasses.replace(info, name=self.name, environment=environment, capabilities=("compiled_graphs",))
 
     def graph(self, request: GraphRequest) -> list[Result]:

@@ -8,7 +8,9 @@ from types import MappingProxyType
 from dual_object.adapters.torch.executors.captured import Export, ExportDecomp, Fx, MakeFx, Script, Trace
 from dual_object.adapters.torch.executors.compiled import TorchCompile
 from dual_object.adapters.torch.executors.executor import Executor
+from dual_object.adapters.torch.executors.iree import Iree
 from dual_object.adapters.torch.executors.moved import Fake, Lazy, Meta, Refs
+from dual_object.adapters.torch.executors.onnx_runtime import OnnxRuntime
 from dual_object.replay.executors import AskedExecutor
 
 #: By name; all others are backends of `torch.compile`.
@@ -24,6 +26,8 @@ _MADE: Mapping[str, Callable[[AskedExecutor], Executor]] = MappingProxyType(
         "refs": Refs,
         "meta": Meta,
         "fake": Fake,
+        "onnxruntime": OnnxRuntime,
+        "iree": Iree,
     }
 )
 

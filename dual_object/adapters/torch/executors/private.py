@@ -30,6 +30,7 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "torch._C": ("_jit_clear_class_registry",),
         "torch.jit._recursive": ("concrete_type_store", "ConcreteTypeStore"),
         "torch.jit._state": ("_clear_class_state",),
+        "torch.onnx._internal.exporter._errors": ("DispatchError",),
     }
 )
 
@@ -58,8 +59,13 @@ def prepare_dynamo() -> None:
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     home = os.environ.get("TORCHINDUCTOR_CACHE_DIR") or Path(tempfile.gettempdir()) / "op-autotest-inductor"
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(home) / os.environ.get("PYTEST_XDIST_WORKER", "main"))
-    logging.getLogger("torch").setLevel(logging.ERROR)
+    quieten()
     importlib.import_module("torch._dynamo")
+
+
+def quieten() -> None:
+    """Have PyTorch log errors alone."""
+    logging.getLogger("torch").setLevel(logging.ERROR)
 
 
 def reset_dynamo() -> None:
@@ -128,6 +134,12 @@ def forget_scripted() -> None:
     recursive: Any = importlib.import_module("torch.jit._recursive")
     recursive.concrete_type_store = recursive.ConcreteTypeStore()
     importlib.import_module("torch.jit._state")._clear_class_state()
+
+
+def no_onnx_function() -> type[Exception]:
+    """What the converter to ONNX raises for an op that it has no function for."""
+    error: type[Exception] = importlib.import_module("torch.onnx._internal.exporter._errors").DispatchError
+    return error
 
 
 def state_tables(module: Any) -> list[Any]:
