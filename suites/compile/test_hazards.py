@@ -14,14 +14,17 @@ STATE = {"scale": 2.0, "calls": 0}
 #: What is documented of executors that keep the calls of one run.
 ONE_RUN = "it keeps the calls of one run: what Python decides, reads and computes between them is a constant in it"
 TRACERS = {"trace": ONE_RUN, "make_fx": ONE_RUN}
-CONSTANTS = TRACERS | {"fx": ONE_RUN, "export": ONE_RUN, "export_decomp": ONE_RUN}
+#: What begins with `torch.export`, and runs below PyTorch.
+RUNTIMES = ("onnxruntime", "iree")
+CONSTANTS = TRACERS | dict.fromkeys(("fx", "export", "export_decomp", *RUNTIMES), ONE_RUN)
 RANDOM = {"inductor": "upstream issue 198187: it reads the number, which is float64, as float32"}
-STRIDES = {"export": "it takes strides for constants, and looks at the shapes and dtypes of its arguments alone"}
-STRIDES["export_decomp"] = STRIDES["export"]
+STRIDED = "it takes strides for constants, and looks at the shapes and dtypes of its arguments alone"
+STRIDES = dict.fromkeys(("export", "export_decomp", *RUNTIMES), STRIDED)
 #: Of everything with AOTAutograd in it.
 OVERLAP = "upstream issue 139789: a graph that writes to an argument has no guard on its sharing memory with another"
 AOT = ("aot_eager", "aot_eager_decomp_partition", "inductor", "export_decomp")
-SHARING = dict.fromkeys(AOT, OVERLAP) | {"lazy": "each argument is copied to its device by itself"}
+COPIED = "each argument is copied by itself to where it runs"
+SHARING = dict.fromkeys(AOT, OVERLAP) | dict.fromkeys(("lazy", *RUNTIMES), COPIED)
 
 
 def numbers(*values):

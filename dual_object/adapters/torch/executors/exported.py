@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from dual_object.adapters.torch.executors.executor import NotCaptured, is_bug
+from dual_object.adapters.torch.executors.executor import NotCaptured, Whole, is_bug
 
 
 def exported(module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> torch.export.ExportedProgram:
@@ -38,6 +38,23 @@ def innermost(error: BaseException) -> BaseException:
     return error
 
 
+def loaded(run: Callable[[Sequence[torch.Tensor]], Any], examples: Sequence[torch.Tensor]) -> Whole:
+    """A graph that a runtime has made of what was exported for `examples`. It is one for their shapes: what it raises of
+    tensors of others is a refusal.
+    """
+    shapes = [x.shape for x in examples]
+
+    def call(*given: torch.Tensor) -> Any:
+        try:
+            return run(given)
+        except Exception as error:
+            if [x.shape for x in given] == shapes:
+                raise
+            raise NotCaptured(error) from error
+
+    return Whole(call)
+
+
 def arrays(inputs: Iterable[torch.Tensor]) -> list[Any]:
     """Inputs as NumPy has them, each in memory of its own: a runtime may write to what it is given."""
     return [x.numpy(force=True).copy(order="C") for x in inputs]
@@ -48,4 +65,4 @@ def tensors(results: Iterable[Any]) -> tuple[torch.Tensor, ...]:
     return tuple(torch.from_numpy(np.array(result)) for result in results)
 
 
-__all__ = ["arrays", "decomposed", "exported", "innermost", "tensors"]
+__all__ = ["arrays", "decomposed", "exported", "innermost", "loaded", "tensors"]

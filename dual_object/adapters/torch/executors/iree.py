@@ -10,7 +10,7 @@ import torch
 
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole
-from dual_object.adapters.torch.executors.exported import arrays, decomposed, exported, tensors
+from dual_object.adapters.torch.executors.exported import arrays, decomposed, exported, loaded, tensors
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import GraphPart
 
@@ -57,11 +57,11 @@ class Iree:
         context.add_vm_module(self._runtime.VmModule.copy_buffer(context.instance, self._compiled(imported)))
         main = context.modules.module["main"]
 
-        def run(*given: torch.Tensor) -> Any:
+        def run(given: Sequence[torch.Tensor]) -> Any:
             results = main(*arrays(given))
             return tensors(results if isinstance(results, tuple) else [results])
 
-        return Whole(run)
+        return loaded(run, inputs)
 
     def _compiled(self, imported: str) -> bytes:
         try:

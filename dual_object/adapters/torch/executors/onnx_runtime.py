@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_unflatten
 
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole
-from dual_object.adapters.torch.executors.exported import arrays, exported, innermost, tensors
+from dual_object.adapters.torch.executors.exported import arrays, exported, innermost, loaded, tensors
 from dual_object.replay.executors import AskedExecutor
 from dual_object.replay.observation import GraphPart
 
@@ -19,7 +20,7 @@ class OnnxRuntime:
     nothing that it is given.
     """
 
-    takes_batches = False
+    takes_batches = True
     shows: frozenset[GraphPart] = frozenset({"values"})
     limits = NO_LIMITS
 
@@ -35,20 +36,22 @@ class OnnxRuntime:
 
     def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Whole:
         """Export the module, convert that to a model, and load it."""
-        model = _model(exported(module, inputs))
+        program = exported(module, inputs)
+        model = model_of(program)
         try:
             session = self._runtime.InferenceSession(model, self._options, providers=["CPUExecutionProvider"])
         except self._runtime.capi.onnxruntime_pybind11_state.NotImplemented as error:
             raise NotCaptured(error) from error
         names = [x.name for x in session.get_inputs()]
 
-        def run(*given: torch.Tensor) -> Any:
-            return tensors(session.run(None, dict(zip(names, arrays(given), strict=True))))
+        def run(given: Sequence[torch.Tensor]) -> Any:
+            results = tensors(session.run(None, dict(zip(names, arrays(given), strict=True))))
+            return tree_unflatten(results, program.call_spec.out_spec)
 
-        return Whole(run)
+        return loaded(run, inputs)
 
 
-def _model(program: torch.export.ExportedProgram) -> bytes:
+def model_of(program: torch.export.ExportedProgram) -> bytes:
     """The model of an exported program. Raises NotCaptured where there is no ONNX function for an op, else what the
     converter tripped over.
     """
@@ -64,4 +67,4 @@ def _model(program: torch.export.ExportedProgram) -> bytes:
     return model
 
 
-__all__ = ["OnnxRuntime"]
+__all__ = ["OnnxRuntime", "model_of"]
