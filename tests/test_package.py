@@ -66,7 +66,8 @@ def test_wheel(tmp_path: Path) -> None:
 
 def test_pins_are_of_what_is_declared() -> None:
     """Each dependency, the extras' too, has its pin: a build is the same on every day."""
-    pinned = {line.partition("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    files = [ROOT / "constraints.txt", ROOT / "constraints-runtimes.txt"]
+    pinned = {line.partition("==")[0] for file in files for line in file.read_text().splitlines()}
     extras = PROJECT["optional-dependencies"].values()
     declared = [*PROJECT["dependencies"], *(requirement for extra in extras for requirement in extra)]
     assert {Requirement(text).name for text in declared} - pinned == set()

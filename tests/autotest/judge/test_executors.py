@@ -89,5 +89,6 @@ def test_planted_fault_is_red(tmp_path: Path) -> None:
     assert unknown.status == 4
     assert (
         "executor='aot', but should be one of fx, make_fx, trace, script, eager, aot_eager, "
-        "aot_eager_decomp_partition, inductor, export, export_decomp, lazy, refs, meta, fake [--target torch:EXECUTOR]"
+        "aot_eager_decomp_partition, inductor, export, export_decomp, lazy, refs, meta, fake, onnxruntime, iree "
+        "[--target torch:EXECUTOR]"
     ) in unknown.out

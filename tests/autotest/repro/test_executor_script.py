@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -210,6 +214,89 @@ def test_breaks(run_script: Any) -> None:
     told = {**row("unsupported"), "message": "relu is not captured in one graph: torch:fx refuses it: a branch"}
     assert ".item(" not in script(told, program, Rules(), None, ENVIRONMENT).text  # no graph of tensors has it
     assert run_script(told, program) == (0, "gone: both agree")
+
+
+@pytest.fixture
+def toy_runtime(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
+    """Give a function that puts a toy in the place of ONNX Runtime and its converter: PyTorch, and a change to its
+    results.
+    """
+
+    def put(change: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        programs: list[Any] = []
+
+        class Session:
+            def __init__(self, model: bytes, providers: list[str]) -> None:
+                assert (model, providers) == (b"toy", ["CPUExecutionProvider"])
+
+            def get_inputs(self) -> list[Any]:
+                return [SimpleNamespace(name="x0")]
+
+            def run(self, names: None, feed: dict[str, Any]) -> list[Any]:
+                results = programs[-1].module()(torch.from_numpy(feed["x0"]))
+                return [change(result).numpy(force=True) for result in results]
+
+        def export(program: Any, **settings: Any) -> Any:
+            programs.append(program)
+            return SimpleNamespace(model_proto=SimpleNamespace(SerializeToString=lambda: b"toy"))
+
+        toy = ModuleType("onnxruntime")
+        toy.__spec__ = ModuleSpec("onnxruntime", None)  # Dynamo looks whether there is one
+        monkeypatch.setattr(toy, "InferenceSession", Session, raising=False)
+        monkeypatch.setitem(sys.modules, "onnxruntime", toy)
+        monkeypatch.setattr(torch.onnx, "export", export)
+        monkeypatch.setattr(importlib.metadata, "version", lambda package: "1.0")
+
+    return put
+
+
+def test_runtime(run_script: Any, toy_runtime: Any, reference: Any, tmp_path: Path) -> None:
+    """The script of a runtime below PyTorch looks at its results alone, and keeps what that was given."""
+    told = row("value", target="torch:onnxruntime")
+    program = one_call(values=SQUARE, backward=True)
+    toy_runtime(lambda y: y + 1)
+    status, out = run_script(told, program)
+    assert status == 1
+    assert out.startswith("STANDS: t0 differs in value: [[2. 3.] [4. 5.]], but should be [[1. 2.] [3. 4.]]")
+    assert (tmp_path / "program.onnx").read_bytes() == b"toy"
+    toy_runtime(lambda y: y)
+    assert run_script(told, program) == (0, "gone: both agree")
+    trained, _ = recorded(reference, BODIES["batch_norm"])
+    assert run_script(told, trained) == (0, "gone: both agree")  # whose buffers are not looked at
+
+
+def test_runtime_that_is_not_there(run_script: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script says which package it lacks, and stands for nothing."""
+
+    def absent(package: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    for name, package in (("onnxruntime", "onnx"), ("iree", "iree-base-compiler")):
+        assert run_script(row("exception", target=f"torch:{name}"), one_call()) == (
+            125,
+            f"cannot run here: No package metadata was found for {package}",
+        )
+
+
+def test_runtime_is_told_of() -> None:
+    """The head of the script and the issue name the versions of its packages, and the files that it keeps."""
+    told = row("value", target="torch:iree")
+    packages = {"iree-base-compiler": "3.13.0", "iree-base-runtime": "3.13.0", "iree-turbine": "3.9.0"}
+    environment = {"torch:iree": "2.14.1", "torch": "2.14.1", "python": "3.10.13", **packages}
+    made = script(told, one_call(), Rules(), None, environment)
+    assert (
+        "Seen with torch:iree 2.14.1, torch 2.14.1, iree-base-compiler 3.13.0, iree-base-runtime 3.13.0, "
+        "iree-turbine 3.9.0, python 3.10.13.\n"
+        "It keeps beside itself, as far as it comes: program.torch.mlir, program.linalg.mlir.\n"
+    ) in made.text
+    issue = Issue(told, "def program(torch, x):", Rules(), {}, Extent(1, 1, ["graph_forward"], ""), {}, "pass", "")
+    text = issue.text(Told(reason="both sides are PyTorch"))
+    assert "It needs PyTorch, iree-base-compiler, iree-base-runtime, iree-turbine and NumPy, and exits with 1" in text
+    assert (
+        "It keeps what the program came to, as far as that went, beside it: `program.torch.mlir`, "
+        "`program.linalg.mlir`.\n"
+    ) in text
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,8 @@ def innermost(error: BaseException) -> BaseException:
 
 
 def loaded(run: Callable[[Sequence[torch.Tensor]], Any], examples: Sequence[torch.Tensor]) -> Whole:
-    """A graph that a runtime has made of what was exported for `examples`. It is one for their shapes: what it raises of
-    tensors of others is a refusal.
+    """A graph that a runtime has made of what was exported for `examples`. It is one for their shapes: what it raises
+    of tensors of others is a refusal.
     """
     shapes = [x.shape for x in examples]
 

@@ -48,7 +48,7 @@ class Iree:
 
     def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> Whole:
         """Export the module, import that into MLIR, compile it, and load it."""
-        program = decomposed(exported(module, inputs), self._aot.decompositions.current_aot_decompositions())
+        program = decomposed(exported(module, inputs), self._aot.current_aot_decompositions())
         try:
             imported = str(self._aot.export(program).mlir_module)
         except NotImplementedError as error:
