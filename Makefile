@@ -49,16 +49,16 @@ boxing-4: $(STAMP)
 .venv-%/.built: pyproject.toml constraints-runtimes.txt .python-version
 	@if uv --version >/dev/null 2>&1; then \
 		uv venv --quiet --clear .venv-$* && \
-		uv pip install --quiet --python .venv-$*/bin/python -c constraints-runtimes.txt -e '.[$*,suites]'; \
+		uv pip install --quiet --python .venv-$*/bin/python -c constraints-runtimes.txt -e '.[$*,suites,test]'; \
 	else \
 		rm -rf .venv-$* && python3.10 -m venv .venv-$* && \
 		.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-runtimes.txt \
-			-e '.[$*,suites]'; \
+			-e '.[$*,suites,test]'; \
 	fi
 	@touch $@
 
 onnxruntime iree: %: .venv-%/.built
-	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 2 --coverage none $(ARGS)
+	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
 
 test: $(STAMP)
 	$(PYTHON) -m pytest tests -n $(TESTERS) $(ARGS)
