@@ -92,3 +92,10 @@ def test_planted_fault_is_red(tmp_path: Path) -> None:
         "aot_eager_decomp_partition, inductor, export, export_decomp, lazy, refs, meta, fake, onnxruntime, iree "
         "[--target torch:EXECUTOR]"
     ) in unknown.out
+
+
+def test_buffers_that_cannot_be_seen(tmp_path: Path) -> None:
+    """What an executor does not show of a module is not counted as verified."""
+    run = run_pytest(tmp_path, {"test_it.py": FILE}, "-k", "batch_norm", target="torch:meta")
+    assert run.status == 0, run.out
+    assert [row["graph"]["state"] for row in run.ends("test_batch_norm")] == ["torch:meta shows none"] * 2
