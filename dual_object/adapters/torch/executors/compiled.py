@@ -9,8 +9,9 @@ import torch
 
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured
+from dual_object.errors import TargetError
 from dual_object.replay.executors import AskedExecutor
-from dual_object.replay.observation import ALL_PARTS, Capture
+from dual_object.replay.observation import ALL_PARTS, Capture, first_words
 
 
 class TorchCompile:
@@ -30,11 +31,26 @@ class TorchCompile:
         if "emulate_precision_casts" in asked.options:
             # Of its own compilations alone: another executor may run in this process.
             self._settings["options"] = {"emulate_precision_casts": True}
+        if asked.name == "inductor":
+            self._warm_up(asked.target)
+
+    def _warm_up(self, target: str) -> None:
+        """Compile something: with a cold cache the headers that all C++ code includes are compiled once, which takes as
+        long as some cases have in all. Raises TargetError where nothing can be compiled here.
+        """
+        try:
+            torch.compile(_successor, **self._settings)(torch.ones(2))
+        except Exception as error:
+            raise TargetError(f"target {target!r} cannot compile here: {first_words(private.cause(error))}") from error
 
     def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> _Compiled:
         """Forget what was compiled before, and wrap the module."""
         private.reset_dynamo()
         return _Compiled(torch.compile(module, **self._settings), marks=self._marks)
+
+
+def _successor(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
 
 
 class _Compiled:

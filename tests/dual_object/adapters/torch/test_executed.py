@@ -11,6 +11,7 @@ import torch as real
 from autotest.compare.difference import Rules
 from autotest.compare.observations import compare
 from dual_object.adapters.torch.executors import NotCaptured, make_executor, private
+from dual_object.errors import TargetError
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
 from dual_object.replay.executors import EXECUTORS, asked_executor
 from dual_object.replay.observation import Capture, Observation
@@ -279,6 +280,18 @@ def test_an_older_pytorch_has_fewer_refusals(monkeypatch):
     assert [one.__name__ for one in private.refusals()] == ["Unsupported", "UserError", "ConstraintViolationError"]
     monkeypatch.delattr(real._dynamo.exc, "UserError")
     assert [one.__name__ for one in private.refusals()] == ["Unsupported", "ConstraintViolationError"]
+
+
+def test_inductor_without_a_compiler(monkeypatch):
+    """The target says so before any case does, in the compiler's words."""
+
+    def compile_nothing(*args, **kwargs):
+        raise RuntimeError("No working C++ compiler found")
+
+    monkeypatch.setattr(real, "compile", compile_nothing)
+    with pytest.raises(TargetError) as caught:
+        load("torch:inductor,dynamic")
+    assert str(caught.value) == "target 'torch:inductor,dynamic' cannot compile here: No working C++ compiler found"
 
 
 class _Body(real.nn.Module):
