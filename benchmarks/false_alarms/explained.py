@@ -16,6 +16,10 @@ EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
             "of the greatest float32 beside small numbers the gradient is the rest of two terms 10,000 times as great, "
             "and the mean that the forward rounds to float32 decides its fourth digit"
         ),
+        ("float64", "torch/eager_forward/nonfinite/BatchNorm1d/float32,extreme"): (
+            "the reference overflows to NaN; scaled and moved, the greatest float32 leaves nothing of the bias beside "
+            "it in float64"
+        ),
         ("float64", "torch/eager_backward/nonfinite/std/float32,extreme"): (
             "twice the deviation is beyond float32 and divides the gradient, which is 0 where that is rounded to "
             "infinity, and NaN where the squares were infinite already"
