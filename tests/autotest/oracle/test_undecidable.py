@@ -476,6 +476,26 @@ def test_what_the_reference_gives_by_its_inputs_strides(off: float, stands: bool
     assert [doubt.reason for doubt in doubts] == reasons
 
 
+def test_index_that_the_reference_gives_by_its_inputs_strides() -> None:
+    """It moves with the layout, and from the case to its rerun: any of the equal elements will do, and no other."""
+
+    class Strided(Adapter):
+        orders = iter([[2, 1, 0]])
+
+        def resolve(self, path: str) -> Any:
+            function = super().resolve(path)
+            return lambda x: function(x) if x.stride(0) else real.tensor(next(self.orders, [1, 0, 2]))
+
+    reference = Strided()
+    program = one_call("argsort", [2.0, 2.0, 2.0], strides=(0,))
+    seen = QuietReplay(reference, program, side="reference").run()
+    shown = copy.deepcopy(seen)
+    outputs([2, 0, 1])(shown)
+    [difference] = compare(program, seen, shown, Rules())
+    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)))
+    assert (left, [doubt.reason for doubt in doubts]) == (None, ["tie"])
+
+
 def test_what_a_call_shows_in_its_program_alone(reference: Adapter) -> None:
     """Of an embedding that has changed its weights, the call by itself begins from other weights: no rerun says how
     firmly the reference's answer stands, and it does.
