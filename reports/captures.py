@@ -16,6 +16,11 @@ OUTCOMES: Mapping[str, str] = {
 }
 
 
+def executor_name(target: str) -> str:
+    """What an executor is called beside others: `aot_eager` for the target `torch:aot_eager`."""
+    return target.removeprefix("torch:")
+
+
 @dataclass(frozen=True)
 class Captures:
     """Cases by outcome, and the reasons of those that did not come whole into one graph.
@@ -30,7 +35,7 @@ class Captures:
     @property
     def lead(self) -> str:
         """What stands before words about them: `aot_eager: `, or nothing."""
-        return f"{self.executor.removeprefix('torch:')}: " if self.executor else ""
+        return f"{executor_name(self.executor)}: " if self.executor else ""
 
     @property
     def total(self) -> int:

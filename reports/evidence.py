@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from reports.captures import executor_name
 from reports.literals import literal, literal_lines
 from reports.quantities import counted
 
@@ -93,7 +94,7 @@ def blame_lines(blame: Mapping[str, Any] | None, stages: Mapping[str, str] | Non
 
 def stages_words(stages: Mapping[str, str]) -> str:
     """Return how each executor did, by the names that they have beside each other: `eager right, inductor wrong`."""
-    return ", ".join(f"{name.removeprefix('torch:')} {outcome}" for name, outcome in stages.items())
+    return ", ".join(f"{executor_name(name)} {outcome}" for name, outcome in stages.items())
 
 
 def program_parts(evidence: Mapping[str, Any], encoding: str = "utf-8") -> list[RenderableType]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 
+from reports.captures import executor_name
 from reports.difference import Change, RunDifference
 from reports.findings import Finding, findings, is_red
 from reports.history import Listed
@@ -85,7 +86,7 @@ def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
         "target": row.target,
         "message": row.message,
         "reason": row.reason,
-        "stages": [[name.removeprefix("torch:"), outcome] for name, outcome in row.stages.items()],
+        "stages": [[executor_name(name), outcome] for name, outcome in row.stages.items()],
         "cases": finding.cases,
         "tests": [
             {"test": divergence.test, "cases": list(divergence.cases[:MOST_CASES]), "count": divergence.count}

@@ -81,18 +81,11 @@ def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str
         counts = ", ".join(f"{count} of {name}" for name, count in rest.items())
         raise LedgerError(f"{path} has no entry of {target}, but {counts}: name one of these [--target]")
     supervisor = Supervisor(target, timeout)
-    listed = supervisor.stages()
     try:
         entries = list(ledger.entries.values())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # told when the tests ran
-            stale = stale_entries(
-                load_reference(),
-                lambda name: listed.get(name, supervisor),
-                supervisor.info,
-                entries,
-                deadly=True,
-            )
+            stale = stale_entries(load_reference(), supervisor.stage, supervisor.info, entries, deadly=True)
         return len(entries), stale, (*ledger.problems, *orphans(path, entries))
     finally:
         supervisor.close()

@@ -20,14 +20,8 @@ from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
 from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
-from autotest.oracle.perturbation import (
-    COPIES,
-    RELAID,
-    Reruns,
-    compared_array,
-    greatest,
-    smallest_normal,
-)
+from autotest.oracle.perturbation import COPIES, RELAID, Reruns, compared_array, greatest, smallest_normal
+from autotest.oracle.pointing import distinct, pointed, points_alike
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
 from dual_object.program.calls import Call, op_name
 from dual_object.program.values import Array
@@ -158,17 +152,18 @@ class _Question:
         unfilled = self._arrays(self.reruns.unfilled)
         if len(unfilled) == 2:
             yield NOT_INITIALISED, ~equal(*unfilled)
-        unstable, laid = self._moved_from_run_to_run(), self._moved_by_layout()
-        yield UNSTABLE, unstable
-        if self.expected.dtype.kind not in "bui":  # which of equal elements an index points to, ties decide
-            yield LAYOUT, laid
-        if not (unstable.any() or laid.any() or self._reproducible()):
-            return  # what the one call shows by itself is not what it shows in its Program
+        if not self._reproducible():
+            unstable, laid = self._moved_from_run_to_run(), self._moved_by_layout()
+            yield UNSTABLE, unstable
+            if not (unstable.any() or laid.any()):
+                return  # what the one call shows by itself is not what it shows in its Program
         exact = self._array_of_exact()
         if self.expected.dtype.kind in "bui":
             yield from self._of_integers(exact)
-        elif exact is not None and self.expected.dtype.kind in "fc":
+            return  # which of equal elements an index points to, ties decide, and not how these lie
+        if exact is not None and self.expected.dtype.kind in "fc":
             yield from self._of_numbers(exact)
+        yield LAYOUT, self._moved_by_layout()
 
     def _reproducible(self) -> bool:
         """Whether the reference gives the same again; what a graph is held against may be the eager target's."""
@@ -241,12 +236,12 @@ class _Question:
             return nowhere
         lawful = moves
         followed = False
-        for pointed in self._pointers():
-            wanted = pointed(self.expected)
-            if wanted is None or not all(_points_alike(pointed(run), wanted) for run in runs):
+        for follow in self._pointers():
+            wanted = follow(self.expected)
+            if wanted is None or not all(points_alike(follow(run), wanted) for run in runs):
                 continue
             followed = True
-            given = pointed(self.actual)
+            given = follow(self.actual)
             if given is None:
                 return nowhere
             lawful = lawful & (given == wanted)
@@ -259,12 +254,12 @@ class _Question:
         for x in self.reruns.program.inputs:
             data = x.data
             for dim in (None, *range(data.ndim)):
-                yield functools.partial(_pointed, data, dim)
+                yield functools.partial(pointed, data, dim)
 
     def _repeats(self, runs: Sequence[Array]) -> bool:
         """Whether the target gives an index twice along a dimension along which the reference never does."""
         return any(
-            all(_distinct(run, dim) for run in (self.expected, *runs)) and not _distinct(self.actual, dim)
+            all(distinct(run, dim) for run in (self.expected, *runs)) and not distinct(self.actual, dim)
             for dim in range(self.expected.ndim)
         )
 
@@ -468,39 +463,6 @@ def _scatter(runs: Sequence[Array], expected: Array) -> Array:
 def _reached(actual: Array, runs: Sequence[Array]) -> Array:
     """Where one of the runs gave just that."""
     return np.asarray(np.any([run == actual for run in runs], axis=0))
-
-
-def _pointed(data: Array, dim: int | None, indices: Array) -> Array | None:
-    """The elements of `data` that `indices` along `dim` (None: into all of it) point to; None where they cannot be
-    indices there. Of [[5, 7], [9, 8]] along dim 1, indices [1, 0] point to [7, 9].
-    """
-    if indices.dtype.kind not in "iu":
-        return None
-    if dim is None:
-        size = data.size
-        inside = bool(((indices >= 0) & (indices < size)).all())
-        return data.reshape(-1)[indices] if inside else None
-    along = indices if indices.ndim == data.ndim else np.expand_dims(indices, dim) if _reduces(indices, data) else None
-    if along is None or not bool(((along >= 0) & (along < data.shape[dim])).all()):
-        return None
-    others = [axis for axis in range(data.ndim) if axis != dim]
-    if any(along.shape[axis] != data.shape[axis] for axis in others):
-        return None
-    return np.take_along_axis(data, along, dim).reshape(indices.shape)
-
-
-def _reduces(indices: Array, data: Array) -> bool:
-    return indices.ndim == data.ndim - 1
-
-
-def _points_alike(pointed: Array | None, wanted: Array) -> bool:
-    return pointed is not None and bool(equal(pointed, wanted).all())
-
-
-def _distinct(indices: Array, dim: int) -> bool:
-    """Whether no index comes twice along `dim`, in any row along it."""
-    ordered = np.sort(indices, axis=dim)
-    return indices.shape[dim] > 1 and not bool((np.diff(ordered, axis=dim) == 0).any())
 
 
 def reason_of(doubts: Sequence[Doubt]) -> str:

@@ -21,24 +21,20 @@ from autotest.cases.places import raised_at
 from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
-from autotest.judge.judge import Judge
 from autotest.judge.judgement import Judgement
-from autotest.judge.second_call import drawing
-from autotest.judge.stages import StagedJudge
 from autotest.judge.survey import Survey
 from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.inference import ShapeInference
 from autotest.oracle.undecidable import reason_of
 from autotest.run.deaths import Deaths
-from autotest.run.line import Line
+from autotest.run.line import AnyJudge, Line, judge_on
 from autotest.run.reached import Reached
 from autotest.run.regressions import Memory, Recollection
 from autotest.run.replayers import InlineReplayer, Replayer, WorkerReplayer
 from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
 from autotest.run.sparing import Sparing
-from autotest.workers.protocol import Target
 from dual_object.errors import DualError, RawTargetNeeded
 from generators import GeneratorError
 from reports import ReportError
@@ -152,7 +148,7 @@ class TestRun:
         if self.ledger.entries and whole and self.verdicts.consensus.alone:
             session, about = self.session, self.ledger.about(self.drawer.test)
             info, seen = session.supervisor.info, self.verdicts.fingerprints
-            stale = stale_entries(session.reference, session.stage, info, about, seen)
+            stale = stale_entries(session.reference, session.supervisor.stage, info, about, seen)
         if not inline:
             self._recollection.update(self.verdicts.ended, self.verdicts.rows, self.session.writer, self.nodeid)
         if self.verdicts.rows or self.verdicts.excused:  # pytest knows that an excused test may fail
@@ -258,7 +254,7 @@ class TestRun:
         self.verdicts.consensus = replayer.consensus
         # A graph is made of each case, and corners are many: they show themselves in the kernels, which eager has, too.
         options = replace(self.options, check_graph=False) if origin == LAID else self.options
-        line = Line(replayer, self._judge_on(replayer, options))
+        line = Line(replayer, judge_on(replayer, self.session, options, self._survey, self._dialect, self.ledger))
         self._accepted = 0
         for index in indices:
             key = self.drawer.key(index, origin)
@@ -293,22 +289,6 @@ class TestRun:
         self._submit(line)
         self._judge_all(line)
         self._judge_refused(line)
-
-    def _judge_on(self, replayer: Replayer, options: TestOptions) -> Judge | StagedJudge:
-        """The judge of what a replayer replays: where the target lists several executors, with one for each."""
-        again = drawing(self.session.reference)
-
-        def judge(target: Target, name: str) -> Judge:
-            def known(divergence: Divergence) -> bool:
-                return self.ledger.find(divergence.fingerprint(name)) is not None
-
-            consensus, dialect = replayer.consensus, self._dialect
-            reference, survey = self.session.reference, self._survey
-            return Judge(reference, target, options, survey, consensus, dialect, known, again)
-
-        if replayer.stages:
-            return StagedJudge({name: judge(target, name) for name, target in replayer.stages.items()})
-        return judge(replayer.target, self.session.options.target)
 
     def _record(self, line: Line, index: int, origin: Origin | None) -> Judgement | None:
         """Draw and record one case; a refused draw is recorded as such and gives None."""
@@ -370,7 +350,7 @@ class TestRun:
             self._deaths.met(levels, drawn.key)
         return known
 
-    def _reject(self, judge: Judge | StagedJudge, rejection: Rejection, started: float, *, remembered: bool) -> None:
+    def _reject(self, judge: AnyJudge, rejection: Rejection, started: float, *, remembered: bool) -> None:
         """Record a draw that the reference refused. The first few, and each that is remembered, also run on the target,
         which should refuse them too.
         """
@@ -424,7 +404,7 @@ class TestRun:
         for judgement in chunk:
             self._end(judgement)
 
-    def _able(self, judge: Judge | StagedJudge, judgements: Sequence[Judgement]) -> list[Judgement]:
+    def _able(self, judge: AnyJudge, judgements: Sequence[Judgement]) -> list[Judgement]:
         """The cases that the target can be asked about; the others are recorded as skipped."""
         able: list[Judgement] = []
         for judgement in judgements:

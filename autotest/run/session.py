@@ -21,7 +21,7 @@ from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.run.progress import Progress
-from autotest.workers.supervisor import Stage, Supervisor
+from autotest.workers.supervisor import Supervisor
 from dual_object.replay.stages import stages
 
 if TYPE_CHECKING:
@@ -131,10 +131,6 @@ class Session:
             selection=self.options.selection,
             path=None if self.options.root is None else str(self.options.root),
         )
-
-    def stage(self, name: str) -> Supervisor | Stage:
-        """What runs the stage of this name, alone."""
-        return self.supervisor.stages().get(name, self.supervisor)
 
     def run_inline_on(self, target: InlineTarget, consensus: Consensus) -> None:
         """Take this target for all that runs inline, and agree with these others about it."""

@@ -75,7 +75,7 @@ class Triage:
             f"shrinking {row['fingerprint']}",
             lambda: shrink(
                 session.reference,
-                session.stage(row["target"]),
+                session.supervisor.stage(row["target"]),
                 drawer,
                 self._options.rules,
                 divergence,
@@ -92,9 +92,12 @@ class Triage:
             return Attribution("not judged", "its test runs inline, where the target is not run again")
         session, rules = self._session, self._options.rules
         name = row["target"]
+        target = session.supervisor.stage(name)
         return self._guarded(
             f"blaming {row['fingerprint']}",
-            lambda: attribute(session.reference, session.stage(name), name, rules, divergence, session.attributing),
+            lambda: attribute(
+                session.reference, session.supervisor.stage(name), name, rules, divergence, session.attributing
+            ),
             lambda fault: Attribution("not judged", fault),
         )
 

@@ -59,6 +59,10 @@ class Supervisor:
         names = stages(self.target)
         return {name: Stage(self, name) for name in names} if len(names) > 1 else {}
 
+    def stage(self, name: str) -> Supervisor | Stage:
+        """What runs the stage of this name, alone: the target itself where it lists none."""
+        return self.stages().get(name, self)
+
     def info(self) -> TargetInfo:
         """What the target says of itself; waits for its import the first time."""
         if self._info is None:

@@ -9,13 +9,15 @@ _MEAN = (
     "beside an infinity the greatest numbers add up to the other infinity in one order, so that the mean is NaN, and "
     "in another they do not"
 )
+_GREATEST = (
+    "of the greatest float32 beside small numbers the gradient is the rest of two terms 10,000 times as great, and the "
+    "mean that the forward rounds to float32 decides its fourth digit; or the reference overflows there to NaN"
+)
 #: By variant and fingerprint: why the alarm cannot be told from a fault.
 EXPLAINED: Mapping[tuple[str, str], str] = MappingProxyType(
     {
-        ("float64", "torch/eager_backward/value/layer_norm/float32"): (
-            "of the greatest float32 beside small numbers the gradient is the rest of two terms 10,000 times as great, "
-            "and the mean that the forward rounds to float32 decides its fourth digit"
-        ),
+        ("float64", "torch/eager_backward/nonfinite/layer_norm/float32,extreme"): _GREATEST,
+        ("float64", "torch/eager_backward/value/layer_norm/float32"): _GREATEST,
         ("float64", "torch/eager_forward/nonfinite/BatchNorm1d/float32,extreme"): (
             "the reference overflows to NaN; scaled and moved, the greatest float32 leaves nothing of the bias beside "
             "it in float64"

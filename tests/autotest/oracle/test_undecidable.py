@@ -16,8 +16,9 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.observations import compare
 from autotest.judge.localization import only_call
-from autotest.oracle.undecidable import undecided
+from autotest.oracle.undecidable import Doubt, undecided
 from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.program import Program
 from dual_object.replay.observation import Observation, Seen
 from dual_object.replay.replay import QuietReplay
 from support.programs import given, one_call, recorded
@@ -53,6 +54,15 @@ def asked(
         reasons += [doubt.reason for doubt in doubts]
         standing += [] if left is None else [left.difference.message]
     return standing, reasons
+
+
+def asked_of(reference: Adapter, program: Program, change: Change) -> tuple[Divergence | None, tuple[Doubt, ...]]:
+    """What stands of a Program of one call, and the doubts about it."""
+    seen = QuietReplay(reference, program, side="reference").run()
+    shown = copy.deepcopy(seen)
+    change(shown)
+    [difference] = compare(program, seen, shown, Rules())
+    return undecided(reference, Divergence(difference, program, only_call(program)))
 
 
 def outputs(*values: Sequence[Any]) -> Change:
@@ -466,11 +476,7 @@ def test_what_the_reference_gives_by_its_inputs_strides(off: float, stands: bool
 
     reference = Strided()
     program = one_call("square", [2.0, 2.0, 2.0], strides=(0,))
-    seen = QuietReplay(reference, program, side="reference").run()
-    shown = copy.deepcopy(seen)
-    outputs([7.0, 7.0, 7.0])(shown)
-    [difference] = compare(program, seen, shown, Rules())
-    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)))
+    left, doubts = asked_of(reference, program, outputs([7.0, 7.0, 7.0]))
     assert (left is not None) is stands
     reasons = [] if stands else ["the reference gives another for the same values laid otherwise"]
     assert [doubt.reason for doubt in doubts] == reasons
@@ -488,11 +494,7 @@ def test_index_that_the_reference_gives_by_its_inputs_strides() -> None:
 
     reference = Strided()
     program = one_call("argsort", [2.0, 2.0, 2.0], strides=(0,))
-    seen = QuietReplay(reference, program, side="reference").run()
-    shown = copy.deepcopy(seen)
-    outputs([2, 0, 1])(shown)
-    [difference] = compare(program, seen, shown, Rules())
-    left, doubts = undecided(reference, Divergence(difference, program, only_call(program)))
+    left, doubts = asked_of(reference, program, outputs([2, 0, 1]))
     assert (left, [doubt.reason for doubt in doubts]) == (None, ["tie"])
 
 

@@ -1,0 +1,45 @@
+"""Indices into tensors: what they point to, and whether any come twice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autotest.oracle.spread import equal
+from dual_object.program.values import Array
+
+
+def pointed(data: Array, dim: int | None, indices: Array) -> Array | None:
+    """The elements of `data` that `indices` along `dim` (None: into all of it) point to; None where they cannot be
+    indices there. Of [[5, 7], [9, 8]] along dim 1, indices [1, 0] point to [7, 9].
+    """
+    if indices.dtype.kind not in "iu":
+        return None
+    if dim is None:
+        size = data.size
+        inside = bool(((indices >= 0) & (indices < size)).all())
+        return data.reshape(-1)[indices] if inside else None
+    along = indices if indices.ndim == data.ndim else np.expand_dims(indices, dim) if _reduces(indices, data) else None
+    if along is None or not bool(((along >= 0) & (along < data.shape[dim])).all()):
+        return None
+    others = [axis for axis in range(data.ndim) if axis != dim]
+    if any(along.shape[axis] != data.shape[axis] for axis in others):
+        return None
+    return np.take_along_axis(data, along, dim).reshape(indices.shape)
+
+
+def _reduces(indices: Array, data: Array) -> bool:
+    return indices.ndim == data.ndim - 1
+
+
+def points_alike(pointed: Array | None, wanted: Array) -> bool:
+    """Whether what indices point to is what they should point to; None is what are no indices."""
+    return pointed is not None and bool(equal(pointed, wanted).all())
+
+
+def distinct(indices: Array, dim: int) -> bool:
+    """Whether no index comes twice along `dim`, in any row along it."""
+    ordered = np.sort(indices, axis=dim)
+    return indices.shape[dim] > 1 and not bool((np.diff(ordered, axis=dim) == 0).any())
+
+
+__all__ = ["distinct", "pointed", "points_alike"]
