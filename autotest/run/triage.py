@@ -92,7 +92,6 @@ class Triage:
             return Attribution("not judged", "its test runs inline, where the target is not run again")
         session, rules = self._session, self._options.rules
         name = row["target"]
-        target = session.supervisor.stage(name)
         return self._guarded(
             f"blaming {row['fingerprint']}",
             lambda: attribute(
