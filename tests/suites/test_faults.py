@@ -59,17 +59,17 @@ def test_every_family_has_a_fault() -> None:
     assert sorted(FAULTS) == FAMILIES
 
 
-def test_fault_turns_its_op_red_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One wrong op per family turns all its forms red and leaves the innocent op of the family green."""
-    expected: dict[str, str] = {}
-    for family, fault in FAULTS.items():
-        faulty = _tests(family, fault.op, monkeypatch)
-        assert faulty, f"{family} has no rows of {fault.op}"
-        expected |= dict.fromkeys(faulty, "failed")
-        if fault.innocent:
-            innocent = _tests(family, fault.innocent, monkeypatch)
-            assert innocent, f"{family} has no rows of {fault.innocent}"
-            expected |= dict.fromkeys(innocent, "passed")
+@pytest.mark.parametrize("family", FAULTS)
+def test_fault_turns_its_op_red_and_no_other(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wrong op of a family turns all its forms red and leaves the innocent op of the family green."""
+    fault = FAULTS[family]
+    faulty = _tests(family, fault.op, monkeypatch)
+    assert faulty, f"{family} has no rows of {fault.op}"
+    expected = dict.fromkeys(faulty, "failed")
+    if fault.innocent:
+        innocent = _tests(family, fault.innocent, monkeypatch)
+        assert innocent, f"{family} has no rows of {fault.innocent}"
+        expected |= dict.fromkeys(innocent, "passed")
     assert _outcomes(tmp_path, {*expected}) == expected
 
 

@@ -38,6 +38,10 @@ class FakeTarget:
         """It lists no executors."""
         return {}
 
+    def stage(self, name: str) -> FakeTarget:
+        """So there is none to be run alone."""
+        return self
+
     def info(self) -> TargetInfo:
         """What the target says of itself."""
         return replace(self.adapter.info(), name="fake", capabilities=self.capabilities)
