@@ -9,10 +9,12 @@ PHASES = (
     "eager_forward",
     "eager_backward",
     "eager_second",
+    "eager_update",
     "global_forward",
     "global_backward",
     "graph_forward",
     "graph_backward",
+    "graph_update",
     "graph_state",
 )
 #: Those in which the target ended.

@@ -14,9 +14,11 @@ from reports.shape import ENDS, Record
 BASIS: Mapping[str, tuple[str, ...]] = {
     "eager_backward": ("eager_forward",),
     "eager_second": ("eager_forward", "eager_backward", "global_forward", "global_backward"),
+    "eager_update": ("eager_forward", "eager_backward"),
     "global_backward": ("global_forward",),
     "graph_forward": ("eager_forward", "global_forward"),
     "graph_backward": ("eager_forward", "eager_backward", "global_forward", "global_backward", "graph_forward"),
+    "graph_update": ("eager_forward", "eager_backward", "eager_update", "graph_forward", "graph_backward"),
     "graph_state": ("eager_forward", "global_forward", "graph_forward"),
 }
 #: The op of a divergence that no single call shows.
@@ -187,5 +189,8 @@ def _phases(record: Record) -> Iterator[tuple[str, bool]]:
         yield "graph_backward", graph["backward"] == "verified"
     if "second" in graph:
         yield "eager_second", graph["second"] == "verified"
+    if "training" in graph:
+        yield "eager_update", True
+        yield "graph_update", graph["training"] == "verified"
     if "state" in graph:
         yield "graph_state", graph["state"] == "verified"

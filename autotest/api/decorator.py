@@ -36,6 +36,7 @@ def autotest(
     grad_order: GradOrder = 1,
     because: str | None = None,
     fullgraph: bool = False,
+    train: int | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -62,6 +63,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         grad_order: 2: differentiate the gradients again, eagerly, each under a random cotangent of its own.
         because: the case that needs an rtol and atol wider than the dtype's own.
         fullgraph: fail where an executor (`--target torch:EXECUTOR`) does not capture a case in one graph.
+        train: steps of a training, eagerly and in the target's training graph: the body makes a model and an optimizer,
+            and returns the loss of one step. None: no training.
 
     Raises:
         UsageError: an option cannot mean anything, or the body is async or a class.

@@ -27,6 +27,7 @@ from dual_object.program.program import Program
 from dual_object.program.strides import reversed_strides
 from dual_object.program.values import Array
 from dual_object.record.recording import Recording, current_recording
+from dual_object.record.training import train
 from dual_object.replay.adapter import Reference
 from dual_object.replay.modes import Modes
 from dual_object.replay.replay import Replay
@@ -87,7 +88,9 @@ class Drawer:
 
     def __post_init__(self) -> None:
         """Starts with nothing laid out. Tests that want plain tensors have no corners."""
-        own, plain = self.options.coverage, self.origin.inputs == "plain"
+        # The corners of a training are its arguments: its tensors are plain anyway.
+        trains = self.options.train is not None
+        own, plain = self.options.coverage, (self.inputs if trains else self.origin.inputs) == "plain"
         # A test that has none may be one whose corners end PyTorch itself.
         self.design = Design("none" if plain or own == "none" else self.coverage or own)
 
@@ -96,12 +99,14 @@ class Drawer:
         """Seed and inputs mode of the run's own cases of this test: those that the test asks for, else the run's.
 
         The mode is `plain` for tests written for OneFlow's harness, and on several ranks, where a dimension smaller
-        than their number would end them all.
+        than their number would end them all; and for trainings that ask for no other: what is not finite once, stays
+        so at each step.
         """
         seed = self.seed if self.options.seed is None else self.options.seed
         if self.dialect.plain or world_size() > 1:
             return Origin(seed, "plain")
-        return Origin(seed, self.options.inputs or self.inputs)
+        own = "plain" if self.options.train is not None else self.inputs
+        return Origin(seed, self.options.inputs or own)
 
     def key(self, index: int, origin: Origin | None = None) -> str:
         """What a case is called: `test_x.py::test_y#3`, with another seed or mode than the run's
@@ -179,7 +184,7 @@ class Drawer:
         row = self.design.rows[index]
         own = source is None
         drawing_from = self.choices(index, LAID) if source is None else source
-        mix = replace(LAID_OUT, dtype=row.dtype)
+        mix = replace(LAID_OUT if self.options.train is None else PLAIN, dtype=row.dtype)
         drawn: Case | Rejection
         with seeded(self._laid_by(row), self.reference, self._stream):
             try:
@@ -204,6 +209,8 @@ class Drawer:
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
                 returned = self._run_body(recording, key, self.timeout if stepper is None else None)
+                if self.options.train is not None:
+                    train(recording, returned, self.options.train)
             except Exception as error:
                 if recording.refused is error:
                     own = self.dialect.cause(error)
@@ -222,18 +229,16 @@ class Drawer:
                 self.listed = drawn.listed or self.listed
             program = recording.program
             try:
-                program.outputs = recording.returned(returned)
+                program.outputs = program.outputs if program.training else recording.returned(returned)
             except ArgumentError as error:
                 usage = UsageError(f"{self.test}: {error}")
                 name_place(usage, defined_at(self.body))
                 raise usage from None
-            if index == WATCHED:
-                program.watched = recording.intermediates()
-            starts, backward = self._close(recording, returned)
-            if self.options.auto_backward:
-                program.cotangents = self._cotangents(recording, source, starts, strided=mix is not PLAIN)
+            backward = True
+            if program.training is None:
+                backward = self._ask(recording, source, returned, index, strided=mix is not PLAIN)
         # Asking OneFlow where a tensor lies takes as long as running an op on it, and depends on no value.
-        program.brief = index >= WHOLE and index % WHOLE_SHARE != 0
+        program.brief = program.brief or (index >= WHOLE and index % WHOLE_SHARE != 0)
         second = partial(self._second_cotangent, source) if self.options.grad_order == 2 else None
         observation = recording.finish(second)
         op_dtypes = recording.op_dtypes()
@@ -253,6 +258,7 @@ class Drawer:
             target=self.dialect.target_name(self.target),
             stepper=stepper,
             foreign=neutral,
+            trains=self.options.train is not None,
             refusal=self.dialect.refusal,
             # Of its origin, not of its key: as a remembered case it is called otherwise, and draws the same.
             seed=crc32(f"{self.test}#{index}".encode()) ^ origin.seed & 0xFFFFFFFF,
@@ -266,6 +272,16 @@ class Drawer:
                 return self.body()
         finally:
             current_recording.reset(token)
+
+    def _ask(self, recording: Recording, source: Source, returned: Any, index: int, *, strided: bool) -> bool:
+        """Set what of the Program is to be shown, and where its backward starts; whether the test asks for one."""
+        program = recording.program
+        if index == WATCHED:
+            program.watched = recording.intermediates()
+        starts, backward = self._close(recording, returned)
+        if self.options.auto_backward:
+            program.cotangents = self._cotangents(recording, source, starts, strided=strided)
+        return backward
 
     def _close(self, recording: Recording, returned: Any) -> tuple[Sequence[int], bool]:
         try:

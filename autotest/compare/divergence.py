@@ -15,6 +15,8 @@ from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
 from dual_object.program.printing import lines
 from dual_object.program.program import Program
+from dual_object.program.training import makes_optimizer, makes_scaler, makes_schedule
+from dual_object.program.values import Ref
 
 Row = Mapping[str, Any]
 #: What makes a fingerprint: target, phase, kind, op and facts.
@@ -138,8 +140,13 @@ def fingerprint_id(fingerprint: str) -> str:
 
 
 def op_of(program: Program, index: int) -> str:
-    """The op behind a call; a module's own name for a call of the module."""
-    return op_name(program.calls[index])
+    """The op behind a call; a module's own name for a call of the module, an optimizer's for its step."""
+    call = program.calls[index]
+    if call.kind in ("method", "training") and program.training is not None and type(call.args[0]) is Ref:
+        made = next((one for one in program.calls[:index] if one.out == call.args[0]), None)
+        if made is not None and (makes_optimizer(made) or makes_schedule(made) or makes_scaler(made)):
+            return op_name(made)
+    return op_name(call)
 
 
 def blamed_line(program: Program, call: int | None) -> int | None:
@@ -155,7 +162,7 @@ def blamed_line(program: Program, call: int | None) -> int | None:
 def _dtype(program: Program, call: int | None) -> str:
     """The dtype of the blamed call's first tensor, found through the calls that made it."""
     inputs = {x.id: x for x in program.inputs}
-    if call is None:
+    if call is None or program.training is not None:  # what an optimizer is given has gone through modules
         dtypes = [x.dtype for x in program.inputs]
         return dtypes[0] if dtypes else "none"
     pending = program.calls[call].operands()

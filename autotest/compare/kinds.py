@@ -11,10 +11,12 @@ Phase = Literal[
     "eager_forward",
     "eager_backward",
     "eager_second",
+    "eager_update",
     "global_forward",
     "global_backward",
     "graph_forward",
     "graph_backward",
+    "graph_update",
     "graph_state",
 ]
 
@@ -27,7 +29,7 @@ class PhaseRow:
 
     name: Phase
     mode: Literal["eager", "global", "graph"]
-    step: Literal["forward", "backward", "second", "state"]
+    step: Literal["forward", "backward", "second", "update", "state"]
     words: str
     short: str
 
@@ -40,10 +42,12 @@ PHASES: Mapping[str, PhaseRow] = MappingProxyType(
             PhaseRow("eager_forward", "eager", "forward", "forward, eager", "eager"),
             PhaseRow("eager_backward", "eager", "backward", "backward, eager", "eager gradient"),
             PhaseRow("eager_second", "eager", "second", "second derivative, eager", "eager second derivative"),
+            PhaseRow("eager_update", "eager", "update", "training, eager", "eager update"),
             PhaseRow("global_forward", "global", "forward", "forward, eager, global tensors", "global"),
             PhaseRow("global_backward", "global", "backward", "backward, eager, global tensors", "global gradient"),
             PhaseRow("graph_forward", "graph", "forward", "forward, static graph", "graph"),
             PhaseRow("graph_backward", "graph", "backward", "backward, static graph", "graph gradient"),
+            PhaseRow("graph_update", "graph", "update", "training, static graph", "graph update"),
             PhaseRow("graph_state", "graph", "state", "buffers after a static graph", "graph state"),
         )
     }

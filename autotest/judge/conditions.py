@@ -57,7 +57,7 @@ class Facts:
         has = properties(program)
         # Each experiment with what never ends takes as long as the deadline, or all the memory that there is.
         endless = difference.kind in ("timeout", "out_of_memory")
-        if not has or program.inline is not None or endless or distributed(program):
+        if not has or program.training is not None or program.inline is not None or endless or distributed(program):
             return divergence
         key = (divergence.op, difference.phase, difference.kind, graph, has)
         if key not in self.known:

@@ -55,7 +55,9 @@ def backward_share(cases: Sequence[Case], mode: GraphBackward) -> set[str]:
 
 
 def weight(program: Program) -> int:
-    """How many ops a Program counts as when graphs are filled."""
+    """How many ops a Program counts as when graphs are filled: one that trains fills its own."""
+    if program.training is not None:
+        return MAX_OPS
     ops = program.ops()
     return len(ops) + (RECURRENT_OPS - 1) * sum(op in _RECURRENT for op in ops)
 

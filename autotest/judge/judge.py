@@ -179,7 +179,9 @@ class Judge:
         ready: list[Case] = []
         for judgement in chunk:
             judgement.graph.forward = EAGER_FAILED
-            if judgement.sides.eager is not None and not judgement.sides.eager.ended:
+            eager = judgement.sides.eager
+            # A target may train in its graph alone, as one whose scaler is made for graphs does.
+            if eager is not None and (judgement.case.program.training is not None or not eager.ended):
                 ready.append(judgement.case)
         share = backward_share(ready, self.options.graph_backward)
         for judgement in chunk:
@@ -191,6 +193,8 @@ class Judge:
 
     def _judge_graph(self, judgement: Judgement, run: GraphRun) -> None:
         judgement.graph.ran(_graph_check(run), backward=run.backward)
+        if judgement.case.program.training is not None:
+            judgement.graph.backward = judgement.graph.training = judgement.graph.forward
         judgement.graph.capture = capture_of(run.result)
         if run.backward and isinstance(run.result, Observation) and "gradients" not in run.result.shows:
             judgement.graph.backward = Check("unverified", f"{self.target.info().name} runs forward only")
@@ -258,6 +262,8 @@ class Judge:
         """How the graph differs from eager; where they agree, and eager is right, how it differs from the reference."""
         case, rules, eager = judgement.case, self.options.rules, judgement.sides.eager
         assert eager is not None, "what has no eager result has no graph"
+        if eager.ended:
+            return compare(case.program, case.reference, result, rules, graph=True)
         against_eager = compare(case.program, eager, result, rules, graph=True)
         if any(not in_graph(d.difference.phase) for d in judgement.divergences):
             # Where eager is wrong already, a graph that does what the reference does is right.

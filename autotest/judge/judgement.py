@@ -49,6 +49,7 @@ class Checks:
         forward, backward: of its static graph.
         second: its eager second derivatives; None where none are asked for.
         state: the buffers of modules after its graph; None where there are none.
+        training: the updates of a training in its graph; None where the case does not train.
         again: a second call of the same graph; None where its first one was not judged.
         capture: how the Program came into its graph; None where the target does not tell.
         captures: the same of each executor, by its name, where the target lists several.
@@ -59,6 +60,7 @@ class Checks:
     backward: Check = OFF
     second: Check | None = None
     state: Check | None = None
+    training: Check | None = None
     again: Check | None = None
     capture: Capture | None = None
     captures: Mapping[str, Capture] = field(default_factory=dict)
@@ -68,8 +70,14 @@ class Checks:
     @classmethod
     def of(cls, program: Program) -> Checks:
         """Before anything has run."""
-        backward = OFF if program.cotangents else Check("nothing", "nothing to differentiate")
-        return cls(backward=backward, distributed=distributed(program), random=program.random is not None)
+        trains = program.training is not None
+        backward = OFF if program.cotangents or trains else Check("nothing", "nothing to differentiate")
+        return cls(
+            backward=backward,
+            training=OFF if trains else None,
+            distributed=distributed(program),
+            random=program.random is not None,
+        )
 
     def ran(self, check: Check, *, backward: bool) -> None:
         """Note what became of the graph's forward, and of its backward where that was asked for."""
@@ -90,7 +98,7 @@ class Checks:
                 row["capture_reason"] = "; ".join(self.capture.reasons)
         if self.captures:
             row["captures"] = {name: [one.outcome, "; ".join(one.reasons)] for name, one in self.captures.items()}
-        others = {"second": self.second, "state": self.state, "again": self.again}
+        others = {"second": self.second, "state": self.state, "training": self.training, "again": self.again}
         return row | {name: str(check) for name, check in others.items() if check is not None}
 
 

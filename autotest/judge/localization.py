@@ -10,14 +10,18 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
-from autotest.compare.observations import compare, failure_difference
+from autotest.compare.observations import compare
+from autotest.compare.training import step_of
+from autotest.compare.unlike import failure_difference
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
+from dual_object.program.shortened import first_forward, truncated
 from dual_object.replay.adapter import Adapter, GraphRefusal
-from dual_object.replay.isolation import isolate, isolate_refused
+from dual_object.replay.isolation import isolate, isolate_refused, waves
 from dual_object.replay.observation import Capture, Failure, Observation, failure_kind
+from dual_object.replay.replay import Replay
 
 
 def localize(
@@ -36,6 +40,8 @@ def localize(
     call before: it is looked for like those without a call. What no call shows alone is blamed on the Program as a
     whole, once per phase, or on the read. `sides` are what `program` showed.
     """
+    if program.training is not None:
+        return _of_training(reference, target, program, differences, rules, sides, graph=graph)
     settled = [
         Divergence(d, program, d.call, sides=sides) for d in differences if d.call is not None and d.part != "host"
     ]
@@ -55,6 +61,50 @@ def localize(
     # A layout that no call gives alone comes of a result that lies in another lawful way before it; a graph's is held
     # against the same framework's own, where none is another.
     return _distinct([Divergence(d, program, d.call, sides=sides) for d in open_ if graph or d.kind != "layout"])
+
+
+def _of_training(
+    reference: Adapter,
+    target: Target,
+    program: Program,
+    differences: Sequence[Difference],
+    rules: Rules,
+    sides: Sides,
+    *,
+    graph: bool,
+) -> list[Divergence]:
+    """The divergences behind those of a training: of its first forward or backward as of any other, in the Program that
+    differentiates its loss alone; else of the call that brings the part about, after as few steps as show it.
+    """
+    told: list[Divergence] = []
+    for difference in differences:
+        number, part = step_of(program, difference)
+        if number == 1 and part is not None and part.name in ("forward", "backward") and difference.key:
+            in_first = _of_first_forward(reference, target, program, rules, graph=graph)
+            if in_first:
+                return in_first
+        told.append(Divergence(difference, truncated(program, number), difference.call, sides=sides))
+    return _distinct(told)
+
+
+def _of_first_forward(
+    reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool
+) -> list[Divergence]:
+    forward = first_forward(program)
+    forward.cotangents = waves(reference, forward)
+    expected, eager = Replay(reference, forward, side="reference").run(), run_alone(target, forward)
+    if not isinstance(eager, Observation):
+        return []
+    sides = Sides(expected, eager)
+    if not graph:
+        differences = eager_differences(reference, forward, expected, eager, rules)
+    else:
+        result = run_graph_alone(target, forward, expected.gradient_keys())
+        if not isinstance(result, Observation):
+            return []
+        sides.graph = result
+        differences = compare(forward, eager, result, rules, graph=True)
+    return localize(reference, target, forward, differences, rules, sides, graph=graph) if differences else []
 
 
 def of_death(program: Program, death: Death, phase: Phase) -> Divergence:

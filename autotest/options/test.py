@@ -61,6 +61,10 @@ _CHECKS: Mapping[str, _Check] = {
         "a whole number, at least 0, or None",
         lambda value: value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0),
     ),
+    "train": _Check(
+        "a whole number of steps, at least 1, or None",
+        lambda value: value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1),
+    ),
     "grad_order": _Check("1 or 2", lambda value: not isinstance(value, bool) and value in get_args(GradOrder)),
 }
 
@@ -89,6 +93,7 @@ class TestOptions:
     grad_order: GradOrder = 1
     because: str | None = None
     fullgraph: bool = False
+    train: int | None = None
 
     def __post_init__(self) -> None:
         """Check every argument."""
@@ -101,6 +106,11 @@ class TestOptions:
         if self.grad_order == 2 and not self.auto_backward:
             raise UsageError(
                 f"grad_order=2, but should be 1 with auto_backward=False, which takes no derivative at all [{_WHERE}]"
+            )
+        if self.train is not None and (self.grad_order == 2 or not self.auto_backward):
+            other = "grad_order=2" if self.grad_order == 2 else "auto_backward=False"
+            raise UsageError(
+                f"train={self.train}, but should be None with {other}: a step differentiates its loss once [{_WHERE}]"
             )
         check_pair(self.rtol, self.atol, _WHERE)
         if self.because is not None and (not isinstance(self.because, str) or not self.because or self.rtol is None):

@@ -79,7 +79,8 @@ class Inquiry:
         self._program = divergence.proof
         self._graph = in_graph(self._difference.phase)
         self._allowance = allowance
-        several = divergence.call is None and divergence.alone is None
+        trains = self._program.training is not None
+        several = trains or (divergence.call is None and divergence.alone is None)
         self._opinions = Opinions(reference, self._program, several=several)
 
     def verdict(self) -> Attribution:

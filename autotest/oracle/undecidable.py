@@ -128,7 +128,7 @@ class _Question:
         call: Call | None = None
         if divergence.alone is not None:
             call = program.calls[-1]
-        elif divergence.call is not None and difference.part != "host":
+        elif divergence.call is not None and difference.part != "host" and program.training is None:
             call = program.calls[divergence.call]
         reruns = Reruns(reference, program, several=call is None)
         return cls(reruns, difference, mismatch, difference.expected.dtype, call)

@@ -33,7 +33,7 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     graph = in_graph(row["phase"])
     if row["phase"] == "graph_backward" and row["kind"] == "random":
         return "it is the gradient of a random call in a static graph"
-    if graph and row["kind"] == "structure":
+    if graph and row["kind"] == "structure" and program.training is None:
         return "what a call returned inside of a static graph cannot be asked outside of it"
     if graph and known.graph is None:
         return f"a script builds no static graph of {target}"
@@ -47,7 +47,7 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     for call in program.calls:
         if call.custom and not all(isinstance(side, str) and "<" not in side for side in call.custom):
             return f"its custom op {call.op} cannot be imported"
-    return tracing.obstacle(program) if graph else None
+    return tracing.obstacle(program) if graph and program.training is None else None
 
 
 def _executor_obstacle(row: Mapping[str, Any], program: Program, executor: AskedExecutor) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autotest.compare.difference import Rules
@@ -18,6 +18,7 @@ from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
 from autotest.repro.targets import recipe
 from autotest.repro.templating import public, template
+from autotest.repro.training import training_graph_text
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.program.program import Program
@@ -74,11 +75,15 @@ def script(
     known = recipe(row["target"])
     assert known is not None, "otherwise there is an obstacle"
     own = [row["target"].partition(":")[0]] if known.adapted else []
-    source = Source(program, wanted(row, shown))
+    want = wanted(row, shown)
+    # The reference trains without a graph: only what the target runs is made of another text.
+    in_graph = want.graph and program.training is not None
+    source = Source(program, replace(want, graph=False, backward=False) if in_graph else want)
     checked = KINDS[row["kind"]].compared if row["kind"] in KINDS else _ALL
     text = source.program_text()
     body = source.body()
-    graph = "\n".join(wrapped(graph_text(source))) if source.wanted.graph else ""
+    made_graph = graph_text(source) if source.wanted.graph else training_graph_text(source) if in_graph else []
+    graph = "\n".join(wrapped(made_graph))
     samples = SAMPLES if source.sampled else 0
     values = {
         **_head(row, rules, environment, {*source.own_modules(), *own}),

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from autotest.repro import arrays
+from autotest.repro.looks import LOOKS
 from autotest.repro.questions import HELPERS, STATE_KINDS, Question, of_factor, of_memory, of_result, of_state
 from autotest.repro.wanted import Result, Wanted
 from dual_object.program.calls import Call, Input, op_name
@@ -254,9 +255,10 @@ class Source:
         if self.wanted.part not in ("host", None) or self.wanted.graph:
             return {}
         names: dict[int, str] = {}
+        blamed = int(self.wanted.key) if self.program.training is not None and self.wanted.key else self.wanted.call
         for index, call in enumerate(self.program.calls):
             plain = call.out is not None and not refs(call.out) and not call.raises
-            if plain and (self.wanted.part is None or self.wanted.call in (None, index)):
+            if plain and (self.wanted.part is None or blamed in (None, index)):
                 names[index] = f"h{len(names)}"
         return names
 
@@ -290,7 +292,10 @@ class Source:
 
     def helpers(self) -> list[str]:
         """The functions that answers call."""
-        return [HELPERS[name] for name in dict.fromkeys(question.helper for question in self._questions()) if name]
+        looks = {call.op for call in self.program.calls if call.kind == "training"}
+        looking = [text for name, text in LOOKS.items() if name in looks or (name == "trained" and looks)]
+        asking = dict.fromkeys(question.helper for question in self._questions())
+        return [*looking, *(HELPERS[name] for name in asking if name)]
 
     def extras(self) -> list[str]:
         """Values inside the program that it is to return besides its outputs, by name."""

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 from dual_object.program.values import Array, Placement, Sbp, Tree, refs
 
-CallKind = Literal["function", "method", "operator", "get", "set", "module", "call", "enter", "exit", "custom"]
+CallKind = Literal[
+    "function", "method", "operator", "get", "set", "module", "call", "enter", "exit", "custom", "training"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class Call:
     """One step of a body.
 
     Attributes:
-        op: a path below the framework's root (function, module, custom), a method or attribute name, or a name of the
-            operator module.
+        op: a path below the framework's root (function, module, custom), a method or attribute name, a name of the
+            operator module, or what is looked at of an optimizer (training).
         args: begin with the receiver for everything that has one.
         out: the tree of what the reference returned: a Ref for each framework object, the plain value for each host
             read.

@@ -217,8 +217,8 @@ class _Printer:
         return name
 
     def _expression(self, call: Call) -> str:
-        if call.kind in ("function", "module", "custom"):
-            owner = "" if call.kind == "custom" else "torch."
+        if call.kind in ("function", "module", "custom", "training"):
+            owner = "torch." if call.kind in ("function", "module") else ""
             return f"{owner}{call.op}({self._arguments(call.args, call.kwargs)})"
         if call.kind == "operator":
             return self._operator(call)

@@ -20,6 +20,7 @@ import numpy as np
 from dual_object.errors import ProgramError
 from dual_object.program.calls import Call, Input, op_name
 from dual_object.program.printing import text
+from dual_object.program.training import Training, clips
 from dual_object.program.values import Array, Tree, from_json, refs, to_json
 
 VERSION = 1
@@ -72,6 +73,7 @@ class Program:
         inline: why only a replay in the test's own process can run this Program; None where any can.
         brief: an eager run leaves out which tensors share memory and what modules hold.
         random: what of it depends on random numbers; None where nothing does.
+        training: how its calls fall into the steps of a training; None where they do not.
     """
 
     inputs: list[Input] = field(default_factory=list)
@@ -85,6 +87,7 @@ class Program:
     inline: str | None = None
     brief: bool = False
     random: Randomness | None = None
+    training: Training | None = None
 
     def modules(self) -> Iterator[Call]:
         """The calls that construct a module, those of a custom dual with state included."""
@@ -99,8 +102,14 @@ class Program:
         return any(call.out is not None and not refs(call.out) for call in self.calls)
 
     def op_calls(self) -> Iterator[Call]:
-        """The calls of ops: without reads and writes of attributes, and without context managers."""
-        return (call for call in self.calls if call.kind not in ("get", "set", "enter", "exit"))
+        """The calls of ops: without reads and writes of attributes, and without context managers. Of a training, those
+        of its first forward and those that clip.
+        """
+        calls = self.calls
+        if self.training is not None:
+            end = self.training.steps[0].end
+            calls = [*calls[: self.training.forward], *filter(clips, calls[self.training.forward : end])]
+        return (call for call in calls if call.kind not in ("get", "set", "enter", "exit"))
 
     def __str__(self) -> str:
         return text(self)
@@ -137,6 +146,7 @@ class Program:
             **({"brief": True} if self.brief else {}),
             **({"second": _stored(self.second_cotangents, arrays)} if self.second_cotangents else {}),
             **({} if self.random is None else {"random": self.random.to_json()}),
+            **({} if self.training is None else {"training": self.training.to_json()}),
         }
 
     @classmethod
@@ -179,6 +189,7 @@ class Program:
                 brief=data.get("brief", False),
                 second_cotangents={key: from_json(value, arrays) for key, value in data.get("second", ())},
                 random=None if data.get("random") is None else Randomness.from_json(data["random"]),
+                training=None if data.get("training") is None else Training.from_json(data["training"]),
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ProgramError(f"the stored Program is damaged: {error!r}") from error

@@ -7,8 +7,9 @@ give, what the body reads, and regions. Apart they would hand these numbers arou
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -18,6 +19,7 @@ from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
 from dual_object.program.calls import Call, CallKind, Input
 from dual_object.program.global_layouts import KEYWORDS, MOVES, in_global_scope, scope_layout
 from dual_object.program.program import Program
+from dual_object.program.training import clips
 from dual_object.program.values import (
     PLAIN,
     Array,
@@ -74,6 +76,8 @@ class Recording:
         stepper: in inline runs, the replay that makes each call on the raw target at once.
         refusal: gives what a body is shown instead of the reference's own exception.
         seed: where the reference's random numbers start.
+        trains: whether the body is a step of a training: what clips gradients is put by in `clipping`, for there are
+            none before the backward.
         foreign: gives the neutral form of a target's own plain object, such as a placement, and None for any other.
     """
 
@@ -87,6 +91,7 @@ class Recording:
         stepper: Replay | None = None,
         refusal: Callable[[Exception], Exception] | None = None,
         seed: int = 0,
+        trains: bool = False,
         foreign: Callable[[Any], Tree] = lambda value: None,
     ) -> None:
         self.reference = reference
@@ -104,6 +109,8 @@ class Recording:
         self._drew = False
         self._seed = seed
         self._foreign = foreign
+        self._trains = trains
+        self.clipping: list[Call] = []
         self._start_randomness()
 
     def input(
@@ -170,6 +177,9 @@ class Recording:
         raw_args, neutral = self._positional(receiver, op, typed, args, kwargs)
         raw_kwargs, neutral_kwargs = self._keywords(kind, op, typed, args, kwargs) if kwargs else ({}, {})
         record = Call(kind, op, neutral, neutral_kwargs, custom=custom)
+        if self._trains and clips(record):
+            self.clipping.append(record)
+            return None
         if kind == "module":
             self._note_randomness()
         ahead = kind == "exit"  # the sides may share a process, and there the region that began last ends first
@@ -200,6 +210,24 @@ class Recording:
         if isinstance(returned, (tuple, list)):
             self._groups.append(returned)
         return returned
+
+    def repeat(self, call: Call, numbers: dict[int, int]) -> None:
+        """Record a call again, on the values that `numbers` has in place of its own; what it gives now is noted there.
+
+        Raises what the reference raises.
+        """
+        again = _renumbered(call, numbers)
+        replay = Replay(self.reference, self.program, side="reference")
+        replay.values = self.values
+        result = replay.apply(again)
+        _, again.out = self._result(list(result) if isinstance(result, Iterator) else result, again)
+        self._append(again)
+        if call.out is not None:
+            numbers.update(zip(call.results(), again.results(), strict=True))
+
+    def numbered(self, id_: int) -> DualObject:
+        """The dual object of a value."""
+        return self._known[id(self.values.by_id[id_])]
 
     def shown(self, call: Call, result: Any, returned: Any) -> Any:
         """What the body is shown of a call's result: `returned`, that is `result` with dual objects for the reference's
@@ -511,6 +539,17 @@ class Recording:
         self._known.clear()
         self._groups.clear()
         self.values = Values()
+
+
+def _renumbered(call: Call, numbers: Mapping[int, int]) -> Call:
+    """The call on other values; what it gives is yet to be seen."""
+
+    def renumbered(leaf: Any) -> Any:
+        return Ref(numbers.get(leaf.id, leaf.id)) if type(leaf) is Ref else leaf
+
+    args = tuple(map_leaves(arg, renumbered) for arg in call.args)
+    kwargs = {key: map_leaves(arg, renumbered) for key, arg in call.kwargs.items()}
+    return replace(call, args=args, kwargs=kwargs, out=None)
 
 
 def _rebuild(named: Any, items: list[Any]) -> Any:

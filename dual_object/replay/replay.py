@@ -20,11 +20,25 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.global_layouts import KEYWORDS, MOVES, READS, stand_in
 from dual_object.program.program import Program
 from dual_object.program.strides import laid
-from dual_object.program.values import PLAIN, Array, Device, Name, Named, Opaque, Placement, Ref, Sbp, Tree, map_leaves
+from dual_object.program.values import (
+    PLAIN,
+    Array,
+    Device,
+    Name,
+    Named,
+    Opaque,
+    Placement,
+    Ref,
+    Sbp,
+    Tree,
+    map_leaves,
+    refs,
+)
 from dual_object.replay.adapter import Adapter, Distributed, distributed
 from dual_object.replay.modes import Modes
 from dual_object.replay.observation import Failure, Observation, class_names, failure_of, first_words
 from dual_object.replay.reading import Finished, Values, observe
+from dual_object.replay.training import look
 
 
 def _iterate(value: Any) -> list[Any]:
@@ -234,6 +248,8 @@ class Replay:
             assert call.custom is not None
             side = call.custom[self._side]
             return (import_function(side) if isinstance(side, str) else side)(*args, **kwargs)
+        if kind == "training":
+            return look(self.adapter, call.op, *args)
         raise ProgramError(f"call kind {kind!r} is unknown")
 
     def _function(self, path: str) -> Any:
@@ -292,6 +308,9 @@ class Replay:
         are noted.
         """
         out = call.out
+        if call.kind == "training":
+            self._bind_look(index, out, result)
+            return
         if type(out) is Ref and isinstance(result, self.adapter.tensor_type):
             by_id = self.values.by_id
             # What an attribute gives may be made anew each time; the reference only stands in where tensors move.
@@ -319,6 +338,25 @@ class Replay:
         words = container(out, result)
         if words is not None and index not in self.seen.hosts:
             self.seen.structures[index] = words
+
+    def _bind_look(self, index: int, out: Tree, result: Any) -> None:
+        """Bind what a look at a training has shown; what is not there stays unbound, and the places of what should not
+        be there are noted, as plain numbers are that differ.
+        """
+        if not refs(out) and not any(isinstance(item, self.adapter.tensor_type) for item in result):
+            if not same_host(out, result):
+                self.seen.hosts[index] = result
+            return
+        extra: list[int] = []
+        for place, (wanted, given) in enumerate(zip(out, result, strict=True)):
+            kept = isinstance(wanted, dict)
+            for ref, tensor in ((ref, given.get(name)) for name, ref in wanted.items()) if kept else [(wanted, given)]:
+                if type(ref) is Ref and tensor is not None:
+                    self.values.by_id[ref.id] = tensor
+                elif ref is None and tensor is not None:
+                    extra.append(place)
+        if extra:
+            self.seen.hosts[index] = extra
 
     def _load_state(self, module: Any, state: dict[str, Array]) -> None:
         try:

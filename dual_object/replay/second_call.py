@@ -44,6 +44,8 @@ def second_call(reference: Adapter, program: Program, first: Observation) -> Sec
     """The second call of `program`, for which the reference has shown `first`; or why there is none."""
     if program.inline is not None:
         return program.inline
+    if program.training is not None:
+        return "each of its steps is another call of the graph"
     inputs = other_inputs(program.inputs)
     if all(x.data.tobytes() == old.data.tobytes() for x, old in zip(inputs, program.inputs, strict=True)):
         return "its inputs have no other values"
@@ -86,7 +88,7 @@ def _changes_a_parameter(reference: Adapter, replay: Replay) -> bool:
     return False
 
 
-def other_inputs(inputs: Sequence[Input]) -> list[Input]:
+def other_inputs(inputs: Sequence[Input], turn: int = 1) -> list[Input]:
     """Inputs like these with other values, on which every op of the Program still means something.
 
     A tensor's values are moved by one place along its last dimension, and floats are scaled: [0.2, -1.5, 3.1] becomes
@@ -96,29 +98,46 @@ def other_inputs(inputs: Sequence[Input]) -> list[Input]:
         - floats that are whole numbers, labels and counts for instance, are not scaled;
         - elements of an integer input may belong to those of other inputs of its shape, as the indices of
           `max_unpool2d` belong to its values: all inputs of that shape are moved, or none.
+
+    Each further `turn` moves them on by a place; every second one leaves floats unscaled.
     """
     ordered = [_ordered(x.data) for x in inputs]
     shapes = {x.data.shape for x in inputs if x.data.dtype.kind in "iu"}
     still = {x.data.shape for x, keeps in zip(inputs, ordered, strict=True) if keeps} & shapes
     return [
-        dataclasses.replace(x, data=_other_values(x, move=not keeps and x.data.shape not in still))
+        dataclasses.replace(
+            x, data=_other_values(x, 0 if keeps or x.data.shape in still else turn, scale=turn % 2 == 1)
+        )
         for x, keeps in zip(inputs, ordered, strict=True)
     ]
 
 
-def _other_values(x: Input, *, move: bool) -> Array:
+def _other_values(x: Input, places: int, *, scale: bool) -> Array:
     data = x.data
     if not data.size:
         return data
     if data.dtype.kind in "fc":
         with np.errstate(invalid="ignore"):
             whole = bool((data == np.round(data)).all())
-        other = data if whole else (data * SCALE).astype(data.dtype)
+        other = (data * SCALE).astype(data.dtype) if scale and not whole else data
         if x.dtype == "bfloat16":
             other = (other.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
     else:
         other = data
-    return np.ascontiguousarray(np.roll(other, 1, _moved(data))) if move else other
+    return np.ascontiguousarray(_rolled(other, places)) if places else other
+
+
+def _rolled(data: Array, places: int) -> Array:
+    """Moved along the last dimension; what goes round it once moves by a place along the dimension before, and so on:
+    so three places of a tensor of (4, 2) are one along the last and one along the first dimension.
+    """
+    dim = _moved(data)
+    while places and dim >= 0:
+        size = data.shape[dim]
+        data = np.roll(data, places % size, dim) if size > 1 else data
+        places //= max(size, 1)
+        dim -= 1
+    return data
 
 
 def _moved(data: Array) -> int:

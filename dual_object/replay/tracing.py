@@ -29,6 +29,8 @@ def obstacle(program: Program) -> str | None:
     """Why no static graph can stand for this Program, if none can."""
     if program.inline is not None:
         return program.inline
+    if program.training is not None:
+        return "this graph does not train"
     made = {x.id for x in program.inputs}
     constructions = {id(call) for call in program.modules()}
     modules: set[int] = set()

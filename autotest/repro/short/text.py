@@ -124,6 +124,8 @@ def short_text(row: Mapping[str, Any], program: Program, shown: Mapping[str, Any
     can be none.
     """
     want = wanted(row, shown)
+    if program.training is not None:
+        raise Unscripted("it trains, which takes more lines")
     if want.part is None:
         want = replace(want, part="input" if row["kind"] == "mutation" else _PARTS[PHASES[row["phase"]].step])
     source: Lean = Brief(program, want)

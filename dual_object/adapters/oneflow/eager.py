@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ _WHEEL_LIBRARIES = (  # the order in which they depend on one another
     "cudnn/lib/libcudnn_ops_train.so.8",
     "cudnn/lib/libcudnn_cnn_infer.so.8",
     "cudnn/lib/libcudnn_cnn_train.so.8",
+)
+
+#: What PyTorch calls that which OneFlow's optimizers keep under other names.
+STATE_NAMES = MappingProxyType(
+    {"momentum_buf": "momentum_buffer", "square_avgs": "square_avg", "acc_deltas": "acc_delta"}
 )
 
 
@@ -263,6 +269,19 @@ class EagerAdapter:
     def saved(self, module: Any) -> list[str]:
         """The keys of its `state_dict()`."""
         return list(module.state_dict())
+
+    def trained(self, optimizer: Any) -> list[Any]:
+        """The parameters that an optimizer updates."""
+        return [parameter for group in optimizer.param_groups for parameter in group.parameters]
+
+    def state(self, optimizer: Any, parameter: Any) -> dict[str, Any]:
+        """What an optimizer keeps for a parameter, by PyTorch's names."""
+        kept = optimizer._state.get(parameter, {})
+        return {STATE_NAMES.get(name, name): tensor for name, tensor in kept.items() if tensor is not None}
+
+    def rates(self, optimizer: Any) -> list[float]:
+        """The learning rates of an optimizer's groups."""
+        return [float(group["lr"]) for group in optimizer.param_groups]
 
     def synchronize(self) -> None:
         """Wait for OneFlow's virtual machine."""

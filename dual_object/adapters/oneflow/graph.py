@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dual_object.adapters.oneflow import training
 from dual_object.adapters.oneflow.eager import EagerAdapter
 from dual_object.adapters.oneflow.surface import graph_op_types
 from dual_object.program.global_layouts import layouts, moves
@@ -31,7 +32,7 @@ class Adapter(EagerAdapter):
     """OneFlow behind the adapter Protocol: what it runs eagerly, and nn.Graph."""
 
     def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
-        """Run all programs in one nn.Graph."""
+        """Run all programs in one nn.Graph; those that train, in one of their own."""
         return run(self, request)
 
 
@@ -82,6 +83,9 @@ def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefu
     results: dict[int, Observation | GraphRefusal] = {}
     worlds: dict[Placement | None, list[int]] = {}
     for index, program in enumerate(request.programs):
+        if program.training is not None:
+            results[index] = training.run(adapter, program)
+            continue
         keys = request.gradients[index] if request.gradients else ()
         reason = obstacle(program) or _obstacle(program, keys)
         if reason is not None:

@@ -255,6 +255,19 @@ class Adapter:
         """The keys of its `state_dict()`."""
         return list(module.state_dict())
 
+    def trained(self, optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+        """The parameters that an optimizer updates."""
+        return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+    def state(self, optimizer: torch.optim.Optimizer, parameter: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What an optimizer keeps for a parameter, but for its count of steps."""
+        kept = optimizer.state.get(parameter, {})
+        return {name: value for name, value in kept.items() if isinstance(value, torch.Tensor) and name != "step"}
+
+    def rates(self, optimizer: torch.optim.Optimizer) -> list[float]:
+        """The learning rates of an optimizer's groups."""
+        return [float(group["lr"]) for group in optimizer.param_groups]
+
     def synchronize(self) -> None:
         """Wait for the GPU; the CPU is synchronous."""
         if self._cuda:

@@ -1,0 +1,176 @@
+"""Comparison of a training, step by step: what differs first, for all that follows comes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from types import MappingProxyType
+
+from autotest.compare.difference import Difference, Names, Rules
+from autotest.compare.kinds import Phase
+from autotest.compare.unlike import failure_difference, tensor_difference, unlike
+from dual_object.program.program import Program
+from dual_object.program.training import Part, Shown, Step, StepPart, makes_optimizer, makes_scaler, makes_schedule
+from dual_object.program.values import Tree
+from dual_object.replay.observation import Observation
+
+#: The phases of the parts of a step, eagerly and in a graph.
+_PHASES: MappingProxyType[StepPart, tuple[Phase, Phase]] = MappingProxyType(
+    {
+        "forward": ("eager_forward", "graph_forward"),
+        "backward": ("eager_backward", "graph_backward"),
+        "clip": ("eager_update", "graph_update"),
+        "update": ("eager_update", "graph_update"),
+        "scale": ("eager_update", "graph_update"),
+        "schedule": ("eager_update", "graph_update"),
+    }
+)
+#: Learning rates and scales are computed in Python's own float64 on both sides.
+_EXACT = 1e-9
+
+
+def training_differences(
+    program: Program, expected: Observation, actual: Observation, rules: Rules, *, graph: bool
+) -> Iterator[Difference]:
+    """The differences of the first part of a step that has any.
+
+    A graph clips inside of itself, and shows neither learning rates nor scales.
+    """
+    training = program.training
+    assert training is not None, "it trains"
+    for failure in actual.failures:
+        phase: Phase = "graph_forward" if graph else _phase_of_call(program, failure.call)
+        yield failure_difference(program, failure, phase)
+    if actual.ended:
+        return
+    names = Names(program)
+    for number, step in enumerate(training.steps, 1):
+        for part in step.parts:
+            if graph and part.name == "clip":
+                continue
+            differences = [*_of_tensors(program, part, number, expected, actual, rules, names, graph=graph)]
+            if not graph:
+                differences += _of_numbers(program, part, number, actual)
+            if differences:
+                yield from differences
+                return
+
+
+def step_of(program: Program, difference: Difference) -> tuple[int, Part | None]:
+    """The step, counted from 1, and the part that a difference is about; no part where a call before the first step
+    failed, or an unknown one.
+    """
+    training = program.training
+    assert training is not None, "it trains"
+    for number, step in enumerate(training.steps, 1):
+        for part in step.parts:
+            shown = part.values if difference.part == "output" else part.hosts
+            if difference.key and int(difference.key) in shown:
+                return number, part
+        if difference.call is not None and not difference.key and training.start <= difference.call < step.end:
+            return number, _part_of_call(program, step, difference.call)
+    return 1, None
+
+
+def _of_tensors(
+    program: Program,
+    part: Part,
+    number: int,
+    expected: Observation,
+    actual: Observation,
+    rules: Rules,
+    names: Names,
+    *,
+    graph: bool,
+) -> Iterator[Difference]:
+    phase = _PHASES[part.name][graph]
+    for id_, shown in part.values.items():
+        wanted, given = expected.outputs.get(id_), actual.outputs.get(id_)
+        if wanted is None:  # random, or nothing that the eager target had
+            continue
+        where = _where(names, part, id_, shown, number)
+        if given is None:
+            kind = "grad_missing" if shown.what == "gradient" else "structure"
+            message = f"{where} is missing, but should be a {wanted.dtype} tensor"
+            yield Difference(phase, kind, where, message, part.call, key=str(id_), expected=wanted)
+            continue
+        way = unlike(wanted, given, rules)
+        if way is not None:
+            difference = tensor_difference(phase, where, way, "output", str(id_), wanted, given, rules)
+            yield replace(difference, call=part.call)
+
+
+def _of_numbers(program: Program, part: Part, number: int, actual: Observation) -> Iterator[Difference]:
+    phase = _PHASES[part.name][False]
+    for call in part.hosts:
+        if call not in actual.hosts:
+            continue
+        wanted, given = program.calls[call].out, actual.hosts[call]
+        if part.name not in _NUMBERS:
+            for place in given:
+                where = f"gradient of parameter {place} of the optimizer at step {number}"
+                message = f"{where} is a tensor, but there should be none"
+                yield Difference(phase, "grad_extra", where, message, part.call, "host", str(call))
+        elif not _near(wanted, given):
+            where = f"{_NUMBERS[part.name]} after step {number}"
+            message = f"{where} is {_shown(given)}, but should be {_shown(wanted)}"
+            yield Difference(phase, "value", where, message, part.call, "host", str(call))
+
+
+_NUMBERS: MappingProxyType[StepPart, str] = MappingProxyType({"schedule": "the learning rate", "scale": "the scale"})
+
+
+def _near(wanted: Tree, given: Tree) -> bool:
+    if isinstance(wanted, (list, tuple)):
+        return isinstance(given, (list, tuple)) and len(given) == len(wanted) and all(map(_near, wanted, given))
+    if isinstance(wanted, float) and isinstance(given, (int, float)):
+        return math.isclose(wanted, given, rel_tol=_EXACT, abs_tol=0.0)
+    return bool(wanted == given)
+
+
+def _shown(numbers: Tree) -> str:
+    """`0.1`, of several groups `[0.1, 0.01]`."""
+    if isinstance(numbers, (list, tuple)):
+        return repr(numbers[0]) if len(numbers) == 1 else repr(list(numbers))
+    return repr(numbers)
+
+
+def _where(names: Names, part: Part, id_: int, shown: Shown, number: int) -> str:
+    """`loss at step 2`, `gradient of m0.weight at step 2`, `exp_avg of m0.weight after step 2`."""
+    if part.name == "forward":
+        return f"{'loss' if shown.what == 'loss' else names.value(id_)} at step {number}"
+    leaf = names.leaf(shown.leaf) if shown.leaf else names.value(id_)
+    if shown.what == "gradient":
+        return f"{'clipped ' if part.name == 'clip' else ''}gradient of {leaf} at step {number}"
+    return f"{leaf if shown.what == 'parameter' else f'{shown.what} of {leaf}'} after step {number}"
+
+
+def _phase_of_call(program: Program, call: int | None) -> Phase:
+    """The phase in which a call of an eager training failed."""
+    training = program.training
+    assert training is not None, "it trains"
+    if call is None:
+        return "eager_forward"
+    step = next((step for step in training.steps if call < step.end), None)
+    if step is None or call < training.start:  # where the optimizer is made
+        made = program.calls[call]
+        return (
+            "eager_update" if makes_optimizer(made) or makes_schedule(made) or makes_scaler(made) else "eager_forward"
+        )
+    part = _part_of_call(program, step, call)
+    return _PHASES["forward" if part is None else part.name][False]
+
+
+def _part_of_call(program: Program, step: Step, call: int) -> Part | None:
+    """The part of a step that a call belongs to: what comes before the backward is the forward, but for what prepares
+    the backward itself; what comes after a part's call looks at that part.
+    """
+    forward, backward, *_ = step.parts
+    if program.calls[call].op in ("zero_grad", "scale"):
+        return backward
+    begun = [part for part in step.parts if part.call is not None and part.call <= call]
+    return begun[-1] if begun else forward
+
+
+__all__ = ["step_of", "training_differences"]

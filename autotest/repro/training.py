@@ -1,0 +1,120 @@
+"""The part of a script that trains in a static graph of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autotest.repro.source import Source
+from dual_object.adapters.oneflow.training import kept_name
+from dual_object.program.calls import Call, op_name
+from dual_object.program.printing import lines
+from dual_object.program.program import Program
+from dual_object.program.training import Shown, Step, clips, makes_optimizer, makes_scaler, outer_schedules
+from dual_object.program.values import Ref, refs
+
+
+def training_graph_text(source: Source) -> list[str]:
+    """`def run_graph(torch)` for OneFlow's nn.Graph of a training: `build` is one step, and each step a call."""
+    program = source.program
+    training = program.training
+    assert training is not None, "it trains"
+    before = program.calls[: training.start]
+    text = ["def run_graph(torch):", '    """What the same training in a static graph shows, by name."""']
+    text += [f"    {line}" for line in source.input_lines(requires_grad=False)]
+    for index, line in _lines(source, range(training.start)):
+        call = program.calls[index]
+        if not makes_scaler(call):
+            text += [f"    {line}", *(f"    {loaded}" for loaded in source.load(call))]
+    text += [f"    {line}" for call in _clipping(program) for line in _clip(source, before, call)]
+    text += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
+    modules = source.module_names()
+    text += [f"            self.{name} = {name}" for name in modules]
+    schedules = {optimizer: schedule for schedule, optimizer in outer_schedules(before)}
+    for call in before:
+        if makes_optimizer(call):
+            [optimizer] = call.results()
+            scheduled = f", lr_sch={source.name(schedules[optimizer])}" if optimizer in schedules else ""
+            text.append(f"            self.add_optimizer({source.name(optimizer)}{scheduled})")
+        if makes_scaler(call):
+            options = ", ".join(f"{name}={value!r}" for name, value in call.kwargs.items())
+            text.append(f"            self.set_grad_scaler(torch.amp.GradScaler({options}))")
+    first = training.steps[0]
+    text += ["", f"        def build({', '.join(['self', *map(source.name, first.inputs)])}):"]
+    text += [f"            {name} = self.{name}" for name in modules]
+    text += [f"            {line}" for _, line in _lines(source, range(training.start, training.forward))]
+    text.append(f"            {source.name(training.loss)}.backward()")
+    returned = [source.name(id_) for id_ in first.parts[0].values]
+    returned += [f"{_parameter(source, of)}.grad" for of in first.parts[1].values.values()]
+    text += [f"            return {', '.join(returned)}{',' if len(returned) == 1 else ''}", ""]
+    text += ["    graph, shown = Graph(), {}"]
+    for step in training.steps:
+        text.append(f"    results = graph({', '.join(map(source.name, step.inputs))})")
+        text += [f'    shown["{source.name(id_)}"] = {look}' for id_, look in _looks(source, step)]
+    return [*text, "    return shown"]
+
+
+def _lines(source: Source, indices: range) -> Iterator[tuple[int, str]]:
+    """The printed lines of calls, each with the index of its call."""
+    for line in lines(source.program, lambda array: source.numpy(array, "array")):
+        if line.call is not None and line.call in indices:
+            yield line.call, line.text.strip() if line.call < indices.stop else line.text
+
+
+def _clipping(program: Program) -> list[Call]:
+    training = program.training
+    assert training is not None, "it trains"
+    return [call for call in program.calls[training.forward : training.steps[0].end] if clips(call)]
+
+
+def _clip(source: Source, before: list[Call], call: Call) -> list[str]:
+    """The lines that make an optimizer's group clip as a call does."""
+    given, largest, *rest = call.args
+    kind = rest[0] if rest else call.kwargs.get("norm_type", 2.0)
+    names = [source.name(id_) for id_ in refs(given)]
+    optimizers = [source.name(id_) for made in before if makes_optimizer(made) for id_ in made.results()]
+    options = f"clip_grad_max_norm={float(largest)!r}, clip_grad_norm_type={_number(float(kind))}"
+    return [
+        f"for group in [group for optimizer in ({', '.join(optimizers)},) for group in optimizer.param_groups]:",
+        f"    if any(parameter is {names[0]} for parameter in group.parameters):",
+        f"        group._options.update({options})",
+        "        group._enable_clip_grad = True",
+    ]
+
+
+def _number(value: float) -> str:
+    return f'float("{value}")' if value in (float("inf"), float("-inf")) else repr(value)
+
+
+def _looks(source: Source, step: Step) -> Iterator[tuple[int, str]]:
+    """What a step of the graph shows of that which the script wants, and how it is read."""
+    forward, backward, *rest = step.parts
+    wanted = {id_: f"results[{place}].clone()" for place, id_ in enumerate([*forward.values, *backward.values])}
+    for part in rest:
+        if part.name == "update" and part.call is not None:
+            made = _made(source.program, part.call)
+            wanted |= {id_: _look(source, made, of) for id_, of in part.values.items()}
+    key = source.wanted.key
+    yield from ((id_, look) for id_, look in wanted.items() if key in ("", str(id_)))
+
+
+def _made(program: Program, update: int) -> str:
+    """The class of the optimizer that an update is by."""
+    given = {arg.id for arg in program.calls[update].args if type(arg) is Ref}
+    return next(op_name(call) for call in program.calls if makes_optimizer(call) and given & {*call.results()})
+
+
+def _look(source: Source, optimizer: str, of: Shown) -> str:
+    parameter = _parameter(source, of)
+    if of.what == "parameter":
+        return f"{parameter}.clone()"
+    return f'graph.state_dict()["{parameter}-{kept_name(optimizer, of.what)}"].clone()'
+
+
+def _parameter(source: Source, of: Shown) -> str:
+    """A parameter, as the module that it belongs to has it."""
+    number, _, name = of.leaf.partition(".")
+    module = source.name(int(number))
+    return module + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in name.split("."))
+
+
+__all__ = ["training_graph_text"]

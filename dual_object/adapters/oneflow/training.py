@@ -1,0 +1,270 @@
+"""A training in OneFlow's static graph: forward, backward and update are one `build`, and each step is a call of it.
+
+An optimizer keeps its state in the graph, under names such as `m5.weight-momentum`, and a scaler its scale. Gradients
+come out of the graph as the backward gives them: scaled, and not yet clipped.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from dual_object.adapters.oneflow.surface import graph_op_types
+from dual_object.program.calls import Call
+from dual_object.program.program import Program
+from dual_object.program.training import (
+    Step,
+    Training,
+    clips,
+    makes_optimizer,
+    makes_scaler,
+    outer_schedules,
+)
+from dual_object.program.values import Ref
+from dual_object.replay.adapter import Adapter, GraphError, GraphRefusal
+from dual_object.replay.observation import Observation, class_names, failure_of, first_words
+from dual_object.replay.reading import module_buffers, see
+from dual_object.replay.replay import Replay
+from dual_object.replay.tracing import TraceRefused, setup_calls
+from dual_object.replay.training import Trains
+
+#: What a graph calls that which an optimizer keeps, by the optimizer and by PyTorch's name for it.
+_KEPT: Mapping[str, str] = MappingProxyType(
+    {
+        "momentum_buffer": "momentum",
+        "exp_avg": "m",
+        "exp_avg_sq": "v",
+        "max_exp_avg_sq": "max_v",
+        "grad_avg": "mean_gradient",
+        "sum": "sum",
+        "acc_delta": "acc_deltas",
+    }
+)
+_SQUARES = MappingProxyType({"RMSprop": "mean_square", "Adadelta": "square_avgs"})
+
+
+class OneFlow(Adapter, Trains, Protocol):
+    """What this needs of OneFlow's adapter."""
+
+    flow: Any
+    touched: set[str]
+    graph_debug: tuple[int, list[int] | None] | None
+
+
+def run(adapter: OneFlow, program: Program) -> Observation | GraphRefusal:
+    """Run the steps of a training in a graph of its own. Raises GraphError where it cannot be built."""
+    try:
+        member = _Member(adapter, program)
+        return member.run()
+    except TraceRefused as refused:
+        return refused.as_refusal()
+    except _NoGraph as reason:
+        return GraphRefusal(True, None, (), str(reason))
+
+
+class _NoGraph(Exception):  # noqa: N818 - why a Program is not run, not a fault
+    """OneFlow's graphs do not train so; the message says why."""
+
+
+class _Member:
+    """One training: its replay, the modules and optimizers that are made before its graph, and the graph."""
+
+    def __init__(self, adapter: OneFlow, program: Program) -> None:
+        assert program.training is not None, "it trains"
+        self.adapter = adapter
+        self.program = program
+        self.training: Training = program.training
+        self.replay = Replay(adapter, program)
+        for x in program.inputs:
+            self.replay.place(x)
+        for index, call in enumerate(program.calls[: self.training.start]):
+            if makes_scaler(call):  # a graph has one of its own
+                continue
+            self.replay.step(index, call)
+            if self.replay.seen.ended:
+                raise TraceRefused(self.replay.seen.failures[-1])
+        self.values = self.replay.values
+        before = program.calls[: self.training.start]
+        self.optimizers = [id_ for call in before if makes_optimizer(call) for id_ in call.results()]
+        self.schedules = {optimizer: schedule for schedule, optimizer in outer_schedules(before)}
+        self.scaler = next((call for call in before if makes_scaler(call)), None)
+        self.classes = {id_: call.op for call in before if makes_optimizer(call) for id_ in call.results()}
+        self._check(before)
+        self._set_clipping()
+
+    def _check(self, before: list[Call]) -> None:
+        """Raise _NoGraph for what no graph can hold."""
+        if len(self.schedules) < sum(1 for _ in outer_schedules(before)):
+            raise _NoGraph("OneFlow's nn.Graph takes one schedule per optimizer")
+        known = set(self._parameters())
+        for optimizer in self.optimizers:
+            if any(id(tensor) not in known for tensor in self._trained(optimizer)):
+                raise _NoGraph("OneFlow's nn.Graph trains parameters of modules alone")
+        for x in self.program.inputs:
+            if x.data.ndim and x.data.shape[0] == 0:
+                raise _NoGraph("OneFlow's nn.Graph aborts on an input of size 0")
+
+    def _trained(self, optimizer: int) -> list[Any]:
+        return self.adapter.trained(self.values.by_id[optimizer])
+
+    def _parameters(self) -> dict[int, list[str]]:
+        """By the id of each parameter of a module, the keys that it has as a leaf: `3.0.weight` in a Sequential is the
+        `1.weight` of a Linear that was made before. A graph calls it by the first.
+        """
+        keys: dict[int, list[str]] = {}
+        for number, module in self.values.modules.items():
+            for name, parameter in self.adapter.parameters(module).items():
+                keys.setdefault(id(parameter), []).append(f"{number}.{name}")
+        return keys
+
+    def _set_clipping(self) -> None:
+        """Make optimizers clip as the body does: a graph clips by what is written in a group of parameters."""
+        calls = self.program.calls[self.training.forward : self.training.steps[0].end]
+        for call in calls:
+            if clips(call):
+                self._clip(call)
+
+    def _clip(self, call: Call) -> None:
+        given, largest, *rest = call.args
+        kind = rest[0] if rest else call.kwargs.get("norm_type", 2.0)
+        if not call.op.endswith("clip_grad_norm_"):
+            raise _NoGraph(f"OneFlow's nn.Graph has no {call.op.rpartition('.')[2]}")
+        wanted = [id(self.replay.value(ref)) for ref in (given if isinstance(given, (list, tuple)) else [given])]
+        for optimizer in self.optimizers:
+            for group in self.values.by_id[optimizer].param_groups:
+                if [id(parameter) for parameter in group.parameters] == wanted:
+                    group._options.update(clip_grad_max_norm=float(largest), clip_grad_norm_type=float(kind))
+                    group._enable_clip_grad = True
+                    return
+        raise _NoGraph("OneFlow's nn.Graph clips each group of parameters by itself")
+
+    def run(self) -> Observation:
+        """Build the graph, call it once per step, and read all that each step shows."""
+        adapter, seen = self.adapter, Observation()
+        try:
+            graph = self._graph()
+        except Exception as error:  # of `add_optimizer`, before anything was compiled
+            raise TraceRefused(failure_of(error, None)) from error
+        try:
+            for step in self.training.steps:
+                results = graph(*(self.values.inputs[id_].detach() for id_ in step.inputs))
+                self._read(seen, step, results, graph)
+        except TraceRefused:
+            raise
+        except Exception as error:
+            raise GraphError(class_names(error), first_words(error), poisoned=True) from error
+        if adapter.graph_debug is not None:
+            sys.stdout.write(f"{graph!r}\n")
+        adapter.touched |= graph_op_types(graph, "no block of ours")
+        buffers = module_buffers(adapter, self.program, self.values)
+        seen.buffers = dict(zip(buffers, see(adapter, list(buffers.values())), strict=True))
+        for module in self.values.modules.values():
+            for parameter in adapter.parameters(module).values():
+                parameter.grad = None  # lazy, and the next graph would meet it
+        return seen
+
+    def _graph(self) -> Any:
+        flow, member = self.adapter.flow, self
+
+        class Trained(flow.nn.Graph):  # type: ignore[misc,name-defined]
+            def __init__(self) -> None:
+                super().__init__()
+                for number, module in member.values.modules.items():
+                    setattr(self, _attribute(number), module)
+                for number in member.optimizers:
+                    optimizer, schedule = member.values.by_id[number], member.schedules.get(number)
+                    if schedule is None:
+                        self.add_optimizer(optimizer)
+                    else:
+                        self.add_optimizer(optimizer, lr_sch=member.values.by_id[schedule])
+                if member.scaler is not None:
+                    self.set_grad_scaler(_scaler(flow, member.scaler))
+
+            def build(self, *tensors: Any) -> Any:
+                blocks = {number: getattr(self, _attribute(number)) for number in member.values.modules}
+                return member.trace(tensors, blocks)
+
+        graph = Trained()
+        if self.adapter.graph_debug is not None:
+            level, ranks = self.adapter.graph_debug
+            graph.debug(level, ranks=ranks)
+        return graph
+
+    def trace(self, tensors: tuple[Any, ...], blocks: Mapping[int, Any]) -> tuple[Any, ...]:
+        """Run the first step's forward and backward on the graph's tensors: what it returned, and gradients."""
+        training, replay = self.training, self.replay
+        replay.values.by_id.update(blocks)
+        first = training.steps[0]
+        for id_, tensor in zip(first.inputs, tensors, strict=True):
+            replay.values.by_id[id_] = tensor
+        setup = set(setup_calls(self.program))
+        for index in range(training.start, training.forward):
+            call = self.program.calls[index]
+            if index in setup or (call.out is not None and not call.results()):
+                continue
+            replay.step(index, call)
+            if replay.seen.ended:
+                raise TraceRefused(replay.seen.failures[-1])
+        returned = [replay.values.by_id[id_] for id_ in first.parts[0].values]
+        replay.values.by_id[training.loss].backward()
+        gradients = [parameter.grad for number in self.optimizers for parameter in self._trained(number)]
+        return (*returned, *gradients)
+
+    def _read(self, seen: Observation, step: Step, results: tuple[Any, ...], graph: Any) -> None:
+        """Read what one call of the graph shows, before the next one writes to it again."""
+        shown = dict(self._shown(step, list(results), graph))
+        seen.outputs.update(zip(shown, see(self.adapter, list(shown.values())), strict=True))
+
+    def _shown(self, step: Step, results: list[Any], graph: Any) -> Iterator[tuple[int, Any]]:
+        """The tensors of a step that there are, by the numbers of their values."""
+        forward, backward, *rest = step.parts
+        yield from zip(forward.values, results, strict=False)
+        gradients = results[len(forward.values) :]
+        keys = self._parameters()
+        trained = [parameter for number in self.optimizers for parameter in self._trained(number)]
+        by_leaf = {
+            key: gradient for parameter, gradient in zip(trained, gradients, strict=True) for key in keys[id(parameter)]
+        }
+        first = {key: alike[0] for alike in keys.values() for key in alike}
+        for id_, of in backward.values.items():
+            if by_leaf.get(of.leaf) is not None:
+                yield id_, by_leaf[of.leaf]
+        kept: dict[str, Any] | None = None
+        for part in rest:
+            for id_, of in part.values.items() if part.name == "update" else ():
+                module, _, name = of.leaf.partition(".")
+                if of.what == "parameter":
+                    yield id_, self.adapter.parameters(self.values.modules[int(module)])[name]
+                    continue
+                kept = graph.state_dict() if kept is None else kept
+                tensor = kept.get(f"{_attribute(first[of.leaf])}-{self._kept(part.call, of.what)}")
+                if tensor is not None:
+                    yield id_, tensor
+
+    def _kept(self, update: int | None, what: str) -> str:
+        """What the graph calls a state of the optimizer that an update is by."""
+        assert update is not None, "updates are calls"
+        numbers = [arg.id for arg in self.program.calls[update].args if type(arg) is Ref]
+        optimizer = next(self.classes[id_] for id_ in numbers if id_ in self.classes).rpartition(".")[2]
+        return kept_name(optimizer, what)
+
+
+def _attribute(key: int | str) -> str:
+    """What a graph calls a module, or a parameter of it."""
+    return f"m{key}"
+
+
+def kept_name(optimizer: str, what: str) -> str:
+    """What a graph calls a state of an optimizer's class that PyTorch calls `what`."""
+    return _SQUARES.get(optimizer, what) if what == "square_avg" else _KEPT.get(what, what)
+
+
+def _scaler(flow: Any, call: Call) -> Any:
+    """A graph's own scaler that does what PyTorch's does."""
+    known = ("init_scale", "growth_factor", "backoff_factor", "growth_interval")
+    return flow.amp.GradScaler(**{name: value for name, value in call.kwargs.items() if name in known})
+
+
+__all__ = ["kept_name", "run"]

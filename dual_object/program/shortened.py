@@ -1,0 +1,41 @@
+"""Shorter Programs of one that trains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dual_object.program.program import Program
+from dual_object.program.values import Ref
+
+
+def truncated(program: Program, steps: int) -> Program:
+    """The first steps of a Program that trains."""
+    training = program.training
+    assert training is not None, "it trains"
+    kept = replace(training, steps=training.steps[:steps])
+    dropped = {id_ for step in training.steps[steps:] for id_ in step.inputs}
+    return replace(
+        program,
+        inputs=[x for x in program.inputs if x.id not in dropped],
+        calls=program.calls[: kept.steps[-1].end],
+        outputs=tuple(map(Ref, kept.shown())),
+        training=kept,
+    )
+
+
+def first_forward(program: Program) -> Program:
+    """What the first step computes, as a Program that differentiates its loss, once its cotangents are set."""
+    training = program.training
+    assert training is not None, "it trains"
+    step = training.steps[0]
+    later = {id_ for step in training.steps[1:] for id_ in step.inputs}
+    return replace(
+        program,
+        inputs=[x for x in program.inputs if x.id not in later],
+        calls=program.calls[: training.forward],
+        outputs=tuple(map(Ref, step.parts[0].values)),
+        training=None,
+    )
+
+
+__all__ = ["first_forward", "truncated"]

@@ -1,0 +1,227 @@
+"""A body that trains: it is recorded once, as its first step, and goes on from there with other batches.
+
+What the body writes is what stands around a training loop in PyTorch, and one pass through its inside:
+
+```python
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
+loss = torch.nn.functional.mse_loss(model(x), y)
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+return loss
+```
+
+What follows the last optimizer, schedule or scaler belongs to each step. The rest of the step, from `zero_grad` to
+`schedule.step()`, is recorded here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from dual_object.errors import ArgumentError
+from dual_object.program.calls import Call, Input
+from dual_object.program.training import (
+    Part,
+    Shown,
+    Step,
+    StepPart,
+    Training,
+    makes_optimizer,
+    makes_scaler,
+    makes_schedule,
+    outer_schedules,
+)
+from dual_object.program.values import Ref, refs
+from dual_object.record.dual import DualObject
+from dual_object.record.recording import Recording
+from dual_object.replay.reading import leaf_tensors
+from dual_object.replay.second_call import other_inputs
+from dual_object.replay.training import look
+
+#: The one schedule whose step wants to know how well the training does.
+_MEASURING = "optim.lr_scheduler.ReduceLROnPlateau"
+
+
+def train(recording: Recording, returned: Any, steps: int) -> None:
+    """Record the rest of a first step whose forward the body has recorded, and `steps - 1` further ones.
+
+    `returned` is what the body returned, its loss first. The Program's outputs become all that the steps show.
+
+    Raises ArgumentError where the body is no step of a training, and what the reference raises.
+    """
+    recorder = _Recorder(recording, returned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a schedule counts what a scaler makes its optimizer leave out
+        parts = [recorder.step(number) for number in range(steps)]
+    program = recording.program
+    program.training = Training(recorder.start, recorder.loss, recorder.forward, tuple(parts))
+    program.outputs = tuple(map(Ref, program.training.shown()))
+    program.brief = True
+
+
+class _Recorder:
+    """Records the steps of one training."""
+
+    def __init__(self, recording: Recording, returned: Any) -> None:
+        self._recording = recording
+        self._returned = recording.directly(returned)
+        calls = recording.program.calls
+        self.start = 1 + max((index for index, call in enumerate(calls) if _belongs_before(call)), default=-1)
+        before = calls[: self.start]
+        self._optimizers = [id_ for call in before if makes_optimizer(call) for id_ in call.results()]
+        self._schedules = list(outer_schedules(before))
+        self._scaler = next((id_ for call in before if makes_scaler(call) for id_ in call.results()), None)
+        if not self._optimizers:
+            raise ArgumentError(
+                "the body makes no optimizer, but a training should have one, "
+                "as in torch.optim.SGD(model.parameters(), lr=0.1)"
+            )
+        self._body = calls[self.start :]
+        self.forward = len(calls)
+        self.loss = self._checked_loss()
+        self._leaves = {
+            id(tensor): key
+            for key, tensor in leaf_tensors(recording.reference, recording.program, recording.values).items()
+        }
+        self._inputs = self._batch()
+
+    def _checked_loss(self) -> int:
+        """The number of the loss."""
+        recording = self._recording
+        if not self._returned:
+            raise ArgumentError("the body returned no tensor, but should return its loss first")
+        [loss, *_] = self._returned
+        dtype, shape, _, requires_grad = recording.reference.describe(recording.values.by_id[loss])
+        if shape or not requires_grad:
+            raise ArgumentError(
+                f"the body returned a {dtype} tensor of shape {shape}{'' if requires_grad else ' without a gradient'}, "
+                "but should return a scalar loss first, which the parameters lead to"
+            )
+        if not any(loss in call.results() for call in self._body):
+            last = next(call for call in reversed(recording.program.calls[: self.start]) if _belongs_before(call))
+            raise ArgumentError(
+                f"the loss is computed before torch.{last.op} is made, but should be computed after it: "
+                "what follows the last optimizer, schedule or scaler belongs to each step"
+            )
+        return loss
+
+    def _batch(self) -> list[Input]:
+        """The inputs that each step has anew: those that its calls read and no optimizer trains."""
+        program, values = self._recording.program, self._recording.values
+        read = {id_ for call in self._body for id_ in call.operands()}
+        trained = {id(tensor) for optimizer in self._optimizers for tensor in self._trained(optimizer)}
+        return [x for x in program.inputs if x.id in read and id(values.inputs[x.id]) not in trained]
+
+    def _trained(self, optimizer: int) -> list[Any]:
+        reference: Any = self._recording.reference
+        parameters: list[Any] = reference.trained(self._recording.values.by_id[optimizer])
+        return parameters
+
+    # One step.
+
+    def step(self, number: int) -> Step:
+        """Record step `number`, counted from 0; of the first one the forward is there."""
+        numbers: dict[int, int] = {}
+        if number:
+            for x in other_inputs(self._inputs, number):
+                numbers[x.id] = self._input(x, number)
+            for call in self._body:
+                if call.out is None or call.results():  # what was read to Python has steered the body already
+                    self._recording.repeat(call, numbers)
+        loss, *others = (numbers.get(id_, id_) for id_ in self._returned)
+        shown = {loss: Shown("loss"), **{id_: Shown("output") for id_ in others}}
+        parts = [Part("forward", None, shown), self._backward(loss)]
+        parts += [part for call in self._recording.clipping for part in self._clip(call)]
+        parts += [self._update(optimizer) for optimizer in self._optimizers]
+        parts += self._rescale()
+        parts += [self._schedule(schedule, optimizer, loss) for schedule, optimizer in self._schedules]
+        inputs = tuple(numbers.get(x.id, x.id) for x in self._inputs)
+        return Step(inputs, len(self._recording.program.calls), tuple(parts))
+
+    def _input(self, x: Input, number: int) -> int:
+        name = f"{x.name}_{number + 1}" if x.name else ""
+        return self._recording.input(x.data, x.dtype, name=name, strides=x.strides, offset=x.offset)._ref.id
+
+    def _dual(self, id_: int) -> DualObject:
+        return self._recording.numbered(id_)
+
+    @property
+    def _last(self) -> int:
+        """The index of the call that was recorded last."""
+        return len(self._recording.program.calls) - 1
+
+    def _backward(self, loss: int) -> Part:
+        for optimizer in self._optimizers:
+            self._dual(optimizer).zero_grad(set_to_none=True)
+        start = self._dual(loss)
+        (start if self._scaler is None else self._dual(self._scaler).scale(start)).backward()
+        backward = self._last
+        return self._part("backward", backward, [("gradients", optimizer) for optimizer in self._optimizers])
+
+    def _clip(self, call: Call) -> Sequence[Part]:
+        optimizers = [optimizer for optimizer in self._optimizers if self._concerns(call, optimizer)]
+        for optimizer in optimizers:
+            if self._scaler is not None:
+                self._dual(self._scaler).unscale_(self._dual(optimizer))
+        self._recording.repeat(call, {})
+        return [self._part("clip", self._last, [("gradients", optimizer) for optimizer in optimizers])]
+
+    def _concerns(self, call: Call, optimizer: int) -> bool:
+        """Whether a call clips gradients of an optimizer's parameters."""
+        given = {id(self._recording.values.by_id[id_]) for id_ in refs(call.args) + refs(call.kwargs)}
+        return any(id(parameter) in given for parameter in self._trained(optimizer))
+
+    def _update(self, optimizer: int) -> Part:
+        dual = self._dual(optimizer)
+        dual.step() if self._scaler is None else self._dual(self._scaler).step(dual)
+        return self._part("update", self._last, [("parameters", optimizer), ("states", optimizer)])
+
+    def _rescale(self) -> list[Part]:
+        if self._scaler is None:
+            return []
+        scaler = self._dual(self._scaler)
+        scaler.update()
+        update = self._last
+        scaler.get_scale()
+        return [Part("scale", update, {}, (self._last,))]
+
+    def _schedule(self, schedule: int, optimizer: int, loss: int) -> Part:
+        dual = self._dual(schedule)
+        calls = self._recording.program.calls
+        made = next(call for call in calls if schedule in call.results())
+        dual.step(self._dual(loss).item()) if made.op == _MEASURING else dual.step()
+        step = self._last
+        self._look("rates", optimizer)
+        return Part("schedule", step, {}, (self._last,))
+
+    def _look(self, name: str, optimizer: int) -> Any:
+        function: Callable[..., Any] = partial(look, self._recording.reference, name)
+        self._recording.call("training", name, function, (self._dual(optimizer),), {})
+        return self._recording.program.calls[-1].out
+
+    def _part(self, name: StepPart, call: int, looks: Sequence[tuple[str, int]]) -> Part:
+        """The part that `call` brings about, with what is to be looked at: names of looks and optimizers."""
+        shown: dict[int, Shown] = {}
+        hosts: list[int] = []
+        for what, optimizer in looks:
+            keys = [self._leaves.get(id(parameter), "") for parameter in self._trained(optimizer)]
+            given = self._look(what, optimizer)
+            if None in given:  # that there is no gradient is compared, too
+                hosts.append(self._last)
+            for key, value in zip(keys, given, strict=True):
+                if type(value) is Ref:
+                    shown[value.id] = Shown(what.removesuffix("s"), key)
+                elif isinstance(value, dict):
+                    shown.update({ref.id: Shown(kept, key) for kept, ref in value.items()})
+        return Part(name, call, shown, tuple(hosts))
+
+
+def _belongs_before(call: Call) -> bool:
+    return makes_optimizer(call) or makes_schedule(call) or makes_scaler(call)
+
+
+__all__ = ["train"]

@@ -1,0 +1,188 @@
+"""Optimizers: five steps of a small model, eagerly and in the target's training graph."""
+
+from __future__ import annotations
+
+import pytest
+from rows import flag, pick, real, tensor
+from training import decay, loss_of, rate, share
+
+from autotest import autotest, oneof, torch
+
+
+def sgd(parameters):
+    momentum = pick(0.0, 0.9)
+    nesterov = bool(momentum) and flag()
+    dampening = 0.0 if nesterov or not momentum else oneof(0.0, 0.3)
+    return torch.optim.SGD(
+        parameters,
+        lr=rate(),
+        momentum=momentum,
+        dampening=dampening,
+        weight_decay=decay(),
+        nesterov=nesterov,
+        maximize=flag(),
+    )
+
+
+def adam(parameters):
+    return torch.optim.Adam(
+        parameters,
+        lr=rate(),
+        betas=(share(), share()),
+        eps=oneof(1e-8, 1e-3),
+        weight_decay=decay(),
+        amsgrad=flag(),
+    )
+
+
+def adamw(parameters):
+    return torch.optim.AdamW(
+        parameters,
+        lr=rate(),
+        betas=(share(), share()),
+        eps=oneof(1e-8, 1e-3),
+        weight_decay=oneof(0.01, 0.3, 0.0),
+        amsgrad=flag(),
+    )
+
+
+def adagrad(parameters):
+    return torch.optim.Adagrad(
+        parameters,
+        lr=rate(),
+        lr_decay=oneof(0.0, 0.1),
+        weight_decay=decay(),
+        initial_accumulator_value=oneof(0.0, 0.5),
+        eps=oneof(1e-10, 1e-3),
+    )
+
+
+def rmsprop(parameters):
+    return torch.optim.RMSprop(
+        parameters, lr=rate(), alpha=share(), eps=oneof(1e-8, 1e-3), weight_decay=decay(), centered=flag()
+    )
+
+
+def rmsprop_momentum(parameters):
+    return torch.optim.RMSprop(parameters, lr=rate(), momentum=share())
+
+
+def adadelta(parameters):
+    return torch.optim.Adadelta(
+        parameters, lr=real(0.5, 2), rho=share(), eps=oneof(1e-6, 1e-3), weight_decay=decay(), maximize=flag()
+    )
+
+
+def maximized_adam(parameters):
+    return torch.optim.Adam(parameters, lr=rate(), maximize=True)
+
+
+OPTIMIZERS = {
+    "SGD": sgd,
+    "Adam": adam,
+    "Adam-maximize": maximized_adam,
+    "AdamW": adamw,
+    "Adagrad": adagrad,
+    "RMSprop": rmsprop,
+    "RMSprop-momentum": rmsprop_momentum,
+    "Adadelta": adadelta,
+}
+DEFAULTS = ("SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Adadelta")
+
+
+@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in OPTIMIZERS.items()])
+@autotest(n=4, train=5)
+def test_optimizer(make):
+    """With every argument drawn."""
+    return loss_of(make)
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=2, train=3)
+def test_defaults(name):
+    """With nothing but what must be given."""
+    return loss_of(lambda parameters: getattr(torch.optim, name)(parameters, lr=rate()))
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=2, train=3)
+def test_groups(name):
+    """Of two groups of parameters, one has a learning rate of its own."""
+    return loss_of(lambda groups: getattr(torch.optim, name)(groups, lr=rate(), weight_decay=decay()), groups=2)
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=2, train=3)
+def test_clipping(name):
+    """Gradients are clipped by their norm."""
+    layer = torch.nn.Linear(3, 2)
+    getattr(torch.optim, name)(layer.parameters(), lr=rate())
+    loss = torch.square(layer(tensor(2, 3))).sum()
+    torch.nn.utils.clip_grad_norm_(layer.parameters(), oneof(0.1, 100.0), norm_type=oneof(2.0, 1.0, float("inf")))
+    return loss
+
+
+@autotest(n=3, train=3)
+def test_clipping_by_value():
+    """Gradients are clipped element by element."""
+    layer = torch.nn.Linear(3, 2)
+    torch.optim.SGD(layer.parameters(), lr=rate())
+    loss = torch.square(layer(tensor(2, 3))).sum()
+    torch.nn.utils.clip_grad_value_(layer.parameters(), real(0.01, 1))
+    return loss
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam"])
+@autotest(n=2, train=4)
+def test_two_optimizers(name):
+    """Each layer has its own optimizer."""
+    first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    torch.optim.SGD(first.parameters(), lr=rate(), momentum=share())
+    getattr(torch.optim, name)(second.parameters(), lr=rate())
+    return torch.square(second(first(tensor(2, 3)))).mean()
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=2, train=3)
+def test_frozen_and_unused(name):
+    """One parameter is frozen, and one leads to no loss: neither moves."""
+    frozen, unused, used = torch.nn.Linear(3, 4), torch.nn.Linear(2, 2), torch.nn.Linear(4, 2)
+    frozen.weight.requires_grad_(False)
+    parameters = [*frozen.parameters(), *unused.parameters(), *used.parameters()]
+    getattr(torch.optim, name)(parameters, lr=rate(), weight_decay=decay())
+    return torch.square(used(frozen(tensor(2, 3)))).mean()
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam"])
+@autotest(n=3, train=5)
+def test_scaler(name):
+    """The loss is scaled, and the scale grows."""
+    layer = torch.nn.Linear(3, 2)
+    getattr(torch.optim, name)(layer.parameters(), lr=rate())
+    torch.amp.GradScaler("cpu", init_scale=oneof(2.0**10, 2.0**16), growth_interval=oneof(2, 1000))
+    return torch.square(layer(tensor(2, 3))).mean()
+
+
+@autotest(n=2, train=5)
+def test_scaler_overflow():
+    """A step whose gradients overflow is left out, and the scale backs off."""
+    layer = torch.nn.Linear(3, 2)
+    torch.optim.SGD(layer.parameters(), lr=rate())
+    torch.amp.GradScaler("cpu", init_scale=2.0**127, growth_factor=2.0**4, backoff_factor=2.0**-4, growth_interval=100)
+    return torch.square(layer(tensor(2, 3, low=1, high=3))).sum() * 8
+
+
+@autotest(n=2, train=4)
+def test_batch_norm():
+    """A layer whose statistics move as it trains."""
+    layer, norm = torch.nn.Linear(3, 4, bias=False), torch.nn.BatchNorm1d(4)
+    torch.optim.SGD([*layer.parameters(), *norm.parameters()], lr=rate(), momentum=share())
+    return torch.square(norm(layer(tensor(5, 3)))).mean()
+
+
+@autotest(n=2, train=4)
+def test_shared():
+    """One layer is used twice."""
+    layer = torch.nn.Linear(3, 3)
+    torch.optim.Adam(layer.parameters(), lr=rate())
+    return torch.square(layer(torch.tanh(layer(tensor(2, 3))))).mean()

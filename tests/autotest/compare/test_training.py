@@ -1,0 +1,177 @@
+"""Each part of a training's step is compared, and only the first that differs is told."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autotest.compare.difference import Rules
+from autotest.compare.observations import compare
+from autotest.compare.training import step_of
+from dual_object.program.program import Program
+from dual_object.program.training import Part
+from dual_object.record.namespace import torch
+from dual_object.record.recording import Recording
+from dual_object.replay.adapter import load_reference
+from dual_object.replay.observation import Failure, Observation
+from dual_object.replay.replay import Replay
+from support.trainings import batch, recorded
+
+Shows = tuple[Program, Observation]
+
+
+@pytest.fixture(scope="module")
+def shows() -> Shows:
+    """Two steps with every part, and what PyTorch shows of them."""
+
+    def body(recording: Recording) -> Any:
+        layer, unused = torch.nn.Linear(2, 1), torch.nn.Linear(1, 1, bias=False)
+        optimizer = torch.optim.Adam([*layer.parameters(), *unused.parameters()], lr=0.1)
+        torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        torch.amp.GradScaler("cpu", init_scale=8.0)
+        loss = layer(batch(recording)).mean()
+        torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+        return loss
+
+    program = recorded(body)
+    return program, Replay(load_reference(), program, side="reference").run()
+
+
+def part(program: Program, step: int, name: str) -> Part:
+    """A part of a step, counted from 1."""
+    assert program.training is not None
+    return next(part for part in program.training.steps[step - 1].parts if part.name == name)
+
+
+def told(shows: Shows, change: Callable[[Program, Observation], None], *, graph: bool = False) -> list[Any]:
+    """Phase, kind, message and step of what differs once `change` was made."""
+    program, expected = shows
+    actual = copy.deepcopy(expected)
+    change(program, actual)
+    differences = compare(program, expected, actual, Rules(), graph=graph)
+    return [(one.phase, one.kind, one.message, step_of(program, one)[0]) for one in differences]
+
+
+def moved(step: int, name: str, what: str) -> Callable[[Program, Observation], None]:
+    """Adds 1 to the first tensor of that name in a part of a step, and to all of the parts after it."""
+
+    def change(program: Program, actual: Observation) -> None:
+        chosen = next(id_ for id_, of in part(program, step, name).values.items() if of.what == what)
+        for id_ in actual.outputs:
+            if id_ >= chosen:
+                actual.outputs[id_].data = actual.outputs[id_].data + 1
+
+    return change
+
+
+TENSORS = [
+    (1, "forward", "loss", "eager_forward", "loss at step 1 differs in 1 of 1 element"),
+    (2, "backward", "gradient", "eager_backward", "gradient of m0.weight at step 2 differs in 2 of 2 elements"),
+    (1, "clip", "gradient", "eager_update", "clipped gradient of m0.weight at step 1 differs in 2 of 2 elements"),
+    (2, "update", "parameter", "eager_update", "m0.weight after step 2 differs in 2 of 2 elements"),
+    (1, "update", "exp_avg", "eager_update", "exp_avg of m0.weight after step 1 differs in 2 of 2 elements"),
+]
+
+
+@pytest.mark.parametrize(("step", "name", "what", "phase", "words"), TENSORS)
+def test_tensors(shows: Shows, step: int, name: str, what: str, phase: str, words: str) -> None:
+    """What differs is told of the first part alone."""
+    differences = told(shows, moved(step, name, what))
+    assert differences[0][:2] == (phase, "value")
+    assert differences[0][2].startswith(words)
+    assert {number for *_, number in differences} == {step}
+    assert {found[0] for found in differences} == {phase}
+
+
+def test_alike(shows: Shows) -> None:
+    """What does not differ is not told."""
+    assert told(shows, lambda program, actual: None) == []
+    assert told(shows, lambda program, actual: None, graph=True) == []
+
+
+def test_numbers(shows: Shows) -> None:
+    """Learning rates and scales are compared to the last digits, which graphs do not show."""
+
+    def rate(program: Program, actual: Observation) -> None:
+        actual.hosts[part(program, 1, "schedule").hosts[0]] = [0.05000001]
+
+    def scale(program: Program, actual: Observation) -> None:
+        actual.hosts[part(program, 2, "scale").hosts[0]] = 16.0
+
+    message = "the learning rate after step 1 is 0.05000001, but should be 0.05"
+    assert told(shows, rate) == [("eager_update", "value", message, 1)]
+    assert told(shows, rate, graph=True) == []
+    message = "the scale after step 2 is 16.0, but should be 8.0"
+    assert told(shows, scale) == [("eager_update", "value", message, 2)]
+
+
+def test_rounding_of_numbers(shows: Shows) -> None:
+    """The last digit of a learning rate is nobody's promise."""
+
+    def rate(program: Program, actual: Observation) -> None:
+        actual.hosts[part(program, 1, "schedule").hosts[0]] = [0.05000000000000001]
+
+    assert told(shows, rate) == []
+
+
+def test_missing(shows: Shows) -> None:
+    """A gradient or a state that is not there is told by its own kind."""
+
+    def gone(name: str, what: str) -> Callable[[Program, Observation], None]:
+        def change(program: Program, actual: Observation) -> None:
+            values = part(program, 1, name).values
+            del actual.outputs[next(id_ for id_, of in values.items() if of.what == what)]
+
+        return change
+
+    message = "gradient of m0.weight at step 1 is missing, but should be a float32 tensor"
+    assert told(shows, gone("backward", "gradient")) == [("eager_backward", "grad_missing", message, 1)]
+    message = "exp_avg of m0.weight after step 1 is missing, but should be a float32 tensor"
+    assert told(shows, gone("update", "exp_avg"), graph=True) == [("graph_update", "structure", message, 1)]
+
+
+def test_extra_gradient(shows: Shows) -> None:
+    """So is a gradient of a parameter that leads to no loss."""
+
+    def extra(program: Program, actual: Observation) -> None:
+        actual.hosts[part(program, 1, "backward").hosts[0]] = [2]
+
+    message = "gradient of parameter 2 of the optimizer at step 1 is a tensor, but there should be none"
+    assert told(shows, extra) == [("eager_backward", "grad_extra", message, 1)]
+
+
+def test_clipping_in_a_graph(shows: Shows) -> None:
+    """A graph clips inside of itself: what it clips to shows in its parameters alone."""
+
+    def clipped(program: Program, actual: Observation) -> None:
+        for id_ in part(program, 1, "clip").values:
+            del actual.outputs[id_]
+
+    assert told(shows, clipped, graph=True) == []
+    assert len(told(shows, clipped)) == 2
+
+
+@pytest.mark.parametrize(
+    ("op", "phase", "step"),
+    [
+        ("optim.Adam", "eager_update", 1),
+        ("nn.Linear", "eager_forward", 1),
+        ("mean", "eager_forward", 1),
+        ("scale", "eager_backward", 1),
+        ("backward", "eager_backward", 1),
+        ("nn.utils.clip_grad_norm_", "eager_update", 1),
+        ("update", "eager_update", 1),
+        ("rates", "eager_update", 1),
+    ],
+)
+def test_failures(shows: Shows, op: str, phase: str, step: int) -> None:
+    """A call that fails is told in the phase of its part."""
+    program, expected = shows
+    index = next(index for index, call in enumerate(program.calls) if call.op == op)
+    failed = Observation(failures=[Failure(index, "exception", ("RuntimeError",), "planted")], ended=True)
+    [difference] = compare(program, expected, failed, Rules())
+    assert (difference.phase, difference.message) == (phase, f"{op} raised RuntimeError: planted")
+    assert step_of(program, difference)[0] == step

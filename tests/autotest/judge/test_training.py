@@ -1,0 +1,69 @@
+"""Trainings: a fault in each part of a step, planted eagerly and in the training graph alone, is blamed on its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from support.runs import Outcome
+
+FILES = {"test_training.py": "training.py"}
+EAGER, BACK, UPDATE = "eager_forward", "eager_backward", "eager_update"
+# Per test: phase, kind and blamed op, and how its message begins.
+WRONG = {
+    "test_sgd": ((UPDATE, "value", "SGD"), "SGD: m0.weight after step 2 differs in "),
+    "test_adam": ((UPDATE, "value", "Adam"), "Adam: exp_avg_sq of m0.weight after step 1 differs in "),
+    "test_adamw": ((UPDATE, "value", "AdamW"), "AdamW: m0.weight after step 1 differs in "),
+    "test_adagrad": ((UPDATE, "value", "Adagrad"), "Adagrad: m0.weight after step 1 differs in "),
+    "test_groups": ((UPDATE, "value", "Adadelta"), "Adadelta: m1.weight after step 1 differs in "),
+    "test_step_lr": (
+        (UPDATE, "value", "StepLR"),
+        "StepLR: the learning rate after step 2 is 0.1, but should be 0.010000000000000002",
+    ),
+    "test_clipping": (
+        (UPDATE, "value", "clip_grad_norm_"),
+        "clip_grad_norm_: clipped gradient of m0.weight at step 1 differs in ",
+    ),
+    "test_scaler": ((UPDATE, "value", "GradScaler"), "GradScaler: the scale after step 1 is 7.0, but should be 1024.0"),
+    "test_forward": ((EAGER, "value", "sinh"), "sinh: "),
+    "test_backward": ((BACK, "value", "cosh"), "cosh: gradient of "),
+    "test_later_batches": ((EAGER, "value", "program"), "program: loss at step 3 differs in 1 of 1 element: it is "),
+    "test_zero_grad": ((BACK, "value", "backward"), "backward: gradient of m0.weight at step 2 differs in "),
+}
+
+
+@pytest.fixture(scope="module")
+def wrong(shared_run: Callable[..., Outcome]) -> Outcome:
+    """The bodies with every fault of PyTorch's."""
+    return shared_run("training", FILES, env={"AUTOTEST_FAULT": "training_faults:eager"})
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_fault(wrong: Outcome, name: str) -> None:
+    """Each is told once, by its phase and its part."""
+    row, message = WRONG[name]
+    assert row in wrong.rows(name)
+    assert [one for one in wrong.messages(name) if one.startswith(message)]
+
+
+def test_sound(shared_run: Callable[..., Outcome]) -> None:
+    """Without a fault PyTorch trains as PyTorch does."""
+    run = shared_run("training-sound", FILES)
+    assert run.status == 0, run.out
+    assert run.counts()["cases"] == run.counts()["aligned"] == 2 * len(WRONG)
+
+
+def test_graph(shared_run: Callable[..., Outcome]) -> None:
+    """What a graph alone does otherwise is told in its own phase; eager is sound."""
+    run = shared_run("training-graph", FILES, target="oneflow", env={"AUTOTEST_FAULT": "training_faults:graph"})
+    graph = {name: {row for row in run.rows(name) if row[0].startswith("graph")} for name in WRONG}
+    assert {name: rows for name, rows in graph.items() if rows} == {
+        "test_sgd": {("graph_update", "value", "SGD")},
+        "test_adam": {("graph_update", "value", "Adam")},
+        "test_adamw": {("graph_update", "value", "AdamW")},
+        "test_groups": {("graph_update", "structure", "Adadelta"), ("graph_update", "value", "Adadelta")},
+        "test_step_lr": {("graph_update", "value", "SGD")},
+        "test_clipping": {("graph_update", "value", "SGD")},
+        "test_scaler": {("graph_backward", "value", "backward")},
+    }

@@ -1,0 +1,170 @@
+"""A body that trains becomes a Program of steps, or is told why it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dual_object.errors import ArgumentError
+from dual_object.program.program import Program
+from dual_object.program.shortened import first_forward, truncated
+from dual_object.program.training import Shown
+from dual_object.record.namespace import torch
+from dual_object.record.recording import Recording
+from dual_object.replay.adapter import load_reference
+from dual_object.replay.replay import Replay
+from support.trainings import batch, recorded
+
+STEP = """\
+    t2.zero_grad(set_to_none=True)
+    t5.backward()
+    t6, t7 = gradients(t2)
+    t8 = torch.nn.utils.clip_grad_norm_([t0, t1], 1.0)
+    t9, t10 = gradients(t2)
+    t2.step()
+    t11, t12 = parameters(t2)
+    (t13,), (t14,) = states(t2)
+    t3.step()
+    rates(t2)  # [0.05]
+"""
+
+
+def whole(recording: Recording) -> Any:
+    """A model, an optimizer with a state, a schedule and clipping."""
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9)
+    torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    loss = layer(batch(recording)).mean()
+    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+    return loss
+
+
+def test_program() -> None:
+    """The text is that of a loop, step after step, in which gradients are clipped after the backward."""
+    text = str(recorded(whole))
+    assert text.startswith("def program(torch, x, x_2):\n    m0 = torch.nn.Linear(2, 1)\n")
+    assert STEP in text
+    assert text.count("backward()") == text.count("clip_grad_norm_") == text.count("= m0(x") == 2
+
+
+def test_steps() -> None:
+    """Each step knows its batch and what it shows, in order."""
+    training = recorded(whole).training
+    assert training is not None
+    first, second = training.steps
+    assert [part.name for part in first.parts] == ["forward", "backward", "clip", "update", "schedule"]
+    assert len(first.inputs) == len(second.inputs) == 1
+    assert first.inputs != second.inputs
+    shown = [list(part.values.values()) for part in first.parts]
+    weight, bias = "0.weight", "0.bias"
+    assert shown[:2] == [[Shown("loss")], [Shown("gradient", weight), Shown("gradient", bias)]]
+    assert shown[3] == [
+        Shown("parameter", weight),
+        Shown("parameter", bias),
+        Shown("momentum_buffer", weight),
+        Shown("momentum_buffer", bias),
+    ]
+
+
+def test_replay() -> None:
+    """It replays to what it was recorded as, stored and read again, too, and its batches differ."""
+    program = recorded(whole, 3)
+    arrays: list[Any] = []
+    again = Program.from_json(program.to_json(arrays), arrays)
+    assert again.training == program.training
+    runs = [Replay(load_reference(), one, side="reference").run() for one in (program, again)]
+    assert not runs[0].failures
+    for id_, seen in runs[0].outputs.items():
+        assert seen.data.tobytes() == runs[1].outputs[id_].data.tobytes()
+    assert len({x.data.tobytes() for x in program.inputs}) == 3
+
+
+def test_shortened() -> None:
+    """A training of fewer steps is the beginning of one of more; its first forward only differentiates."""
+    long, short = recorded(whole, 3), recorded(whole, 2)
+    assert str(truncated(long, 2)) == str(short)
+    assert str(first_forward(long)).splitlines()[-1] == "    return (t5,)"
+    assert "backward" not in str(first_forward(long))
+
+
+def test_scaler_and_two_optimizers() -> None:
+    """Each optimizer is updated through the scaler, which is updated once."""
+
+    def body(recording: Recording) -> Any:
+        first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+        torch.optim.SGD(first.parameters(), lr=0.1)
+        torch.optim.Adam(second.parameters(), lr=0.1)
+        torch.amp.GradScaler("cpu", init_scale=8.0)
+        return second(first(batch(recording))).sum()
+
+    program = recorded(body, 1)
+    assert program.training is not None
+    assert [part.name for part in program.training.steps[0].parts] == [
+        "forward",
+        "backward",
+        "update",
+        "update",
+        "scale",
+    ]
+    assert str(program).count(".update()") == 1
+
+
+def _none(recording: Recording) -> Any:
+    return torch.nn.Linear(2, 1)(batch(recording)).mean()
+
+
+def _not_scalar(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    return layer(batch(recording))
+
+
+def _no_gradient(recording: Recording) -> Any:
+    torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=0.1)
+    return batch(recording).mean()
+
+
+def _too_early(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    loss = layer(batch(recording)).mean()
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    return loss
+
+
+def _nothing(recording: Recording) -> Any:
+    torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=0.1)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            _none,
+            "the body makes no optimizer, but a training should have one, as in "
+            "torch.optim.SGD(model.parameters(), lr=0.1)",
+        ),
+        (
+            _not_scalar,
+            "the body returned a float32 tensor of shape (4, 1), but should return a scalar loss first, "
+            "which the parameters lead to",
+        ),
+        (
+            _no_gradient,
+            "the body returned a float32 tensor of shape () without a gradient, but should return a scalar loss first, "
+            "which the parameters lead to",
+        ),
+        (
+            _too_early,
+            "the loss is computed before torch.optim.SGD is made, but should be computed after it: "
+            "what follows the last optimizer, schedule or scaler belongs to each step",
+        ),
+        (_nothing, "the body returned no tensor, but should return its loss first"),
+    ],
+)
+def test_no_training(body: Callable[[Any], Any], message: str) -> None:
+    """What is no step of a training is told as such."""
+    with pytest.raises(ArgumentError) as refusal:
+        recorded(body)
+    assert str(refusal.value) == message

@@ -1,0 +1,145 @@
+"""Faults in trainings: `AUTOTEST_FAULT=training_faults:eager` plants them in PyTorch as a target,
+`training_faults:graph` in OneFlow's training graph alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Op = Callable[..., Any]
+
+
+def _change(home: Any, name: str, change: Callable[[Op], Op]) -> None:
+    setattr(home, name, change(getattr(home, name)))
+
+
+def eager(adapter: Any) -> None:
+    """One in each part of a step."""
+    import torch
+    from torch.optim import SGD, Adadelta, Adagrad, Adam, AdamW, RMSprop
+    from torch.optim.lr_scheduler import StepLR
+
+    def group(option: str, change: Callable[[Any], Any]) -> Callable[[Op], Op]:
+        def planted(make: Op) -> Op:
+            def made(self: Any, *args: Any, **kwargs: Any) -> None:
+                make(self, *args, **kwargs)
+                for one in self.param_groups:
+                    one[option] = change(one[option])
+
+            return made
+
+        return planted
+
+    _change(Adam, "__init__", group("betas", lambda betas: (betas[0], 0.5)))
+    _change(AdamW, "__init__", group("weight_decay", lambda decay: 2 * decay))
+    _change(Adagrad, "__init__", group("eps", lambda eps: 1e-3))
+    _change(SGD, "__init__", group("dampening", lambda dampening: 0.5))
+
+    def late(make: Op) -> Op:
+        return lambda self, optimizer, step_size, **named: make(self, optimizer, step_size + 1, **named)
+
+    _change(StepLR, "__init__", late)
+
+    def first_group_alone(step: Op) -> Op:
+        def planted(self: Any) -> None:
+            groups, self.param_groups = self.param_groups, self.param_groups[:1]
+            step(self)
+            self.param_groups = groups
+
+        return planted
+
+    _change(Adadelta, "step", first_group_alone)
+    _change(torch.nn.utils, "clip_grad_norm_", lambda clip: lambda tensors, norm: clip(tensors, 2 * norm))
+    _change(torch.amp.GradScaler, "update", lambda update: lambda self: update(self, 7.0))
+    _change(RMSprop, "zero_grad", lambda zero: lambda self, set_to_none: None)
+    _change(torch, "sinh", lambda sinh: lambda x: sinh(x) * 1.01)
+
+    class Cosh(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return torch.exp(x) / 2 + torch.exp(-x) / 2
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            return gradient * torch.exp(*ctx.saved_tensors)
+
+    torch.cosh = Cosh.apply
+    calls = []
+
+    def tiring(tanh: Op) -> Op:
+        def planted(x: Any) -> Any:
+            calls.append(x)
+            return tanh(x) * (1 if len(calls) % 3 else 1.01)
+
+        return planted
+
+    _change(torch, "tanh", tiring)
+
+
+def graph(adapter: Any) -> None:
+    """In the configuration that an optimizer gives a graph."""
+    flow = adapter.flow
+    optim = flow.optim
+
+    def configured(cls: Any, change: Callable[[Any], None]) -> None:
+        def planted(configure: Op) -> Op:
+            def instead(self: Any, *args: Any) -> Any:
+                made = configure(self, *args)
+                for one in made:
+                    change(one)
+                return made
+
+            return instead
+
+        _change(cls, "_generate_conf_for_graph", planted)
+
+    def without_momentum(made: Any) -> None:
+        if made.HasField("momentum_conf"):
+            made.momentum_conf.beta = 0.0
+
+    def without_correction(made: Any) -> None:
+        made.adam_conf.do_bias_correction = False
+
+    def undecayed(made: Any) -> None:
+        made.weight_decay_conf.weight_decay_rate = 0.0
+
+    configured(optim.SGD, without_momentum)
+    configured(optim.Adam, without_correction)
+    configured(optim.AdamW, undecayed)
+
+    def one_group(configure: Op) -> Op:
+        def instead(self: Any, *args: Any) -> Any:
+            groups, self.param_groups = self.param_groups, self.param_groups[:1]
+            made = configure(self, *args)
+            self.param_groups = groups
+            return made
+
+        return instead
+
+    _change(optim.Adadelta, "_generate_conf_for_graph", one_group)
+
+    def late(configure: Op) -> Op:
+        def instead(self: Any, conf: Any) -> None:
+            self.step_size += 1
+            configure(self, conf)
+            self.step_size -= 1
+
+        return instead
+
+    _change(optim.lr_scheduler.StepLR, "_generate_conf_for_graph", late)
+    # The scale stays in the gradients.
+    _change(
+        flow.amp.GradScaler, "_generate_conf_for_graph", lambda configure: lambda self, conf: configure_late(self, conf)
+    )
+
+    def configure_late(scaler: Any, conf: Any) -> None:
+        conf.dynamic_loss_scale_policy.initial_loss_scale = 2 * scaler._init_scale
+        conf.dynamic_loss_scale_policy.increment_period = scaler._growth_interval
+        conf.dynamic_loss_scale_policy.multiplier = scaler._growth_factor
+
+    def unclipped(configure: Op) -> Op:
+        return lambda self, group, conf: None
+
+    _change(optim.SGD, "_generate_grad_clip_conf_for_optim_conf", unclipped)
