@@ -18,6 +18,7 @@ CASES = {
     "graph none": ("test_graph_none", "graph", 0.6, (40, 240), (20, 120)),
     "graph share": ("test_graph_share", "graph", 1.0, (40, 240), (20, 120)),
     "graph all": ("test_graph_all", "training_graph", 0.5, (40, 240), (20, 120)),
+    "training": ("test_training", "steps", 1.3, (20, 100), (20, 100)),
 }
 #: name: (test, bar, cases of both): the same test file under the harness and under OneFlow's own.
 DROP_IN = {

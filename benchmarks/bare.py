@@ -87,7 +87,38 @@ def training_graph(count: int) -> None:
     _matmul_graphs(count, backward=True)
 
 
-KINDS: dict[str, Callable[[int], None]] = {"eager": eager, "graph": graph, "training_graph": training_graph}
+def steps(count: int) -> None:
+    """Five steps of Adam in an nn.Graph, loss, gradients and parameters read after each."""
+    flow = import_oneflow()
+    schedule_in_batches()
+    rng = np.random.default_rng(0)
+
+    class Trained(flow.nn.Graph):  # type: ignore[misc,name-defined]
+        def __init__(self, layer: Any) -> None:
+            super().__init__()
+            self.layer = layer
+            self.add_optimizer(flow.optim.Adam(layer.parameters(), lr=0.1))
+
+        def build(self, x: Any) -> Any:
+            loss = flow.square(self.layer(x)).mean()
+            loss.backward()
+            return loss, *(parameter.grad for parameter in layer.parameters())
+
+    for _ in range(count):
+        layer = flow.nn.Linear(4, 3)
+        graph = Trained(layer)
+        for _ in range(5):
+            x = flow.from_numpy(rng.random((4, 4), dtype=np.float32))
+            for tensor in (*graph(x), *layer.parameters()):
+                tensor.detach().numpy()
+
+
+KINDS: dict[str, Callable[[int], None]] = {
+    "eager": eager,
+    "graph": graph,
+    "training_graph": training_graph,
+    "steps": steps,
+}
 
 if __name__ == "__main__":
     KINDS[sys.argv[1]](int(sys.argv[2]))

@@ -52,3 +52,11 @@ def test_open_eager():
 def test_open_graph():
     """The same in graphs, the default share of them backward."""
     return _open()
+
+
+@autotest(train=5, coverage="none")
+def test_training():
+    """Five steps of Adam, eagerly and in a training graph."""
+    layer = torch.nn.Linear(4, 3)
+    torch.optim.Adam(layer.parameters(), lr=0.1)
+    return torch.square(layer(random_tensor(ndim=2, dim0=4, dim1=4))).mean()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-# The files of a suite import what lies beside them (`rows`, `entries`), and a replay finds a custom op by the name of
-# its module (`ddp_gradients:on_all_ranks`): pytest puts folders on the path only in some of its import modes.
-sys.path[:0] = [str(folder) for folder in (HERE, HERE / "global", HERE / "opinfo")]
+# The files of a suite import what lies beside them (`rows`, `nets`, `entries`), and a replay finds a custom op by the
+# name of its module (`ddp_gradients:on_all_ranks`): pytest puts folders on the path only in some of its import modes.
+sys.path[:0] = [str(folder) for folder in (HERE, HERE / "global", HERE / "models", HERE / "opinfo")]
 
 
 def pytest_configure(config: pytest.Config) -> None:

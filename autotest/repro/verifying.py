@@ -41,8 +41,14 @@ def write_repros(run: Path, summary: Summary, total: float) -> None:
 
 
 def _write_repro(run: Path, finding: Finding, summary: Summary, allowance: Allowance) -> ReproResult:
-    """Write a finding's repro, from the least Program that reproduces it, and say what became of it."""
-    return settle(attempts(run, finding, summary), allowance)
+    """Write a finding's repro, from the least Program that reproduces it, and say what became of it: a script that we
+    fail to write costs itself, not what the run has found.
+    """
+    try:
+        return settle(attempts(run, finding, summary), allowance)
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        return ReproResult(False, f"no script: the harness failed to write it ({told}); please report this")
 
 
 def settle(candidates: Iterator[Written | str], allowance: Allowance) -> ReproResult:

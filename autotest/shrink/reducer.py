@@ -23,6 +23,7 @@ from autotest.shrink.steps import (
     drop_arguments,
     drop_axes,
     drop_outputs,
+    fewer_steps,
     no_gradients,
     round_arguments,
 )
@@ -66,6 +67,10 @@ class Reducer:
         return self.best
 
     def _steps(self, forward: bool) -> Iterator[Callable[[Program], Iterator[Program]]]:
+        assert self.best is not None
+        if self.best.training is not None:  # each of its steps has the calls of the others
+            yield from (fewer_steps, cut, calm, contiguous, drop_arguments, round_arguments, calm_elements)
+            return
         yield drop_outputs
         yield self._drop_calls
         yield self._cut_off
@@ -156,6 +161,8 @@ def settle(reference: Adapter, program: Program) -> Program | None:
     }
     settled = replace(settled, cotangents=cotangents, cotangent_strides=strided)
     run = Replay(reference, settled, side="reference").run()
+    if settled.training is not None and not run.outputs.keys() >= {*settled.training.shown()}:
+        return None  # an optimizer that keeps less, or a parameter without a gradient, is another training
     return None if run.ended or run.failures or run.hosts or run.backward_failure is not None else settled
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
+from dual_object.program.shortened import truncated
 from dual_object.program.values import Array, Ref, Tree, map_leaves, refs
 
 #: A Program with at most so many elements is simplified element by element.
@@ -32,6 +33,13 @@ _WINDOWS: tuple[Window, ...] = (
     lambda n: slice(0, n - 1),
     lambda n: slice(1, n),
 )
+
+
+def fewer_steps(program: Program) -> Iterator[Program]:
+    """With fewer steps of a training."""
+    if program.training is not None:
+        for steps in range(1, len(program.training.steps)):
+            yield truncated(program, steps)
 
 
 def drop_outputs(program: Program) -> Iterator[Program]:
@@ -131,7 +139,7 @@ def calm_elements(program: Program) -> Iterator[Program]:
 
 def drop_arguments(program: Program) -> Iterator[Program]:
     """Without one keyword argument, or without the last plain argument, of a call."""
-    for index, call in enumerate(program.calls):
+    for index, call in enumerate(_changeable(program)):
         for name in call.kwargs:
             yield _with_call(program, index, replace(call, kwargs={k: v for k, v in call.kwargs.items() if k != name}))
         if len(call.args) > 1 and not refs(call.args[-1]):
@@ -140,12 +148,17 @@ def drop_arguments(program: Program) -> Iterator[Program]:
 
 def round_arguments(program: Program) -> Iterator[Program]:
     """With a simpler number in the arguments of a call."""
-    for index, call in enumerate(program.calls):
+    for index, call in enumerate(_changeable(program)):
         leaves: list[Any] = []
         map_leaves([list(call.args), call.kwargs], leaves.append)
         for position, leaf in enumerate(leaves):
             for simpler in _simpler(leaf):
                 yield _with_call(program, index, _replaced(call, position, simpler))
+
+
+def _changeable(program: Program) -> list[Call]:
+    """The calls whose arguments may change: all, but for a training, where those of a step are in each step."""
+    return program.calls if program.training is None else program.calls[: program.training.start]
 
 
 def _simpler(leaf: Any) -> list[Any]:

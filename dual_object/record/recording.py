@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
+from types import GeneratorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -311,6 +312,8 @@ class Recording:
 
     def _argument(self, arg: Any, op: str, place: Place) -> tuple[Any, Tree]:
         """The reference's object and the neutral form of one argument, or of a part of the one at `place`."""
+        if type(arg) is GeneratorType:  # the parameters of a test's own module class
+            arg = list(arg)
         kind = type(arg)
         if kind in PLAIN:
             return arg, arg

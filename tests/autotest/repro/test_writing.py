@@ -13,10 +13,11 @@ from autotest.budget import Allowance
 from autotest.cli import main
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import new_row
-from autotest.repro import Unscripted
+from autotest.repro import Unscripted, verifying
 from autotest.repro.issue import Extent, Issue
 from autotest.repro.verifying import settle, verify, words
 from autotest.repro.writing import Written
+from reports import read_run, summarize
 from reports.repros import ReproResult
 from support.runs import Outcome, run_pytest
 
@@ -185,6 +186,22 @@ def test_candidates(tmp_path: Path) -> None:
         True, "did not reproduce (exit 0)"
     )
     assert settle(iter(["no script: a lambda"]), Allowance(60)) == ReproResult(False, "no script: a lambda")
+
+
+def test_script_that_we_fail_to_write(told: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs itself: the run's other findings are told."""
+
+    def broken(*arguments: object) -> Iterator[Written]:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr(verifying, "attempts", broken)
+    saved: dict[str, ReproResult] = {}
+    monkeypatch.setattr(verifying, "save_repros", lambda run, results: saved.update(results))
+    run = folder(told).parent
+    verifying.write_repros(run, summarize(read_run(run)), 0)
+    assert {result.words for result in saved.values()} == {
+        "no script: the harness failed to write it (IndexError: list index out of range); please report this"
+    }
 
 
 def test_budget(tmp_path: Path) -> None:

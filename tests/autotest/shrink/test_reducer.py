@@ -12,6 +12,10 @@ from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
+from dual_object.record.namespace import torch
+from dual_object.record.recording import Recording
+from dual_object.replay.replay import Replay
+from support.trainings import batch, recorded
 
 Judge = Callable[[Program], bool]
 
@@ -195,3 +199,26 @@ def test_best_so_far_survives_the_end(reference: Adapter) -> None:
         reducer.run([_chain()], forward=True)
     assert reducer.best is not None
     assert reducer.best.inputs[0].data.size in (12, 24)
+
+
+def test_training_keeps_its_calls(reference: Adapter) -> None:
+    """Of a training steps, sizes, values and arguments of what is made before it become less, and it stays one."""
+
+    def body(recording: Recording) -> object:
+        layer = torch.nn.Linear(2, 3)
+        torch.optim.Adam(layer.parameters(), lr=0.25, amsgrad=True)
+        return layer(batch(recording)).mean()
+
+    program = recorded(body, 3)
+    found = _reduce(reference, program, lambda candidate: "Adam" in candidate.ops())
+    assert str(found).splitlines()[:4] == [
+        "def program(torch, x):",
+        "    m0 = torch.nn.Linear(1, 1)",
+        "    t0, t1 = m0.parameters()",
+        "    t2 = torch.optim.Adam([t0, t1], lr=0.0, amsgrad=True)",
+    ]
+    assert found.training is not None
+    assert len(found.training.steps) == 1
+    assert all(not x.data.any() for x in found.inputs)
+    shown = Replay(reference, found, side="reference").run().outputs.keys()
+    assert shown == {*found.training.shown()}
