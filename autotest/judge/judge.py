@@ -41,6 +41,7 @@ from autotest.workers.alone import run_alone
 from autotest.workers.protocol import Cause, Death, GraphFailure, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
+from dual_object.program.training import makes_scaler
 from dual_object.replay.adapter import GraphRefusal, Reference
 from dual_object.replay.observation import Observation
 
@@ -180,8 +181,7 @@ class Judge:
         for judgement in chunk:
             judgement.graph.forward = EAGER_FAILED
             eager = judgement.sides.eager
-            # A target may train in its graph alone, as one whose scaler is made for graphs does.
-            if eager is not None and (judgement.case.program.training is not None or not eager.ended):
+            if eager is not None and (not eager.ended or _in_graph_alone(judgement.case.program, eager)):
                 ready.append(judgement.case)
         share = backward_share(ready, self.options.graph_backward)
         for judgement in chunk:
@@ -413,6 +413,12 @@ def _told_by(divergence: Divergence) -> tuple[str, str, str]:
     """Op, phase and kind; a wrong number is one, whether it is 0 for 1.5 or 0 for NaN."""
     kind = divergence.difference.kind
     return divergence.op, divergence.difference.phase, "number" if kind in NUMBERS else kind
+
+
+def _in_graph_alone(program: Program, eager: Observation) -> bool:
+    """Whether a training may do in a graph what it does not eagerly: a target's scaler may be made for graphs."""
+    call = eager.failures[-1].call
+    return program.training is not None and call is not None and makes_scaler(program.calls[call])
 
 
 def _graph_check(run: GraphRun) -> Check:

@@ -11,14 +11,14 @@ from autotest.ledger.entries import Entry, others, read
 
 
 def document(path: Path, target: str) -> str:
-    """Markdown: a table of kinds, then a section per op with a line per known divergence.
+    """Markdown: a table of kinds, then a section per op with a line per known divergence, those of trainings apart.
 
     `target` may be a pattern, such as `torch:*`: then each line names its target.
     """
     several = "*" in target
     targets = [name for name in others(path, "") if fnmatchcase(name, target)] if several else [target]
     entries = [entry for name in targets for entry in read(path, name).entries.values()]
-    entries.sort(key=lambda entry: (_op(entry).lower(), entry.fingerprint))
+    entries.sort(key=lambda entry: (_of_training(entry), _op(entry).lower(), entry.fingerprint))
     versions = ", ".join(sorted({entry.versions.removeprefix("==") for entry in entries}))
     ops = len({_op(entry) for entry in entries})
     asked = f" --target '{target}'" if several else ""
@@ -31,11 +31,14 @@ def document(path: Path, target: str) -> str:
         "|---|---|",
         *(f"| {kind} | {count} |" for kind, count in Counter(entry.kind for entry in entries).most_common()),
     ]
-    op = ""
+    section = (False, "")
     for entry in entries:
-        if _op(entry) != op:
-            op = _op(entry)
-            lines += ["", f"## {op}", ""]
+        training, op = _of_training(entry), _op(entry)
+        if training and not section[0]:
+            lines += ["", "## Training"]
+        if (training, op) != section:
+            section = (training, op)
+            lines += ["", f"{'###' if training else '##'} {op}", ""]
         facts = entry.fingerprint.split("/")[4]
         message = " ".join(entry.message.split())
         where = f"{entry.target}, {_phase(entry)}" if several else _phase(entry)
@@ -45,6 +48,11 @@ def document(path: Path, target: str) -> str:
 
 def _op(entry: Entry) -> str:
     return entry.fingerprint.split("/")[3]
+
+
+def _of_training(entry: Entry) -> bool:
+    phase = entry.fingerprint.split("/")[1]
+    return phase in PHASES and PHASES[phase].step == "update"
 
 
 def _phase(entry: Entry) -> str:

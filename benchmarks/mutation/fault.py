@@ -33,6 +33,7 @@ CATEGORIES = (
     "mode",
     "random",
     "rare combination",
+    "training",
 )
 
 
@@ -99,7 +100,7 @@ class Fault:
 
     def _planted(self, world: World, op: Op, callers: frozenset[str] = PROGRAMS) -> Op:
         # What the harness itself, OneFlow or another fault calls is right: a run should see one fault per op alone.
-        everywhere = self.place.startswith("nn.") and not self.place.startswith("nn.functional.")
+        everywhere = self.place.startswith(("nn.", "optim.", "amp.")) and not self.place.startswith("nn.functional.")
 
         signature = inspect.signature(self.change)
 

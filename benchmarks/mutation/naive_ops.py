@@ -580,3 +580,85 @@ def test_bernoulli():
 @autotest()
 def test_normal():
     return torch.normal(random(1, 3).to(float), 1.0, size=(size(), size()))
+
+
+# Trainings.
+
+
+def loss_of(*layers: Any) -> Any:
+    """The loss of some layers, one after the other."""
+    x = random_tensor(ndim=2, dim1=3)
+    for layer in layers:
+        x = layer(x)
+    return torch.square(x).mean()
+
+
+@autotest(n=5, train=4)
+def test_SGD():
+    layer = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=random(0.01, 0.2).to(float), momentum=0.9)
+    torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    return loss_of(layer)
+
+
+@autotest(n=5, train=4)
+def test_Adam():
+    layer = nn.Linear(3, 2)
+    torch.optim.Adam(layer.parameters(), lr=random(0.01, 0.2).to(float))
+    return loss_of(layer)
+
+
+@autotest(n=5, train=4)
+def test_AdamW():
+    layer = nn.Linear(3, 2)
+    torch.optim.AdamW(layer.parameters(), lr=random(0.01, 0.2).to(float), weight_decay=0.1)
+    return loss_of(layer)
+
+
+@autotest(n=5, train=4)
+def test_Adagrad():
+    first, second = nn.Linear(3, 4), nn.Linear(4, 2)
+    groups = [{"params": first.parameters()}, {"params": second.parameters(), "lr": 0.2}]
+    torch.optim.Adagrad(groups, lr=random(0.01, 0.2).to(float))
+    return loss_of(first, second)
+
+
+@autotest(n=5, train=4)
+def test_Adadelta():
+    layer = nn.Linear(3, 2)
+    torch.optim.Adadelta(layer.parameters(), lr=1.0, rho=random(0.5, 0.99).to(float))
+    loss = loss_of(layer)
+    nn.utils.clip_grad_norm_(layer.parameters(), 0.01)
+    return loss
+
+
+@autotest(n=5, train=4)
+def test_StepLR():
+    layer = nn.Linear(3, 2)
+    torch.optim.lr_scheduler.StepLR(torch.optim.SGD(layer.parameters(), lr=0.1), step_size=2)
+    return loss_of(layer)
+
+
+@autotest(n=5, train=4)
+def test_CosineAnnealingLR():
+    layer = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=3, eta_min=random(0.001, 0.05).to(float))
+    return loss_of(layer)
+
+
+@autotest(n=5, train=2)
+def test_clip_grad_norm_():
+    layer = nn.Linear(3, 2)
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    loss = loss_of(layer)
+    nn.utils.clip_grad_norm_(layer.parameters(), 0.01, norm_type=oneof(1.0, 2.0, float("inf")))
+    return loss
+
+
+@autotest(n=5, train=4)
+def test_backward():
+    layer = nn.Linear(3, 2)
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    torch.amp.GradScaler("cpu", init_scale=1024.0, growth_interval=2)
+    return loss_of(layer)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from benchmarks.mutation import calling, derivatives, forward, states
+from benchmarks.mutation import calling, derivatives, forward, states, training
 
-FAULTS = (*forward.FAULTS, *calling.FAULTS, *derivatives.FAULTS, *states.FAULTS)
+FAULTS = (*forward.FAULTS, *calling.FAULTS, *derivatives.FAULTS, *states.FAULTS, *training.FAULTS)
