@@ -209,8 +209,6 @@ class Drawer:
             try:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
                 returned = self._run_body(recording, key, self.timeout if stepper is None else None)
-                if self.options.train is not None:
-                    train(recording, returned, self.options.train)
             except Exception as error:
                 if recording.refused is error:
                     own = self.dialect.cause(error)
@@ -265,13 +263,24 @@ class Drawer:
         )
 
     def _run_body(self, recording: Recording, key: str, timeout: float | None) -> Any:
-        """Run the body while `recording` takes down its calls; what it returned."""
+        """Run the body while `recording` takes down its calls, and the steps of a training; what it returned."""
         token = current_recording.set(recording)
         try:
             with deadline(timeout, key), Modes(self.reference).applied(), warnings_at_users_lines():
-                return self.body()
+                returned = self.body()
+                if self.options.train is not None:
+                    self._train(recording, returned, self.options.train)
+                return returned
         finally:
             current_recording.reset(token)
+
+    def _train(self, recording: Recording, returned: Any, steps: int) -> None:
+        try:
+            train(recording, returned, steps)
+        except ArgumentError as error:
+            usage = UsageError(f"{self.test}: {error} [train={steps}]")
+            name_place(usage, defined_at(self.body))
+            raise usage from None
 
     def _ask(self, recording: Recording, source: Source, returned: Any, index: int, *, strided: bool) -> bool:
         """Set what of the Program is to be shown, and where its backward starts; whether the test asks for one."""

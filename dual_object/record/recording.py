@@ -212,14 +212,19 @@ class Recording:
             self._groups.append(returned)
         return returned
 
-    def repeat(self, call: Call, numbers: dict[int, int]) -> None:
+    def repeating(self) -> Replay:
+        """What runs calls again on this case's values; it knows the regions that they have entered."""
+        replay = Replay(self.reference, self.program, side="reference")
+        replay.values = self.values
+        return replay
+
+    def repeat(self, call: Call, numbers: dict[int, int], replay: Replay) -> None:
         """Record a call again, on the values that `numbers` has in place of its own; what it gives now is noted there.
+        `replay` is what `repeating` gave.
 
         Raises what the reference raises.
         """
         again = _renumbered(call, numbers)
-        replay = Replay(self.reference, self.program, side="reference")
-        replay.values = self.values
         result = replay.apply(again)
         _, again.out = self._result(list(result) if isinstance(result, Iterator) else result, again)
         self._append(again)

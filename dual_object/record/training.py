@@ -68,6 +68,7 @@ class _Recorder:
 
     def __init__(self, recording: Recording, returned: Any) -> None:
         self._recording = recording
+        self._replay = recording.repeating()
         self._returned = recording.directly(returned)
         calls = recording.program.calls
         self.start = 1 + max((index for index, call in enumerate(calls) if _belongs_before(call)), default=-1)
@@ -81,6 +82,7 @@ class _Recorder:
                 "as in torch.optim.SGD(model.parameters(), lr=0.1)"
             )
         self._body = calls[self.start :]
+        self._check_calls()
         self.forward = len(calls)
         self.loss = self._checked_loss()
         self._leaves = {
@@ -88,6 +90,21 @@ class _Recorder:
             for key, tensor in leaf_tensors(recording.reference, recording.program, recording.values).items()
         }
         self._inputs = self._batch()
+
+    def _check_calls(self) -> None:
+        """Refuse a body that does itself what each step does after it."""
+        made = {
+            id_
+            for call in self._recording.program.calls[: self.start]
+            if _belongs_before(call)
+            for id_ in call.results()
+        }
+        for call in self._body:
+            if call.op == "backward" or (call.kind == "method" and made.intersection(refs(call.args[:1]))):
+                raise ArgumentError(
+                    f"the body calls {call.op}, but a training calls it at each step: return the loss, and leave "
+                    "zero_grad, backward, step and update to the training"
+                )
 
     def _checked_loss(self) -> int:
         """The number of the loss."""
@@ -131,7 +148,7 @@ class _Recorder:
                 numbers[x.id] = self._input(x, number)
             for call in self._body:
                 if call.out is None or call.results():  # what was read to Python has steered the body already
-                    self._recording.repeat(call, numbers)
+                    self._recording.repeat(call, numbers, self._replay)
         loss, *others = (numbers.get(id_, id_) for id_ in self._returned)
         shown = {loss: Shown("loss"), **{id_: Shown("output") for id_ in others}}
         parts = [Part("forward", None, shown), self._backward(loss)]
@@ -167,7 +184,7 @@ class _Recorder:
         for optimizer in optimizers:
             if self._scaler is not None:
                 self._dual(self._scaler).unscale_(self._dual(optimizer))
-        self._recording.repeat(call, {})
+        self._recording.repeat(call, {}, self._replay)
         return [self._part("clip", self._last, [("gradients", optimizer) for optimizer in optimizers])]
 
     def _concerns(self, call: Call, optimizer: int) -> bool:

@@ -111,6 +111,22 @@ def test_scaler_and_two_optimizers() -> None:
     assert str(program).count(".update()") == 1
 
 
+def test_regions() -> None:
+    """A region of the body is entered and left at each step."""
+
+    def body(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        x = batch(recording)
+        with torch.no_grad():
+            scale = torch.square(x).mean()
+        return layer(x).mean() * scale
+
+    program = recorded(body, 3)
+    assert str(program).count("with torch.no_grad():") == 3
+    assert not Replay(load_reference(), program, side="reference").run().failures
+
+
 def _none(recording: Recording) -> Any:
     return torch.nn.Linear(2, 1)(batch(recording)).mean()
 
@@ -137,9 +153,34 @@ def _nothing(recording: Recording) -> Any:
     torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=0.1)
 
 
+def _backward(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    loss = layer(batch(recording)).mean()
+    loss.backward()
+    return loss
+
+
+def _update(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    optimizer.zero_grad()
+    return layer(batch(recording)).mean()
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
+        (
+            _backward,
+            "the body calls backward, but a training calls it at each step: return the loss, and leave "
+            "zero_grad, backward, step and update to the training",
+        ),
+        (
+            _update,
+            "the body calls zero_grad, but a training calls it at each step: return the loss, and leave "
+            "zero_grad, backward, step and update to the training",
+        ),
         (
             _none,
             "the body makes no optimizer, but a training should have one, as in "
