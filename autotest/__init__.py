@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autotest.api.contract import contract
     from autotest.api.decorator import autotest
     from autotest.api.global_tensors import (
         GlobalScope,
@@ -80,6 +81,7 @@ _HOMES = {
         "random_sbp",
         "sbp",
     ),
+    "autotest.api.contract": ("contract",),
     "autotest.api.hazard": ("hazard",),
     "autotest.api.programs.random_program": ("random_program",),
     "autotest.api.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
@@ -120,6 +122,7 @@ __all__ = [
     "autotest",
     "choice_tensor",
     "constant",
+    "contract",
     "dual",
     "dual_tensor",
     "each",

@@ -16,6 +16,7 @@ PHASES = (
     "graph_backward",
     "graph_update",
     "graph_state",
+    "contract",
 )
 #: Those in which the target ended.
 DEADLY = ("crash", "timeout", "out_of_memory")
@@ -38,6 +39,7 @@ KINDS = (
     "exception",
     "accepts_invalid",
     "exception_class",
+    "broken",
     "batch_only",
     "layout",
     "device",

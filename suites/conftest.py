@@ -10,7 +10,7 @@ import pytest
 HERE = Path(__file__).parent
 # The files of a suite import what lies beside them (`rows`, `nets`, `entries`), and a replay finds a custom op by the
 # name of its module (`ddp_gradients:on_all_ranks`): pytest puts folders on the path only in some of its import modes.
-sys.path[:0] = [str(folder) for folder in (HERE, HERE / "global", HERE / "models", HERE / "opinfo")]
+sys.path[:0] = [str(HERE / name) for name in (".", "contract", "global", "models", "opinfo")]
 
 
 def pytest_configure(config: pytest.Config) -> None:

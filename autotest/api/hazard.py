@@ -79,7 +79,7 @@ def hazard(
                 if session.options.isolate == "never":
                     verdict = _verdict_here(run, session.inline.stages().get(target, session.inline).adapter)
                 else:
-                    verdict = verdict_of(session.hazards, request.path, request.node.originalname, target)
+                    verdict = verdict_of(session.functions, request.path, request.node.originalname, target)
                 request.node.user_properties.append(("hazard", verdict.outcome))
                 if verdict.outcome in _RED:
                     message = f"{target} {_RED[verdict.outcome]}: {verdict.detail}"
@@ -95,7 +95,7 @@ def hazard(
         # Not by functools.wraps: pytest would take the tensors' names for those of fixtures.
         for name in ("__name__", "__qualname__", "__module__", "__doc__"):
             setattr(run, name, getattr(body, name))
-        run.posed = (body, first, other, {} if state is None else state, changed or {})  # type: ignore[attr-defined]
+        run.hazard = (body, first, other, {} if state is None else state, changed or {})  # type: ignore[attr-defined]
         return run
 
     return decorate
@@ -118,7 +118,7 @@ def _verdict_here(test: Any, adapter: Any) -> Verdict:
     """The same in this process, for a debugger."""
     from dual_object.adapters.torch.hazards import Hazard, judge
 
-    return judge(Hazard(*test.posed), adapter.executor)
+    return judge(Hazard(*test.hazard), adapter.executor)
 
 
 __all__ = ["hazard", "verdict_of"]

@@ -103,12 +103,13 @@ class Fingerprint:
 
     def near(self, other: Fingerprint) -> bool:
         """Whether `other` differs in nothing but the dtype and what inputs need. Of kinds that tell how the op was
-        called, the dtype is the same: a pattern in its place would be about each call.
+        called, the dtype is the same: a pattern in its place would be about each call. In a contract it is the test
+        that stands there, and two tests have nothing in common.
         """
         return (
             (self.target, self.phase, self.op, self.rest) == (other.target, other.phase, other.op, other.rest)
             and self._same_kind(other)
-            and (self.dtype == other.dtype or not KINDS[self.kind].of_form)
+            and (self.dtype == other.dtype or not (KINDS[self.kind].of_form or self.phase == "contract"))
         )
 
     def distance(self, other: Fingerprint) -> tuple[int, bool]:

@@ -18,18 +18,19 @@ Phase = Literal[
     "graph_backward",
     "graph_update",
     "graph_state",
+    "contract",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseRow:
     """A phase: how the Program is run (`mode`), and which `step` of that is compared. An issue calls it by its `words`,
-    a ledger's page by its `short` name.
+    a ledger's page by its `short` name. In a `contract` no Program runs: a sentence of a documentation is tried.
     """
 
     name: Phase
-    mode: Literal["eager", "global", "graph"]
-    step: Literal["forward", "backward", "second", "update", "state"]
+    mode: Literal["eager", "global", "graph", "contract"]
+    step: Literal["forward", "backward", "second", "update", "state", "sentence"]
     words: str
     short: str
 
@@ -49,6 +50,7 @@ PHASES: Mapping[str, PhaseRow] = MappingProxyType(
             PhaseRow("graph_backward", "graph", "backward", "backward, static graph", "graph gradient"),
             PhaseRow("graph_update", "graph", "update", "training, static graph", "graph update"),
             PhaseRow("graph_state", "graph", "state", "buffers after a static graph", "graph state"),
+            PhaseRow("contract", "contract", "sentence", "documentation", "documentation"),
         )
     }
 )
@@ -106,6 +108,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             Kind("exception", "raises where PyTorch does not", ends=True, of_form=True),
             Kind("accepts_invalid", "accepts what PyTorch refuses", of_form=True),
             Kind("exception_class", "raises an unrelated exception", of_form=True),
+            Kind("broken", "does not do what its documentation says", of_target="its own documentation says so"),
             Kind(
                 "batch_only",
                 "wrong only in a static graph that other programs share",

@@ -12,6 +12,7 @@ from typing import Any
 
 from autotest.cases.case import case_test_name
 from autotest.cases.store import FEWEST_DIGITS, Store
+from autotest.ledger import contracts
 from autotest.ledger.draft import AcceptError, Draft
 from autotest.ledger.entries import find, store, version_of
 from autotest.options.ledger import FILE_NAME, SUITES
@@ -163,13 +164,18 @@ def _entry(
     run: Path, fingerprint: str, rows: Sequence[dict[str, Any]], reason: str, strict: str, environment: dict[str, str]
 ) -> dict[str, Any]:
     first = rows[0]
-    try:
-        program, note = _smallest_proof(run, first["id"])
-        text, stored = f"{program}\n", store(program, note["rules"])
-    except AcceptError:
-        if strict == "proof":
-            raise
-        note, text, stored = {}, "no program is stored: the test runs inline\n", "{}"
+    note: dict[str, Any] = {}
+    contract = contracts.kept(run, first["id"])
+    if contract is not None:
+        text, stored = contract
+    else:
+        try:
+            program, note = _smallest_proof(run, first["id"])
+            text, stored = f"{program}\n", store(program, note["rules"])
+        except AcceptError:
+            if strict == "proof":
+                raise
+            text, stored = "no program is stored: the test runs inline\n", "{}"
     version = version_of(str(first["target"]), environment).partition("+")[0]
     return {
         "fingerprint": fingerprint,

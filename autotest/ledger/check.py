@@ -11,15 +11,13 @@ from pathlib import Path
 from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError
 from autotest.judge.standalone import trial
+from autotest.ledger.contracts import TRIALS, stale_contracts
 from autotest.ledger.entries import Entry, LedgerError, others, read
 from autotest.options.ledger import SUITES
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Reference, TargetInfo, load_reference
 from dual_object.replay.stages import stages
-
-#: What does not show in any of so many runs is gone: a target may fail in another way by chance.
-TRIALS = 3
 
 
 class StaleEntryError(AutotestError, AssertionError):
@@ -80,15 +78,19 @@ def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str
     if not ledger.entries and not ledger.problems and (rest := others(path, target)):
         counts = ", ".join(f"{count} of {name}" for name, count in rest.items())
         raise LedgerError(f"{path} has no entry of {target}, but {counts}: name one of these [--target]")
-    supervisor = Supervisor(target, timeout)
+    supervisor, functions = Supervisor(target, timeout), Supervisor(target, timeout)
     try:
         entries = list(ledger.entries.values())
+        programs = [entry for entry in entries if not entry.contract]
+        contracts = [entry for entry in entries if entry.contract]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # told when the tests ran
-            stale = stale_entries(load_reference(), supervisor.stage, supervisor.info, entries, deadly=True)
+            stale = stale_entries(load_reference(), supervisor.stage, supervisor.info, programs, deadly=True)
+        stale += stale_contracts(lambda: functions, supervisor.info, contracts)
         return len(entries), stale, (*ledger.problems, *orphans(path, entries))
     finally:
         supervisor.close()
+        functions.close()
 
 
 def orphans(path: Path, entries: Iterable[Entry]) -> list[str]:

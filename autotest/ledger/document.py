@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autotest.compare.kinds import PHASES
+from autotest.judge.contracts import DOCUMENTED
 from autotest.ledger.entries import Entry, others, read
 
 
 def document(path: Path, target: str) -> str:
-    """Markdown: a table of kinds, then a section per op with a line per known divergence, those of trainings apart.
+    """Markdown: a table of kinds, then a chapter on the target's own documentation, with a row per sentence that does
+    not hold, a section per op with a line per known divergence, and a chapter of such on trainings.
 
     `target` may be a pattern, such as `torch:*`: then each line names its target.
     """
@@ -20,19 +23,23 @@ def document(path: Path, target: str) -> str:
     entries = [entry for name in targets for entry in read(path, name).entries.values()]
     entries.sort(key=lambda entry: (_of_training(entry), _op(entry).lower(), entry.fingerprint))
     versions = ", ".join(sorted({entry.versions.removeprefix("==") for entry in entries}))
-    ops = len({_op(entry) for entry in entries})
+    contracts = [entry for entry in entries if entry.contract]
+    programs = [entry for entry in entries if not entry.contract]
+    ops = len({_op(entry) for entry in programs})
+    sentences = f", {len(contracts)} of sentences of its documentation" if contracts else ""
     asked = f" --target '{target}'" if several else ""
     lines = [
         f"# {target} {versions}: known divergences from PyTorch",
         "",
-        f"Written by `autotest ledger document {path}{asked}`; {len(entries)} divergences of {ops} ops.",
+        f"Written by `autotest ledger document {path}{asked}`; {len(programs)} divergences of {ops} ops{sentences}.",
         "",
         "| kind | divergences |",
         "|---|---|",
         *(f"| {kind} | {count} |" for kind, count in Counter(entry.kind for entry in entries).most_common()),
     ]
+    lines += _chapter(contracts)
     section = (False, "")
-    for entry in entries:
+    for entry in programs:
         training, op = _of_training(entry), _op(entry)
         if training and not section[0]:
             lines += ["", "## Training"]
@@ -44,6 +51,27 @@ def document(path: Path, target: str) -> str:
         where = f"{entry.target}, {_phase(entry)}" if several else _phase(entry)
         lines.append(f"- **{entry.kind}**, {where}, {facts}: `{entry.line}` {_escaped(message)}")
     return "\n".join(lines) + "\n"
+
+
+def _chapter(contracts: Sequence[Entry]) -> list[str]:
+    """The sentences of the documentation that do not hold: what each is about, what happens instead, and why."""
+    if not contracts:
+        return []
+    rows = []
+    for entry in contracts:
+        sentence, _, happens = entry.message.removeprefix(f"{_op(entry)}: ").partition(DOCUMENTED)
+        words = " ".join(happens.split())
+        rows.append(
+            f"| `{_op(entry)}` | {_escaped(sentence)} | {entry.kind} | {_escaped(words)} | {_escaped(entry.reason)} |"
+        )
+    return [
+        "",
+        "## Its own documentation",
+        "",
+        "| about | documented | kind | what happens | why it is known |",
+        "|---|---|---|---|---|",
+        *rows,
+    ]
 
 
 def _op(entry: Entry) -> str:

@@ -119,10 +119,17 @@ class Entry:
         return self.fingerprint.split("/")[1].startswith("graph")
 
     @property
+    def contract(self) -> bool:
+        """Whether it is about a sentence of the target's documentation, not about a Program."""
+        return self.fingerprint.split("/")[1] == "contract"
+
+    @property
     def line(self) -> str:
         """The statement that diverges: the last of the stored Program that names the op (a module, where it is made),
-        else the last.
+        else the last; of a contract its test.
         """
+        if self.contract:
+            return self.tests[0].partition("::")[2]
         statements = [line.strip() for line in self.program.splitlines()[1:] if not line.strip().startswith("return")]
         called = f".{self.fingerprint.split('/')[3]}("
         return ([line for line in statements if called in line] or statements or [self.program.strip()])[-1]

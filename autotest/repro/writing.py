@@ -112,6 +112,9 @@ def attempts(run: Path, finding: Finding, summary: Summary) -> Iterator[Written 
 
     Yields a sentence instead where there is no script: `no script: its test stores no program, for it runs inline`.
     """
+    if finding.first.fingerprint.split("/")[1] == "contract":
+        yield "no script: its test is a function of the framework, and runs as it is"
+        return
     try:
         stored = Store(run).programs(finding.first.id)
     except ProgramError as error:

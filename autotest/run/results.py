@@ -112,24 +112,10 @@ class Verdicts:
         return merged
 
     def _levelled(self, row: Row, stricter: bool) -> Row:
-        """The row at its level: `counted` where the test only counts what is missing; `known` where the ledger has it
-        for this version and device, or a mark of the test excuses it; `stricter` where OneFlow's own harness would have
-        passed it. A new one has for its reason what the ledger has that differs in the dtype or in needs alone.
-        """
+        """The row at its level: `counted` where the test only counts what is missing, else as `levelled`."""
         if row["kind"] == "missing" and self._options.missing == "count":
             return {**row, "level": "counted"}
-        entry = self._ledger.find(row["fingerprint"])
-        if entry is not None and entry.applies(self._session.target_info()):
-            return {**row, "level": "known", "reason": entry.reason}
-        if stricter and not self._session.options.strict:
-            return {**row, "level": "stricter"}
-        excuse = self._session.excuse
-        if excuse is not None:
-            return {**row, "level": "known", "reason": excuse}
-        near = self._ledger.nearest(row["fingerprint"])
-        if near is None or not near.applies(self._session.target_info()):
-            return row
-        return {**row, "reason": f"the ledger has {near.fingerprint}: {near.reason}"}
+        return levelled(row, self._session, self._ledger, stricter=stricter)
 
     def _with_evidence(self, divergence: Divergence, row: Row) -> Row:
         """The row with its evidence, of the first cases of each fingerprint; what is red is stored as well."""
@@ -167,3 +153,21 @@ class Verdicts:
         """The row with what a closer look at its fingerprint has added to its evidence."""
         added = self.triage.evidence.get(row["fingerprint"])
         return {**row, "evidence": {**row["evidence"], **added}} if row["evidence"] and added else row
+
+
+def levelled(row: Row, session: Session, ledger: Ledger, *, stricter: bool = False) -> Row:
+    """A row at its level: `known` where the ledger has it for this version and device, or a mark of the test excuses
+    it; `stricter` where OneFlow's own harness would have passed it. A new one has for its reason what the ledger has
+    that differs in the dtype or in needs alone.
+    """
+    entry = ledger.find(row["fingerprint"])
+    if entry is not None and entry.applies(session.target_info()):
+        return {**row, "level": "known", "reason": entry.reason}
+    if stricter and not session.options.strict:
+        return {**row, "level": "stricter"}
+    if session.excuse is not None:
+        return {**row, "level": "known", "reason": session.excuse}
+    near = ledger.nearest(row["fingerprint"])
+    if near is None or not near.applies(session.target_info()):
+        return row
+    return {**row, "reason": f"the ledger has {near.fingerprint}: {near.reason}"}

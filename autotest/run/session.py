@@ -55,8 +55,9 @@ class Session:
     ) -> None:
         self.options = options
         self.supervisor = Supervisor(options.target, options.case_timeout, memory=options.memory_limit)
-        #: For functions of tests as they are (`@hazard`): what they leave behind must not be where Programs run.
-        self.hazards = Supervisor(options.target, options.case_timeout, memory=options.memory_limit)
+        #: For functions of tests as they are (`@hazard`, `@contract`): what they leave behind must not be where
+        #: Programs run.
+        self.functions = Supervisor(options.target, options.case_timeout, memory=options.memory_limit)
         self.nodeid: str | None = None
         self.test_file: Path | None = None
         #: Why the test that runs may diverge, where it is marked as one that does.
@@ -209,7 +210,7 @@ class Session:
                 self._record_surface(writer)
         finally:
             self.supervisor.close()
-            self.hazards.close()
+            self.functions.close()
             if writer is not None:
                 writer.close()
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault, HazardError, UsageError
+from autotest.workers.contracts import Answer
 from autotest.workers.memory import memory_limit
 from autotest.workers.pending import Pending
 from autotest.workers.protocol import Death, GraphFailure
@@ -161,19 +162,34 @@ class Supervisor:
 
         Raises UsageError where the worker does not find the test, HazardError where the function itself raises.
         """
-        verdict: tuple[str, str] | None = None
+        frame = self._posed({"do": "hazard", "file": file, "name": name, "stage": stage})
+        if isinstance(frame, Death):
+            return frame
+        if "raised" in frame:
+            raise HazardError(f"the function itself fails, without {stage}: {frame['raised']}")
+        outcome, detail = frame["verdict"]
+        return outcome, detail
+
+    def contract(self, file: str, name: str, arguments: Mapping[str, Any]) -> Answer | Death:
+        """What the target makes of the sentence that a test of a file has for it; `arguments` are the test's own.
+
+        Raises UsageError where the worker does not find the test.
+        """
+        frame = self._posed({"do": "contract", "file": file, "name": name, "arguments": dict(arguments)})
+        return frame if isinstance(frame, Death) else Answer(*frame["answer"])
+
+    def _posed(self, message: dict[str, Any]) -> dict[str, Any] | Death:
+        """The answer to a function that a test poses."""
+        answer: dict[str, Any] | None = None
         try:
-            for frame, _ in self._request({"do": "hazard", "file": file, "name": name, "stage": stage}, []):
+            for frame, _ in self._request(message, []):
                 if "unfound" in frame:
                     raise UsageError(frame["unfound"])
-                if "raised" in frame:
-                    raise HazardError(f"the function itself fails, without {stage}: {frame['raised']}")
-                outcome, detail = frame["verdict"]
-                verdict = outcome, detail
+                answer = frame
         except Gone as gone:
             return self._bury(gone)
-        assert verdict is not None
-        return verdict
+        assert answer is not None
+        return answer
 
     def surface(self, paths: Sequence[str]) -> Surface | None:
         """What the target has, and what has run of it in all workers; None where neither is known.

@@ -22,7 +22,10 @@ def judged(most: int, group: str) -> Iterator[Answer]:
     entries = [
         entry
         for entry in read(LEDGER, "oneflow").entries.values()
-        if entry.strict == "proof" and entry.kind not in (*DEADLY, "batch_only", "random") and not entry.general
+        if entry.strict == "proof"
+        and entry.kind not in (*DEADLY, "batch_only", "random")
+        and not entry.general
+        and not entry.contract
     ]
     # Of what is not about numbers there is less to find out.
     numbers = [entry for entry in entries if entry.kind in NUMBERS]

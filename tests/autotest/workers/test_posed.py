@@ -24,7 +24,7 @@ test_made = made()
 def test_found_by_its_name(tmp_path: Path) -> None:
     """Whatever made it: the name at the top of the file counts."""
     (tmp_path / "test_found.py").write_text(FILE)
-    body, first, other, state, changed = posed(str(tmp_path / "test_found.py"), "test_made")
+    body, first, other, state, changed = posed(str(tmp_path / "test_found.py"), "test_made", "hazard")
     assert (body("x"), first, other, state, changed) == ("x", list, tuple, {}, {})
 
 
@@ -34,7 +34,7 @@ def test_not_found(tmp_path: Path) -> None:
     file.write_text(FILE)
     for name in ("test_other", "body"):
         with pytest.raises(NotFoundError) as lacking:
-            posed(str(file), name)
+            posed(str(file), name, "hazard")
         assert str(lacking.value) == (
             f"test_lacking.py has no @hazard that is called {name}, so that another process does not find it: "
             "define it at the top of the file, not inside of a function or a class"
@@ -42,7 +42,7 @@ def test_not_found(tmp_path: Path) -> None:
     broken = tmp_path / "test_broken.py"
     broken.write_text("from . import sibling\n")
     with pytest.raises(NotFoundError) as failed:
-        posed(str(broken), "test_a")
+        posed(str(broken), "test_a", "hazard")
     assert str(failed.value) == (
         f"{broken} cannot be imported in the process of the hazards: "
         "ImportError: attempted relative import with no known parent package"
