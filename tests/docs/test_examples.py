@@ -103,6 +103,22 @@ def test_global_tensors_run(tmp_path: Path) -> None:
     assert {(row["op"], row["phase"]) for row in summary["known"]} == {("to_global", "graph_backward")}
 
 
+@pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
+def test_contracts_run(tmp_path: Path) -> None:
+    """docs/contracts.md: its promises are kept, but for what is gone, which is told as the page shows it."""
+    page = ROOT / "docs" / "contracts.md"
+    lay(tmp_path, {block.file: block.text for block in blocks(page, "python")})
+    command = blocks(page, "console")[0].commands[0]
+    done = run_autotest(tmp_path, *shlex.split(command)[1:], "-n", "0")
+    assert done.returncode == 1, done.stdout + done.stderr
+    summary = json.loads((tmp_path / "autotest-report" / "summary.json").read_text())
+    outcomes = {test.partition("::")[2]: outcome for test, outcome in summary["outcomes"].items()}
+    kept = dict.fromkeys(("test_name", "test_levels[-2]", "test_levels[4]"), "passed")
+    assert outcomes == {**kept, "test_xla": "failed"}
+    [shown] = blocks(page, "text")
+    assert shown.text in done.stdout
+
+
 def test_smallest_target_is_red(tmp_path: Path) -> None:
     """docs/targets.md: the harness sees the op that its smallest target has changed."""
     page = ROOT / "docs" / "targets.md"

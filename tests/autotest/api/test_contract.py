@@ -281,7 +281,7 @@ def test_ledger(tmp_path: Path) -> None:
     checked = run_autotest(tmp_path, "ledger", "check", "known_divergences.toml", "--target", "torch")
     assert (checked.returncode, checked.stdout) == (0, "3 entries replayed, 0 no longer diverge\n")
     page = run_autotest(tmp_path, "ledger", "document", "known_divergences.toml", "--target", "torch").stdout
-    assert ("## Documentation\n\n| about | documented | kind | what happens | why it is known |\n") in page
+    assert "## Its own documentation\n\n| about | documented | kind | what happens | why it is known |\n" in page
     assert "| `sum` | two ones are three | broken | assert 2.0 == 3 | the documentation is older |\n" in page
     mended = text.replace("== 3", "== 2")
     run = run_pytest(tmp_path, {"test_x.py": mended})

@@ -18,9 +18,12 @@ COMMAND_LINE = (ROOT / "docs" / "command-line.md").read_text()
 
 
 def test_phases() -> None:
-    """Each phase is named by its mode and step, and has words of its own."""
+    """Each phase is named by its mode and step, that in which no Program runs by its mode alone, and has words of its
+    own.
+    """
     assert tuple(PHASES) == get_args(Phase)
-    assert [f"{row.mode}_{row.step}" for row in PHASES.values()] == list(PHASES)
+    *of_programs, contract = PHASES.values()
+    assert [f"{row.mode}_{row.step}" for row in of_programs] + [contract.mode] == list(PHASES)
     assert len({row.words for row in PHASES.values()}) == len({row.short for row in PHASES.values()}) == len(PHASES)
 
 
