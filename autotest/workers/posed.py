@@ -50,8 +50,10 @@ class _Loader(SourceFileLoader):
 
 @lru_cache
 def _module(file: str) -> ModuleType:
-    """A file as a module, imported once in this process."""
-    name = Path(file).stem
+    """A file as a module, imported once in this process; it may import what lies beside it."""
+    name, folder = Path(file).stem, str(Path(file).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
     spec = importlib.util.spec_from_file_location(name, file, loader=_Loader(name, file))
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} is no Python file")

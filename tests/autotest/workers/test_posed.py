@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ def test_found_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "test_found.py").write_text(FILE)
     body, first, other, state, changed = posed(str(tmp_path / "test_found.py"), "test_made", "hazard")
     assert (body("x"), first, other, state, changed) == ("x", list, tuple, {}, {})
+
+
+def test_imports_what_lies_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file finds its helpers, whatever was on the path before."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "beside_it.py").write_text("def body(x):\n    return x + 1\n")
+    text = FILE.replace("def body(x):\n    return x\n", "from beside_it import body\n")
+    (tmp_path / "test_beside.py").write_text(text)
+    body, *_ = posed(str(tmp_path / "test_beside.py"), "test_made", "hazard")
+    assert body(2) == 3
 
 
 def test_not_found(tmp_path: Path) -> None:
