@@ -18,6 +18,7 @@ class Plain:
 
     name = "plain"
     shows = ALL_PARTS
+    zero_gradients = False
     limits = NO_LIMITS
 
     def __init__(

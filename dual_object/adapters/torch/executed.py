@@ -20,7 +20,7 @@ from dual_object.program.values import Array
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, TargetInfo
 from dual_object.replay.executors import REFUSES, AskedExecutor, versions_of
 from dual_object.replay.modes import Modes
-from dual_object.replay.observation import Observation, class_names, first_words
+from dual_object.replay.observation import Observation, Seen, class_names, first_words
 from dual_object.replay.reading import Finished, observe
 from dual_object.replay.replay import Replay, StructureError
 from dual_object.replay.tracing import TraceRefused, obstacle, setup_calls
@@ -157,8 +157,7 @@ class Adapter(EagerAdapter):
         observed = observe(finished, self)
         for member, one in zip(members, observed, strict=True):
             one.shows = self.executor.shows
-            if not member.backward:
-                one.gradients = {}
+            one.gradients = member.gradients(one)
         return observed
 
 
@@ -177,6 +176,7 @@ class _Member:
     def __init__(self, adapter: Adapter, asked: _Asked) -> None:
         self.program = asked.program
         self.again = asked.again
+        self._keys = frozenset(asked.keys)
         self.backward = bool(asked.keys) and "gradients" in adapter.executor.shows
         self._adapter = adapter
         self.first = self._placed(self.program)
@@ -221,6 +221,17 @@ class _Member:
         for module in self.modules.values():
             for parameter in self._adapter.parameters(module).values():
                 parameter.grad = None
+
+    def gradients(self, seen: Observation) -> dict[str, Seen | None]:
+        """What its backward gave each leaf; none where it has no backward."""
+        if not self.backward:
+            return {}
+        if not self._adapter.executor.zero_gradients:
+            return seen.gradients
+        return {
+            key: None if key not in self._keys and gradient is not None and not gradient.data.any() else gradient
+            for key, gradient in seen.gradients.items()
+        }
 
     def bind(self, run: Replay, results: Sequence[object]) -> None:
         """Take in what its body returned."""

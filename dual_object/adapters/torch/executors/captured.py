@@ -32,6 +32,7 @@ class _Ahead:
 
     takes_batches = False
     shows = _TENSORS
+    zero_gradients = False
     limits = NO_LIMITS
 
     def __init__(self, asked: AskedExecutor) -> None:

@@ -24,6 +24,7 @@ class TorchCompile:
     def __init__(self, asked: AskedExecutor) -> None:
         private.prepare_dynamo()
         self.name = asked.name
+        self.zero_gradients = asked.name != "eager"  # AOTAutograd's
         self._marks = "mark_dynamic" in asked.options
         self._settings: dict[str, Any] = {"backend": asked.name, "fullgraph": "fullgraph" in asked.options}
         if "dynamic" in asked.options:

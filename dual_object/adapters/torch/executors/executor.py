@@ -52,6 +52,8 @@ class Executor(Protocol):
         name: as in `--target torch:NAME`.
         takes_batches: one callable may run many independent modules, which costs less than one callable for each.
         shows: what of a Program can be seen of what it has run.
+        zero_gradients: all its results have one backward, which takes zeros for those that none starts at: a leaf that
+            only these come from gets a gradient of zeros, where eagerly it gets none.
         limits: by op, why a Program with that op is not held against eager: it is known and told that the executor does
             not record it. Of functions that is meant which are called without a tensor.
     """
@@ -64,6 +66,9 @@ class Executor(Protocol):
 
     @property
     def shows(self) -> frozenset[GraphPart]: ...  # noqa: D102
+
+    @property
+    def zero_gradients(self) -> bool: ...  # noqa: D102
 
     @property
     def limits(self) -> Mapping[str, str]: ...  # noqa: D102

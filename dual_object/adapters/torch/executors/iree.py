@@ -33,6 +33,7 @@ class Iree:
 
     takes_batches = False
     shows: frozenset[GraphPart] = frozenset({"values"})
+    zero_gradients = False
     limits = NO_LIMITS
 
     def __init__(self, asked: AskedExecutor) -> None:

@@ -21,6 +21,7 @@ class _Moved:
     """What its own run raises is the executor's word that it does not take the module."""
 
     takes_batches = False
+    zero_gradients = False
     limits = NO_LIMITS
     shows: frozenset[GraphPart]
 

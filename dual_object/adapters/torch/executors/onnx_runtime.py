@@ -22,6 +22,7 @@ class OnnxRuntime:
 
     takes_batches = True
     shows: frozenset[GraphPart] = frozenset({"values"})
+    zero_gradients = False
     limits = NO_LIMITS
 
     def __init__(self, asked: AskedExecutor) -> None:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -53,12 +51,8 @@ def _has(module: str, name: str) -> bool:
 
 
 def prepare_dynamo() -> None:
-    """Import Dynamo, quietly, with one thread for Inductor's compilations and a cache folder of this worker's own: two
-    processes that write to one wait for each other.
-    """
+    """Import Dynamo, quietly, with one thread for Inductor's compilations: each worker is one already."""
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-    home = os.environ.get("TORCHINDUCTOR_CACHE_DIR") or Path(tempfile.gettempdir()) / "op-autotest-inductor"
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(home) / os.environ.get("PYTEST_XDIST_WORKER", "main"))
     quieten()
     importlib.import_module("torch._dynamo")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 import torch as real
@@ -124,6 +126,44 @@ def test_state_is_that_before_compiling(recorded):
     for key, gradient in seen.gradients.items():
         assert gradient.data.tobytes() == seen.again.gradients[key].data.tobytes()
     assert any(seen.buffers[key].data.tobytes() != seen.again.buffers[key].data.tobytes() for key in seen.buffers)
+
+
+@pytest.fixture
+def one_start(recorded):
+    """A case with two results. The backward starts at the first: eagerly the second input, y, has no gradient."""
+    case = recorded(lambda: (tensor(2) * 2, tensor(3).sum()))
+    case.program.cotangents.popitem()
+    [seen] = shown(adapter(Plain()), case)
+    return replace(case, seen=seen)
+
+
+EXTRA = ("graph_backward", "grad_extra", "gradient of y")
+
+
+@pytest.mark.parametrize(("scale", "zero_gradients"), [(0, True), (0, False), (1, True)])
+def test_zeros_where_no_backward_starts(scale, zero_gradients, one_start):
+    """AOTAutograd's one backward gives a leaf zeros where eager gives it none. Of another executor that is a
+    difference, and so is another gradient than zeros.
+    """
+
+    def joined(results, inputs):
+        return [results[0] + scale * results[1], results[1]]
+
+    executor = Plain(_after(joined))
+    executor.zero_gradients = zero_gradients
+    [seen] = shown(adapter(executor), one_start)
+    assert (EXTRA in differences(one_start, seen)) == bool(scale or not zero_gradients)
+
+
+@pytest.mark.parametrize("target", ["torch:eager", "torch:aot_eager"])
+def test_aotautograd_gives_zeros(target, one_start):
+    """The real one does; Dynamo alone does not."""
+    target = load(target)
+    [seen] = shown(target, one_start)
+    assert differences(one_start, seen) == []
+    target.executor.zero_gradients = False
+    [seen] = shown(target, one_start)
+    assert differences(one_start, seen) == ([EXTRA] if target.name == "torch:aot_eager" else [])
 
 
 def test_backward_that_fails(recorded):
@@ -292,6 +332,17 @@ def test_inductor_without_a_compiler(monkeypatch):
     with pytest.raises(TargetError) as caught:
         load("torch:inductor,dynamic")
     assert str(caught.value) == "target 'torch:inductor,dynamic' cannot compile here: No working C++ compiler found"
+
+
+def test_workers_share_one_cache(monkeypatch):
+    """What one of xdist's workers has compiled, another one need not: the next run deals the tests otherwise."""
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw1")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "where-it-is")
+    private.prepare_dynamo()
+    assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == "where-it-is"
+    monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR")
+    private.prepare_dynamo()
+    assert "TORCHINDUCTOR_CACHE_DIR" not in os.environ
 
 
 class _Body(real.nn.Module):
