@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from forms import member
-from rows import Args, Op
+import torch
+from forms import Form, member
+from rows import Args, Layer, Op
 
 from autotest import DualObject
 from autotest.cases.drawer import Drawer
@@ -50,8 +51,6 @@ def parameters(spelled: str, drawn: Args) -> tuple[Parameter, ...]:
     """The parameters of the function or method at `spelled` when it is given these arguments, the tensor first; none
     where nobody knows them.
     """
-    import torch
-
     function: Any = torch.Tensor if spelled.startswith("Tensor.") else torch
     for name in spelled.split(".")[1:]:
         function = getattr(function, name)
@@ -67,8 +66,6 @@ def parameters(spelled: str, drawn: Args) -> tuple[Parameter, ...]:
 
 
 def _of_schema(op: str, drawn: Args) -> tuple[Parameter, ...]:
-    import torch
-
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{op}"):
         arguments = schema.arguments
         positional = [argument for argument in arguments if not argument.kwarg_only]
@@ -148,7 +145,8 @@ def by_position(spelled: str, drawn: Args) -> Iterator[Args]:
 
 def with_defaults(spelled: str, drawn: Args) -> Iterator[Args]:
     """The call with each of its parameters' defaults given, one at a time: `sum(x, keepdim=False)` for `sum(x)`; and
-    without those of its own arguments that have a default: `sum(x)` for `sum(x, keepdim=True)`.
+    without those of its own arguments that have a default, all together and, where they are named, each by itself:
+    `sum(x)` for `sum(x, keepdim=True)`.
     """
     known = parameters(spelled, drawn)
     left_out = [
@@ -158,9 +156,9 @@ def with_defaults(spelled: str, drawn: Args) -> Iterator[Args]:
     ]
     for parameter in left_out:
         yield Args(drawn.args, {**drawn.kwargs, parameter.name: parameter.default})
-    fewest = least(spelled, drawn)
-    if fewest is not None:
-        yield fewest
+    yield from bare(spelled, drawn)
+    if len(drawn.kwargs) > 1:
+        yield from _less_each(drawn, {parameter.name for parameter in known if parameter.default is not REQUIRED})
 
 
 def least(spelled: str, drawn: Args) -> Args | None:
@@ -173,6 +171,13 @@ def least(spelled: str, drawn: Args) -> Args | None:
     fewest = Args(drawn.args[:needed], {name: value for name, value in drawn.kwargs.items() if name not in optional})
     fewer = (len(fewest.args), fewest.kwargs.keys()) != (len(drawn.args), drawn.kwargs.keys())
     return fewest if known and fewer else None
+
+
+def bare(spelled: str, drawn: Args) -> Iterator[Args]:
+    """The call with nothing but what it must be given, where it is given more."""
+    fewest = least(spelled, drawn)
+    if fewest is not None:
+        yield fewest
 
 
 def rewritable(spelled: str, row: Op, *kinds: Way) -> bool:
@@ -193,17 +198,46 @@ def rewritable(spelled: str, row: Op, *kinds: Way) -> bool:
     return False
 
 
+def constructions(name: str, built: Args) -> Iterator[Args]:
+    """What the layer `name` is built with, without all that may be left out, and without each argument of that kind
+    that is given by name.
+    """
+    known = inspect.signature(getattr(torch.nn, name)).parameters
+    bound = inspect.signature(getattr(torch.nn, name)).bind(*built.args, **built.kwargs).arguments
+    optional = [argument for argument, parameter in known.items() if parameter.default is not REQUIRED]
+    yield Args((), {argument: value for argument, value in bound.items() if argument not in optional})
+    yield from _less_each(built, optional)
+
+
+def buildable(row: Layer) -> bool:
+    """Whether the row's layer has arguments that may be left out, and everybody knows which."""
+    layer = getattr(torch.nn, row.name, None)
+    known = [] if layer is None else [*inspect.signature(layer).parameters.values()]
+    anything = any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in known)
+    return not anything and any(parameter.default is not REQUIRED for parameter in known)
+
+
+def _less_each(given: Args, optional: Container[str]) -> Iterator[Args]:
+    """The arguments without each that is given by name and may be left out."""
+    for left_out in given.kwargs:
+        if left_out in optional:
+            yield Args(given.args, {name: value for name, value in given.kwargs.items() if name != left_out})
+
+
 def results(spelled: str, drawn: Args, ways: Iterator[Args]) -> list[Any]:
     """The results of the call as drawn, and of its other ways.
 
     A way that PyTorch refuses has none: the refusal is part of the case, and the target must refuse as well.
     """
-    function = member(spelled)
-    values = [function(*drawn.args, **drawn.kwargs)]
+    function = Form(spelled) if spelled.startswith("Tensor.") else member(spelled)
+    return [function(*drawn.args, **drawn.kwargs), *taken(function, ways)]
+
+
+def taken(function: Callable[..., Any], ways: Iterator[Args]) -> Iterator[Any]:
+    """What a function gives for each of these arguments that PyTorch takes."""
     for way in ways:
         with contextlib.suppress(TypeError, ValueError, RuntimeError):
-            values.append(function(*way.args, **way.kwargs))
-    return values
+            yield function(*way.args, **way.kwargs)
 
 
 def wrong(spelled: str, drawn: Args) -> Iterator[Args]:

@@ -30,6 +30,11 @@ def wide(*more, **named):
     return lambda: args(tensor(*sizes(rank()), low=-5, high=5), *more, **named)
 
 
+def far():
+    """Draws a tensor on both sides of the kinks that lie far from zero: 6 for relu6, 20 for softplus."""
+    return args(tensor(*sizes(rank()), low=-10, high=30))
+
+
 def given(*drawn, **named):
     """Draws a tensor on both sides of zero, and arguments of which each is one of its choices."""
 
@@ -114,6 +119,7 @@ ROWS = (
     *ops("leaky_relu", given((0.2, 0.0, -0.5, 1, 2.0)), "F", variant="slope"),
     *ops("hardtanh", given((-1.5, 0, -3), (2.0, 1, 0.5)), "F", variant="range"),
     *ops("softplus", given((2, 1, 0.5), (10, 20, 1, -1)), "F", variant="beta"),
+    *ops("relu6 softplus", far, "F", variant="far"),
     *ops("softshrink hardshrink", given((0.7, 0, 3.0)), "F", variant="lambd"),
     *ops("threshold", given((0.5, 0, -2.0), (-1.0, 0, 3)), "torch F"),
     *ops("glu", halved, "F"),
@@ -132,6 +138,7 @@ ROWS = (
     Layer("LeakyReLU", overwriting(negative_slope=(0.2, 0.0, 2.0)), variant="slope"),
     Layer("Hardtanh", overwriting(min_val=(-1.5, 0, -3), max_val=(2.0, 1, 0.5)), variant="range"),
     Layer("Softplus", layer(beta=(2, 1, 0.5), threshold=(20, 1, 10)), variant="beta"),
+    *layers("ReLU6 Softplus", lambda: (args(), far()), variant="far"),
     Layer("Threshold", overwriting(threshold=(0.5, 0, -2.0), value=(-1.0, 0, 3))),
     Layer("GLU", halved_layer),
     Layer("PReLU", lambda: (args(num_parameters=3, init=0.1), args(tensor(size(), 3, size(), size())))),

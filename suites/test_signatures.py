@@ -1,6 +1,7 @@
 """Names and defaults of parameters: each op of the tables once in every way that Python has to write its call.
 
-A default that the target has otherwise is a wrong value of the call that leaves it out.
+A default that the target has otherwise is a wrong value of the call that leaves it out, of a layer's construction that
+does, or of the method alone: it has defaults of its own.
 """
 
 from __future__ import annotations
@@ -14,10 +15,25 @@ from typing import Any
 import pytest
 from forms import member
 from refusals import refused
-from rows import Op
-from signatures import Way, by_name, by_position, results, rewritable, with_defaults, wrong
+from rows import Args, Layer, Op
+from signatures import (
+    Way,
+    bare,
+    buildable,
+    by_name,
+    by_position,
+    constructions,
+    results,
+    rewritable,
+    taken,
+    with_defaults,
+    wrong,
+)
 
 from autotest import autotest
+
+# PyTorch warns of a softmax that is told no dimension.
+pytestmark = pytest.mark.filterwarnings("ignore:Implicit dimension choice")
 
 #: Their rows are those of other files; a random result is another one in each way.
 _WITHOUT = {"test_signatures", "test_second_derivatives"}
@@ -38,7 +54,31 @@ def functions() -> Iterator[tuple[str, Op]]:
                 yield spelled, row
 
 
+def methods() -> Iterator[tuple[str, Op]]:
+    """Every method of the tables with its first row."""
+    known = set()
+    for family in FAMILIES:
+        for row in getattr(importlib.import_module(family), "ROWS", ()):
+            if isinstance(row, Op) and "Tensor" in row.spelled.split() and row.graph and row.name not in known:
+                known.add(row.name)
+                yield f"Tensor.{row.name}", row
+
+
+def layers() -> Iterator[Layer]:
+    """Every layer of the tables with its first row; those of random results are another family's."""
+    known = set()
+    for family in FAMILIES:
+        if family == "test_random":
+            continue
+        for row in getattr(importlib.import_module(family), "ROWS", ()):
+            if isinstance(row, Layer) and row.name not in known:
+                known.add(row.name)
+                yield row
+
+
 FUNCTIONS = [*functions()]
+METHODS = [(spelled, row) for spelled, row in methods() if rewritable(spelled, row, bare)]
+LAYERS = [row for row in layers() if buildable(row)]
 
 
 def written(spelled: str, row: Op, *kinds: Way) -> list[Any]:
@@ -68,6 +108,21 @@ def test_keywords(spelled, row):
 @autotest(n=1, check_graph=False, coverage="none")
 def test_defaults(spelled, row):
     return written(spelled, row, with_defaults)
+
+
+@pytest.mark.parametrize(("spelled", "row"), [pytest.param(spelled, row, id=spelled) for spelled, row in METHODS])
+@autotest(n=2, check_graph=False, missing="count", coverage="none")
+def test_defaults_of_methods(spelled, row):
+    return written(spelled, row, bare)
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"torch.nn.{row.name}") for row in LAYERS])
+@autotest(n=3, check_graph=False, missing="count", coverage="none")
+def test_defaults_of_layers(row):
+    [call], (built, called) = row.calls(), row.draw()
+    ways = constructions(row.name, built)
+    fewer = [*taken(lambda *args, **kwargs: call.apply((Args(args, kwargs), called)), ways)]
+    return [*fewer, call.apply((built, called))]
 
 
 @each()

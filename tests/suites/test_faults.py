@@ -96,6 +96,31 @@ def test_op_that_accepts_what_it_should_refuse_is_red(tmp_path: Path) -> None:
     assert _outcomes(tmp_path, lax | strict, "plant_lax") == expected
 
 
+def test_a_wrong_default_of_a_method_or_a_layer_is_red(tmp_path: Path) -> None:
+    """What leaves the argument out is red; its neighbour, and the function of the same name, are not."""
+    file = "suites/test_signatures.py"
+    wrong = {
+        f"{file}::test_defaults_of_methods[Tensor.flatten]",
+        f"{file}::test_defaults_of_layers[torch.nn.LeakyReLU]",
+    }
+    right = {
+        f"{file}::test_defaults_of_methods[Tensor.diag]",
+        f"{file}::test_defaults_of_layers[torch.nn.ELU]",
+        f"{file}::test_defaults[torch.flatten]",
+    }
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_defaults") == expected
+
+
+def test_digits_lost_near_zero_are_red(tmp_path: Path) -> None:
+    """They are far below the ordinary tolerance: no other row sees them."""
+    file = "suites/test_unary.py"
+    wrong = {f"{file}::test_near_zero[torch.{op}]" for op in ("log1p", "abs")}
+    right = {f"{file}::test_near_zero[torch.{op}]" for op in ("expm1", "neg")}
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_small") == expected
+
+
 def test_suites_cover_the_op_surface(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tables name at least 250 ops, in-place and plain forms of an op counted once."""
     names = {row.name.rstrip("_") for family in FAMILIES for row in _rows(family, monkeypatch)}

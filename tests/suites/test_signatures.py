@@ -24,3 +24,25 @@ def test_only_what_can_be_written_otherwise_is_a_test(monkeypatch: pytest.Monkey
     assert ids["test_keywords"] < every
     assert ids["test_defaults"] < every
     assert "torch.nn.functional.softplus" in ids["test_defaults"]
+
+
+def test_layers_by_default_are_those_that_can_leave_something_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`Tanh` has no argument, and what `GRU` must be given its signature does not say; random layers are left alone."""
+    monkeypatch.syspath_prepend(SUITES)
+    suite = importlib.import_module("test_signatures")
+    names = {layer.name for layer in suite.LAYERS}
+    assert {"BatchNorm2d", "CosineSimilarity", "GELU", "MaxPool2d", "Softmax", "TripletMarginLoss"} <= names
+    assert not names & {"AlphaDropout", "GRU", "RReLU", "Tanh"}
+    assert {"Tensor.flatten", "Tensor.sort", "Tensor.std"} <= {spelled for spelled, _ in suite.METHODS}
+
+
+def test_constructions_leave_out_all_and_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What must be given stays; what is given by name is left out alone, too."""
+    monkeypatch.syspath_prepend(SUITES)
+    signatures, rows = importlib.import_module("signatures"), importlib.import_module("rows")
+    ways = [*signatures.constructions("AvgPool2d", rows.args(3, padding=1, count_include_pad=False))]
+    assert ways == [
+        rows.args(kernel_size=3),
+        rows.args(3, count_include_pad=False),
+        rows.args(3, padding=1),
+    ]

@@ -151,3 +151,17 @@ def _accepting(op: Op) -> Op:
             return torch.zeros(1)
 
     return accepting
+
+
+def plant_defaults(adapter: Any) -> None:
+    """Give a method and a layer another default than their function has."""
+    flatten, build = torch.Tensor.flatten, torch.nn.LeakyReLU.__init__
+    torch.Tensor.flatten = lambda x, start_dim=1, end_dim=-1: flatten(x, start_dim, end_dim)
+    torch.nn.LeakyReLU.__init__ = lambda layer, slope=0.2, inplace=False: build(layer, slope, inplace)
+
+
+def plant_small(adapter: Any) -> None:
+    """Compute a logarithm as its name says, which cancels near zero, and lose numbers that are not normal."""
+    absolute, tiny = torch.abs, torch.finfo(torch.float32).tiny
+    torch.log1p = lambda x: torch.log(1 + x)
+    torch.abs = lambda x: torch.where(absolute(x) < tiny, 0, absolute(x))
