@@ -36,6 +36,13 @@ def integers(dtype=int, high=3):
     return draw
 
 
+def neighbours():
+    """Draws two tensors of integers beyond what a float32 holds, equal or one apart."""
+    drawn = sizes(rank())
+    x = tensor(*drawn, low=1 << 24, high=1 << 30, dtype=int)
+    return args(x, x + tensor(*drawn, low=0, high=2, dtype=int))
+
+
 def number():
     """Draws a tensor and a number."""
     return args(tensor(*sizes(rank())), oneof(0.5, 0, -1, True, real(-1, 1)).value())
@@ -76,6 +83,8 @@ ROWS = (
     Op("ge", number, "torch Tensor x>=y", variant="number"),
     Op("eq", integers(bool, 2), "torch x==y", variant="bool"),
     *ops("logical_and logical_or logical_xor", integers(bool, 2)),
+    *ops("eq ne lt le gt ge", neighbours, "torch", variant="neighbours"),
+    *ops("eq lt logical_and logical_or logical_xor", integers("float32", 2), "torch", variant="reals"),
     *ops("logical_and logical_or logical_xor", integers(), "torch", variant="integers"),
     Op("logical_and", integers(bool, 2), "x&y", variant="bool"),
     Op("logical_or", integers(bool, 2), "x|y", variant="bool"),

@@ -100,7 +100,7 @@ ROWS = (
     Op("split", parted(lambda: pick(2, 1, 3, 4, 7))),
     Op("split", parted(lambda: pick([1, 2, 1], [4], [0, 4], [3, 0, 1])), variant="sizes"),
     Op("split", lambda: args(tensor(4, size()), (3, 1)), variant="tuple"),
-    Op("chunk", parted(lambda: pick(2, 1, 3, 4, 7))),
+    Op("chunk", parted(lambda: pick(2, 1, 3, 4, 7)), errors={"no_parts": lambda: args(tensor(4), 0)}),
     Op("unbind", unbound),
     Op("tensor_split", parted(lambda: pick((1, 3), (2,), (), (-1,), (3, 1), (0, 9))), "torch"),
     Op("tensor_split", parted(lambda: pick(2, 1, 3, 4, 7)), "torch", variant="sections"),

@@ -121,6 +121,15 @@ def test_digits_lost_near_zero_are_red(tmp_path: Path) -> None:
     assert _outcomes(tmp_path, wrong | right, "plant_small") == expected
 
 
+def test_what_is_computed_in_float32_is_red(tmp_path: Path) -> None:
+    """Digits of a float64 that float32 lacks, and integers that it cannot tell apart."""
+    digits, compared = "suites/test_dtypes.py::test_digits", "suites/test_comparison.py::test_op"
+    wrong = {f"{digits}[torch.erf]", f"{compared}[torch.eq-neighbours]"}
+    right = {f"{digits}[torch.exp]", f"{compared}[torch.ne-neighbours]"}
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_single") == expected
+
+
 def test_suites_cover_the_op_surface(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tables name at least 250 ops, in-place and plain forms of an op counted once."""
     names = {row.name.rstrip("_") for family in FAMILIES for row in _rows(family, monkeypatch)}

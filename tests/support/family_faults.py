@@ -165,3 +165,10 @@ def plant_small(adapter: Any) -> None:
     absolute, tiny = torch.abs, torch.finfo(torch.float32).tiny
     torch.log1p = lambda x: torch.log(1 + x)
     torch.abs = lambda x: torch.where(absolute(x) < tiny, 0, absolute(x))
+
+
+def plant_single(adapter: Any) -> None:
+    """Compute in float32 what is given in float64, or as integers."""
+    erf, equal = torch.erf, torch.eq
+    torch.erf = lambda x: erf(x.float()).to(x.dtype)
+    torch.eq = lambda x, y: equal(x.float(), y.float())
