@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -302,3 +303,15 @@ BODIES: dict[str, Body] = {
     "custom": lambda: double(tensor(3)) * 2,
     "plain": lambda: (tensor(2) * 2, 3, "text", None, 1.5),
 }
+
+
+def same(x: Any) -> Any:
+    """The same values."""
+    return x * 1
+
+
+def same_without_collection(x: Any) -> Any:
+    """The same, where no garbage collection can come in between; raises RuntimeError elsewhere."""
+    if gc.isenabled():
+        raise RuntimeError("garbage may be collected here")
+    return x * 1

@@ -7,8 +7,10 @@ against 13 ms for 20 cases.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,22 @@ class Adapter(EagerAdapter):
 
     def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
         """Run all programs in one nn.Graph; those that train, in one of their own."""
-        return run(self, request)
+        with _undisturbed():
+            return run(self, request)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """While it lasts, no graph that nobody needs is freed: one that ends while another is built takes the names of the
+    other's variables with it, and `X must be a variable created in nn.Graph` is raised by chance.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 class _Member:

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 
 from autotest.workers.supervisor import Supervisor
+from dual_object.record.namespace import dual
+from dual_object.replay.observation import Observation
 from support.adapter_conformance import AdapterConformance
-from support.dual_bodies import assert_same, tensor, torch
+from support.dual_bodies import assert_same, same, same_without_collection, tensor, torch
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
 
@@ -45,6 +47,12 @@ class TestOneflow(AdapterConformance):
             assert supervisor.surface([]).touched == ("erf", "relu", "relu_grad")
         finally:
             supervisor.close()
+
+    def test_nothing_is_collected_while_a_graph_is_built(self, worker, recorded):
+        """A graph that dies then takes the names of the other's variables with it."""
+        case = recorded(lambda: dual(reference=same, target=same_without_collection)(tensor(2, 3)))
+        [seen] = worker.graph([case.program], None)
+        assert isinstance(seen, Observation), seen
 
     def test_views_are_read_from_where_they_start(self, worker, recorded):
         """Three views of one tensor are read each from its own place: `detach()` in OneFlow forgets the offset."""
