@@ -15,6 +15,7 @@ from autotest.compare.difference import Names
 from autotest.compare.metadata import strides_of
 from dual_object.program.calls import Input, op_name
 from dual_object.program.program import Program
+from dual_object.program.shortened import first_forward
 from dual_object.program.values import PLAIN, Name, Ref, Tree
 from dual_object.replay.adapter import Inferred, NotInferred, Reference
 from dual_object.replay.observation import Observation, Seen
@@ -72,7 +73,11 @@ class ShapeInference:
         self._found: dict[tuple[str, Aspect], Disagreement] = {}
 
     def take(self, key: str, program: Program, observation: Observation) -> None:
-        """Ask about the case `key`, of which the reference has shown `observation`, where it shows something new."""
+        """Ask about the case `key`, of which the reference has shown `observation`, where it shows something new: of a
+        training about its first forward.
+        """
+        if program.training is not None:
+            program = first_forward(program)
         calls = _calls(program)
         shown = {(calls, *map(_lying, program.inputs)), (calls, *(x.dtype for x in program.inputs))}
         if shown <= self._met:

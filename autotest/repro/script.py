@@ -18,7 +18,7 @@ from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
 from autotest.repro.targets import recipe
 from autotest.repro.templating import public, template
-from autotest.repro.training import training_graph_text
+from autotest.repro.training import training_graph_text, without_clipped
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.program.program import Program
@@ -76,9 +76,12 @@ def script(
     assert known is not None, "otherwise there is an obstacle"
     own = [row["target"].partition(":")[0]] if known.adapted else []
     want = wanted(row, shown)
-    # The reference trains without a graph: only what the target runs is made of another text.
     in_graph = want.graph and program.training is not None
-    source = Source(program, replace(want, graph=False, backward=False) if in_graph else want)
+    if in_graph:  # the reference trains without a graph: only what the target runs is made of another text
+        program = without_clipped(program)
+        key = want.key if want.part == "output" else ""
+        want = replace(want, graph=False, backward=False, part="output", key=key)
+    source = Source(program, want)
     checked = KINDS[row["kind"]].compared if row["kind"] in KINDS else _ALL
     text = source.program_text()
     body = source.body()

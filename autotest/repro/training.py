@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autotest.repro.source import Source
 from dual_object.adapters.oneflow.training import kept_name
@@ -26,6 +27,9 @@ def training_graph_text(source: Source) -> list[str]:
         if not makes_scaler(call):
             text += [f"    {line}", *(f"    {loaded}" for loaded in source.load(call))]
     text += [f"    {line}" for call in _clipping(program) for line in _clip(source, before, call)]
+    leaves = [_parameter(source, of) for of in training.steps[0].parts[1].values.values()]
+    # Inside of `build` a parameter is the graph's own, which has no gradient.
+    text.append(f"    leaves = [{', '.join(leaves)}]")
     text += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
     modules = source.module_names()
     text += [f"            self.{name} = {name}" for name in modules]
@@ -44,13 +48,20 @@ def training_graph_text(source: Source) -> list[str]:
     text += [f"            {line}" for _, line in _lines(source, range(training.start, training.forward))]
     text.append(f"            {source.name(training.loss)}.backward()")
     returned = [source.name(id_) for id_ in first.parts[0].values]
-    returned += [f"{_parameter(source, of)}.grad" for of in first.parts[1].values.values()]
-    text += [f"            return {', '.join(returned)}{',' if len(returned) == 1 else ''}", ""]
+    text += [f"            return {', '.join(returned)}, *(leaf.grad for leaf in leaves)", ""]
     text += ["    graph, shown = Graph(), {}"]
     for step in training.steps:
         text.append(f"    results = graph({', '.join(map(source.name, step.inputs))})")
         text += [f'    shown["{source.name(id_)}"] = {look}' for id_, look in _looks(source, step)]
     return [*text, "    return shown"]
+
+
+def without_clipped(program: Program) -> Program:
+    """The Program that does not return clipped gradients: a graph clips inside of itself."""
+    training = program.training
+    assert training is not None, "it trains"
+    parts = [part for step in training.steps for part in step.parts if part.name != "clip"]
+    return replace(program, outputs=tuple(Ref(id_) for part in parts for id_ in part.values))
 
 
 def _lines(source: Source, indices: range) -> Iterator[tuple[int, str]]:
@@ -117,4 +128,4 @@ def _parameter(source: Source, of: Shown) -> str:
     return module + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in name.split("."))
 
 
-__all__ = ["training_graph_text"]
+__all__ = ["training_graph_text", "without_clipped"]

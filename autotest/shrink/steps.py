@@ -16,6 +16,7 @@ import numpy as np
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.shortened import truncated
+from dual_object.program.training import makes_scaler
 from dual_object.program.values import Array, Ref, Tree, map_leaves, refs
 
 #: A Program with at most so many elements is simplified element by element.
@@ -139,7 +140,7 @@ def calm_elements(program: Program) -> Iterator[Program]:
 
 def drop_arguments(program: Program) -> Iterator[Program]:
     """Without one keyword argument, or without the last plain argument, of a call."""
-    for index, call in enumerate(_changeable(program)):
+    for index, call in _changeable(program):
         for name in call.kwargs:
             yield _with_call(program, index, replace(call, kwargs={k: v for k, v in call.kwargs.items() if k != name}))
         if len(call.args) > 1 and not refs(call.args[-1]):
@@ -148,7 +149,7 @@ def drop_arguments(program: Program) -> Iterator[Program]:
 
 def round_arguments(program: Program) -> Iterator[Program]:
     """With a simpler number in the arguments of a call."""
-    for index, call in enumerate(_changeable(program)):
+    for index, call in _changeable(program):
         leaves: list[Any] = []
         map_leaves([list(call.args), call.kwargs], leaves.append)
         for position, leaf in enumerate(leaves):
@@ -156,9 +157,12 @@ def round_arguments(program: Program) -> Iterator[Program]:
                 yield _with_call(program, index, _replaced(call, position, simpler))
 
 
-def _changeable(program: Program) -> list[Call]:
-    """The calls whose arguments may change: all, but for a training, where those of a step are in each step."""
-    return program.calls if program.training is None else program.calls[: program.training.start]
+def _changeable(program: Program) -> Iterator[tuple[int, Call]]:
+    """The calls whose arguments may change, with their indices: of a training not those of a step, which are in each
+    step, nor those of a scaler, which is off where it is told of no device.
+    """
+    start = len(program.calls) if program.training is None else program.training.start
+    return ((index, call) for index, call in enumerate(program.calls[:start]) if not makes_scaler(call))
 
 
 def _simpler(leaf: Any) -> list[Any]:

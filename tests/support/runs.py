@@ -103,13 +103,13 @@ def lay(folder: Path, files: Mapping[str, str]) -> None:
             path.write_text(text)
 
 
-def run_python(path: Path, *, forked: bool = True) -> subprocess.CompletedProcess[str]:
+def run_python(path: Path, *arguments: str, forked: bool = True) -> subprocess.CompletedProcess[str]:
     """Run a script in its folder and wait for it; one that looks at the memory of a process that it starts needs a real
     interpreter, for a fork has another process id.
     """
     if forked:
-        return forks().run([str(path)], path.parent, environment({}))
-    line = [INTERPRETER, str(path)]
+        return forks().run([str(path), *arguments], path.parent, environment({}))
+    line = [INTERPRETER, str(path), *arguments]
     return subprocess.run(line, cwd=path.parent, env=environment({}), capture_output=True, text=True, check=False)  # noqa: S603 - our own interpreter
 
 

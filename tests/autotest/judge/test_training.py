@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from support.runs import Outcome
+from support.runs import Outcome, run_python
 
 FILES = {"test_training.py": "training.py"}
 EAGER, BACK, UPDATE = "eager_forward", "eager_backward", "eager_update"
@@ -54,16 +55,49 @@ def test_sound(shared_run: Callable[..., Outcome]) -> None:
     assert run.counts()["cases"] == run.counts()["aligned"] == 2 * len(WRONG)
 
 
-def test_graph(shared_run: Callable[..., Outcome]) -> None:
+GRAPH = {
+    "test_sgd": {("graph_update", "value", "SGD")},
+    "test_adam": {("graph_update", "value", "Adam")},
+    "test_adamw": {("graph_update", "value", "AdamW")},
+    "test_groups": {("graph_update", "structure", "Adadelta"), ("graph_update", "value", "Adadelta")},
+    "test_step_lr": {("graph_update", "value", "SGD")},
+    "test_clipping": {("graph_update", "value", "SGD")},
+    "test_scaler": {("graph_backward", "value", "backward")},
+}
+
+
+@pytest.fixture(scope="module")
+def wrong_graphs(shared_run: Callable[..., Outcome]) -> Outcome:
+    """The bodies with every fault of OneFlow's graphs."""
+    return shared_run("training-graph", FILES, target="oneflow", env={"AUTOTEST_FAULT": "training_faults:graph"})
+
+
+def test_graph(wrong_graphs: Outcome) -> None:
     """What a graph alone does otherwise is told in its own phase; eager is sound."""
-    run = shared_run("training-graph", FILES, target="oneflow", env={"AUTOTEST_FAULT": "training_faults:graph"})
-    graph = {name: {row for row in run.rows(name) if row[0].startswith("graph")} for name in WRONG}
-    assert {name: rows for name, rows in graph.items() if rows} == {
-        "test_sgd": {("graph_update", "value", "SGD")},
-        "test_adam": {("graph_update", "value", "Adam")},
-        "test_adamw": {("graph_update", "value", "AdamW")},
-        "test_groups": {("graph_update", "structure", "Adadelta"), ("graph_update", "value", "Adadelta")},
-        "test_step_lr": {("graph_update", "value", "SGD")},
-        "test_clipping": {("graph_update", "value", "SGD")},
-        "test_scaler": {("graph_backward", "value", "backward")},
-    }
+    graph = {name: {row for row in wrong_graphs.rows(name) if row[0].startswith("graph")} for name in WRONG}
+    assert {name: rows for name, rows in graph.items() if rows} == GRAPH
+
+
+PLANTED = """\
+import runpy
+import sys
+from types import SimpleNamespace
+
+from dual_object.adapters.oneflow.eager import import_oneflow
+from training_faults import graph
+
+graph(SimpleNamespace(flow=import_oneflow()))
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("fingerprint", ["graph_update/value/SGD", "graph_update/value/Adam", "graph_backward/value"])
+def test_graph_script(wrong_graphs: Outcome, tmp_path: Path, fingerprint: str) -> None:
+    """The script of a training graph ends with 1 where the fault is planted, and with 0 where it is not."""
+    row = next(one for one in wrong_graphs.summary["divergences"] if fingerprint in one["fingerprint"])
+    [script] = wrong_graphs.folder.glob(f"autotest-report/runs/*/repros/{row['id']}/repro.py")
+    assert run_python(script).returncode == 0
+    (tmp_path / "planted.py").write_text(PLANTED)
+    ended = run_python(tmp_path / "planted.py", str(script))
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "STANDS: " in ended.stdout

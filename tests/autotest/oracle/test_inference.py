@@ -11,6 +11,9 @@ import torch as real
 from autotest import torch
 from autotest.oracle.inference import ShapeInference
 from dual_object.adapters.torch.adapter import Adapter
+from dual_object.record.recording import Recording
+from dual_object.replay.replay import Replay
+from support import trainings
 from support.programs import given, recorded
 from support.runs import run_pytest
 
@@ -164,3 +167,17 @@ def test_run_is_green_and_tells(tmp_path: Any) -> None:
         "    x: float32, shape (2, 3)",
         "    test_planted.py::test_relu#0",
     ]
+
+
+def test_training(reference: Adapter) -> None:
+    """Of a training its first forward is asked about."""
+
+    def trained(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        return layer(trainings.batch(recording)).mean()
+
+    program = trainings.recorded(trained)
+    inference = ShapeInference(reference)
+    inference.take("t.py::t#0", program, Replay(reference, program, side="reference").run())
+    assert inference.record() == {"asked": 1, "refused": {}, "disagreements": []}

@@ -215,7 +215,7 @@ def test_training_keeps_its_calls(reference: Adapter) -> None:
         "def program(torch, x):",
         "    m0 = torch.nn.Linear(1, 1)",
         "    t0, t1 = m0.parameters()",
-        "    t2 = torch.optim.Adam([t0, t1], lr=0.0, amsgrad=True)",
+        "    t2 = torch.optim.Adam([t0, t1], amsgrad=True)",
     ]
     assert found.training is not None
     assert len(found.training.steps) == 1
