@@ -12,7 +12,7 @@ from autotest.compare.kinds import Phase
 from autotest.compare.unlike import failure_difference, tensor_difference, unlike
 from dual_object.program.program import Program
 from dual_object.program.training import Part, Shown, Step, StepPart, makes_optimizer, makes_scaler, makes_schedule
-from dual_object.program.values import Tree
+from dual_object.program.values import Ref, Tree
 from dual_object.replay.observation import Observation
 
 #: The phases of the parts of a step, eagerly and in a graph.
@@ -55,6 +55,7 @@ def training_differences(
             if differences:
                 yield from differences
                 return
+    yield from _of_buffers(program, expected, actual, rules, names, graph=graph)
 
 
 def step_of(program: Program, difference: Difference) -> tuple[int, Part | None]:
@@ -63,6 +64,8 @@ def step_of(program: Program, difference: Difference) -> tuple[int, Part | None]
     """
     training = program.training
     assert training is not None, "it trains"
+    if difference.part == "buffer":
+        return len(training.steps), None
     for number, step in enumerate(training.steps, 1):
         for part in step.parts:
             shown = part.values if difference.part == "output" else part.hosts
@@ -99,6 +102,28 @@ def _of_tensors(
         if way is not None:
             difference = tensor_difference(phase, where, way, "output", str(id_), wanted, given, rules)
             yield replace(difference, call=part.call)
+
+
+def _of_buffers(
+    program: Program, expected: Observation, actual: Observation, rules: Rules, names: Names, *, graph: bool
+) -> Iterator[Difference]:
+    """What differs in the buffers of modules once all steps are done."""
+    phase: Phase = "graph_state" if graph else "eager_forward"
+    training = program.training
+    assert training is not None, "it trains"
+    for key, wanted in expected.buffers.items():
+        where = f"buffer {names.leaf(key)} after step {len(training.steps)}"
+        module, given = Ref(int(key.partition(".")[0])), actual.buffers.get(key)
+        used = (index for index, call in enumerate(program.calls) if call.kind == "call" and call.args[0] == module)
+        call = next(used, None)
+        if given is None:
+            message = f"{where} is missing, but should be a {wanted.dtype} tensor"
+            yield Difference(phase, "structure", where, message, call, "buffer", key, wanted)
+            continue
+        way = unlike(wanted, given, rules)
+        if way is not None:
+            difference = tensor_difference(phase, where, way, "buffer", key, wanted, given, rules)
+            yield replace(difference, call=call)
 
 
 def _of_numbers(program: Program, part: Part, number: int, actual: Observation) -> Iterator[Difference]:

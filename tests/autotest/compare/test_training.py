@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from autotest.compare.difference import Rules
+from autotest.compare.divergence import op_of
 from autotest.compare.observations import compare
 from autotest.compare.training import step_of
 from dual_object.program.program import Program
@@ -35,6 +36,19 @@ def shows() -> Shows:
         loss = layer(batch(recording)).mean()
         torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
         return loss
+
+    program = recorded(body)
+    return program, Replay(load_reference(), program, side="reference").run()
+
+
+@pytest.fixture(scope="module")
+def normalized() -> Shows:
+    """Two steps of a layer with statistics."""
+
+    def body(recording: Recording) -> Any:
+        layer, norm = torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(1)
+        torch.optim.SGD([*layer.parameters(), *norm.parameters()], lr=0.1)
+        return torch.square(norm(layer(batch(recording)))).mean()
 
     program = recorded(body)
     return program, Replay(load_reference(), program, side="reference").run()
@@ -131,6 +145,31 @@ def test_missing(shows: Shows) -> None:
     assert told(shows, gone("backward", "gradient")) == [("eager_backward", "grad_missing", message, 1)]
     message = "exp_avg of m0.weight after step 1 is missing, but should be a float32 tensor"
     assert told(shows, gone("update", "exp_avg"), graph=True) == [("graph_update", "structure", message, 1)]
+
+
+def test_buffers(normalized: Shows) -> None:
+    """Buffers are compared once all steps are done, and blamed on their module."""
+
+    def changed(program: Program, actual: Observation) -> None:
+        [key] = [key for key in actual.buffers if key.endswith("running_mean")]
+        actual.buffers[key].data = actual.buffers[key].data + 1
+
+    def lost(program: Program, actual: Observation) -> None:
+        actual.buffers.clear()
+
+    program, _ = normalized
+    [(phase, kind, message, step)] = told(normalized, changed)
+    assert (phase, kind, step) == ("eager_forward", "value", 2)
+    assert message.startswith("buffer m1.running_mean after step 2 differs in 1 of 1 element")
+    [graph] = told(normalized, changed, graph=True)
+    assert graph[0] == "graph_state"
+    missing = told(normalized, lost)
+    assert missing[0][2] == "buffer m1.running_mean after step 2 is missing, but should be a float32 tensor"
+    actual = copy.deepcopy(normalized[1])
+    changed(program, actual)
+    [difference] = compare(program, normalized[1], actual, Rules())
+    assert difference.call is not None
+    assert op_of(program, difference.call) == "BatchNorm1d"
 
 
 def test_extra_gradient(shows: Shows) -> None:
