@@ -45,6 +45,7 @@ def training_differences(
     if actual.ended:
         return
     names = Names(program)
+    drift: int | None = None
     for number, step in enumerate(training.steps, 1):
         for part in step.parts:
             if graph and part.name == "clip":
@@ -53,9 +54,23 @@ def training_differences(
             if not graph:
                 differences += _of_numbers(program, part, number, actual)
             if differences:
-                yield from differences
+                computed = part.name in ("forward", "backward")
+                yield from (replace(one, call=drift) if computed and drift else one for one in differences)
                 return
+        drift = _drift(step, expected, actual)
     yield from _of_buffers(program, expected, actual, rules, names, graph=graph)
+
+
+def _drift(step: Step, expected: Observation, actual: Observation) -> int | None:
+    """The call of the last update of a step that has left something otherwise, be it by less than the tolerance: what
+    is computed from there on differs because of it.
+    """
+    for part in reversed(step.parts):
+        both = ((expected.outputs.get(id_), actual.outputs.get(id_)) for id_ in part.values)
+        moved = any(left and right and left.data.tobytes() != right.data.tobytes() for left, right in both)
+        if part.name == "update" and moved:
+            return part.call
+    return None
 
 
 def step_of(program: Program, difference: Difference) -> tuple[int, Part | None]:

@@ -47,10 +47,12 @@ class Draft:
         self._section = section
 
     def add(self, entry: Mapping[str, Any]) -> None:
-        """Append an entry, unless there is one of its fingerprint."""
+        """Append an entry; where there is one of its fingerprint, its tests show that one, too."""
         fingerprint = entry["fingerprint"]
         self.written.append(fingerprint)
-        if any(table["fingerprint"] == fingerprint for table in self._section):
+        same = next((table for table in self._section if table["fingerprint"] == fingerprint), None)
+        if same is not None:
+            same["tests"] = sorted({*same["tests"], *entry["tests"]})
             return
         near = self._ledger.nearest(fingerprint)
         if near is not None:

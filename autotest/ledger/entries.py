@@ -102,6 +102,12 @@ class Entry:
         elsewhere = bool(self.elsewhere) and self._elsewhere.covers(Fingerprint.parse(fingerprint))
         return elsewhere or self.covers(fingerprint)
 
+    def known_in(self, test: str | None) -> bool:
+        """Whether a test (None: any) may show what the entry is about. What no single call shows, of the op `program`,
+        has no cause by which another test's could be told to be the same.
+        """
+        return test is None or self.general or self.parts.op != "program" or test in self.tests
+
     def shown_by(self, fingerprint: str) -> bool:
         """Whether a divergence proves that what the entry is about is still there: one that needs more may be all that
         is left of it.
@@ -223,17 +229,20 @@ class Ledger:
                 found[op] = (*found.get(op, ()), entry)
         return found
 
-    def find(self, fingerprint: str) -> Entry | None:
+    def find(self, fingerprint: str, test: str | None = None) -> Entry | None:
         """The entry about a divergence: its own, else the one that needs most of what it needs and is no pattern, else
-        a pattern that covers it, else one of those added.
+        a pattern that covers it, else one of those added; of a `test`, none that is about other tests alone.
         """
         own = self.entries.get(fingerprint)
-        if own is None:
-            own = next((entry for entry in self._about(fingerprint) if entry.covers(fingerprint)), None)
+        if own is not None and own.known_in(test):
+            return own
+        about = (entry for entry in self._about(fingerprint) if entry.covers(fingerprint))
+        own = next((entry for entry in about if entry.known_in(test)), None)
         if own is not None:
             return own
         added = (entry for ledger in self.added for entry in ledger._about(fingerprint))
-        return next((entry for entry in added if entry.covers_elsewhere(fingerprint)), None)
+        elsewhere = (entry for entry in added if entry.covers_elsewhere(fingerprint))
+        return next((entry for entry in elsewhere if entry.known_in(test)), None)
 
     def nearest(self, fingerprint: str) -> Entry | None:
         """The entry that differs from a new divergence only in the dtype or in what inputs need, and in the least of

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
+from autotest.cases.case import case_test_name
 from autotest.cases.digest import program_digest
 from autotest.cases.store import KEPT_CASES
 from autotest.compare.divergence import Divergence, Row
@@ -160,7 +161,7 @@ def levelled(row: Row, session: Session, ledger: Ledger, *, stricter: bool = Fal
     it; `stricter` where OneFlow's own harness would have passed it. A new one has for its reason what the ledger has
     that differs in the dtype or in needs alone.
     """
-    entry = ledger.find(row["fingerprint"])
+    entry = ledger.find(row["fingerprint"], case_test_name(row["test"]))
     if entry is not None and entry.applies(session.target_info()):
         return {**row, "level": "known", "reason": entry.reason}
     if stricter and not session.options.strict:

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autotest.compare.difference import Rules
@@ -98,6 +99,24 @@ def test_tensors(shows: Shows, step: int, name: str, what: str, phase: str, word
     assert differences[0][2].startswith(words)
     assert {number for *_, number in differences} == {step}
     assert {found[0] for found in differences} == {phase}
+
+
+def test_drift(shows: Shows) -> None:
+    """What a step computes from parameters that have drifted is blamed on their update, else on itself."""
+    program, expected = shows
+
+    def called(*changes: tuple[int, str, float]) -> str | None:
+        actual = copy.deepcopy(expected)
+        for step, name, by in changes:
+            id_ = next(iter(part(program, step, name).values))
+            actual.outputs[id_].data = actual.outputs[id_].data + np.float32(by)
+        difference = compare(program, expected, actual, Rules())[0]
+        return None if difference.call is None else op_of(program, difference.call)
+
+    assert called((2, "forward", 1)) is None
+    assert called((1, "update", 1e-6), (2, "forward", 1)) == "GradScaler"
+    assert called((2, "backward", 1)) == "backward"
+    assert called((1, "update", 1e-6), (2, "backward", 1)) == "GradScaler"
 
 
 def test_alike(shows: Shows) -> None:

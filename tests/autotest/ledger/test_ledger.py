@@ -18,7 +18,8 @@ from autotest.errors import UsageError
 from autotest.ledger.accept import AcceptError, _ledger_for, accept
 from autotest.ledger.check import orphans, stale_entries
 from autotest.ledger.document import document
-from autotest.ledger.entries import Entry, LedgerError, Ledgers, read, store
+from autotest.ledger.draft import Draft
+from autotest.ledger.entries import Entry, Ledger, LedgerError, Ledgers, read, store
 from autotest.options import OPTIONS
 from autotest.options.ledger import SUITES
 from dual_object.program.calls import Input
@@ -653,6 +654,34 @@ def test_accept_by_first_digits(tmp_path, monkeypatch, given, sentence):
         accept([given], None, "planted", report, None, "seen")
     assert str(caught.value).replace(str(path.parent), "RUN") == sentence
     assert accept(["0a1b9"], None, "planted", report, None, "seen").written == (f"{FINGERPRINT},nan",)
+
+
+def test_entry_gets_further_tests(tmp_path):
+    """What is known in some tests, and accepted in another, is one entry about all of them."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(fingerprint="torch/eager_forward/value/program/float32"))
+    draft = Draft(path, TargetInfo("torch", {"torch": "2.14.1"}, ("cpu",), ()))
+    [first] = read(path, "torch").entries["torch/eager_forward/value/program/float32"].tests
+    draft.add({"fingerprint": "torch/eager_forward/value/program/float32", "tests": ["test_b.py::test_other"]})
+    draft.save()
+    [entry_of_both] = read(path, "torch").entries.values()
+    assert entry_of_both.tests == tuple(sorted([first, "test_b.py::test_other"]))
+
+
+def test_entry_about_a_program(tmp_path):
+    """What no single call shows is known in the tests of its entry alone: elsewhere it may be anything."""
+    whole, op = "torch/eager_forward/value/program/float32", "torch/eager_forward/value/relu/float32"
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(fingerprint=whole) + entry(fingerprint=op))
+    ledger = read(path, "torch")
+    [test] = ledger.entries[whole].tests
+    assert ledger.find(whole, test) is ledger.find(whole) is ledger.entries[whole]
+    assert ledger.find(f"{whole},tie", test) is ledger.entries[whole]
+    assert ledger.find(whole, "test_b.py::test_other") is None
+    assert ledger.find(op, "test_b.py::test_other") is ledger.entries[op]
+    added = Ledger(added=(ledger,))
+    assert added.find(whole, "test_b.py::test_other") is None
+    assert added.find(whole, test) is ledger.entries[whole]
 
 
 def test_general_entry(tmp_path):
