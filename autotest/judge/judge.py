@@ -417,8 +417,10 @@ def _told_by(divergence: Divergence) -> tuple[str, str, str]:
 
 def _in_graph_alone(program: Program, eager: Observation) -> bool:
     """Whether a training may do in a graph what it does not eagerly: a target's scaler may be made for graphs."""
+    if program.training is None or not eager.failures:
+        return False
     call = eager.failures[-1].call
-    return program.training is not None and call is not None and makes_scaler(program.calls[call])
+    return call is not None and makes_scaler(program.calls[call])
 
 
 def _graph_check(run: GraphRun) -> Check:

@@ -65,15 +65,15 @@ def test_tutorial_and_readme_show_what_happens(tmp_path: Path) -> None:
         shown = [block for block in blocks(page, "text", "console") if any(block.printed)]
         assert len(shown) == count
         assert {block.line: unsaid(block.printed, everything) for block in shown} == {block.line: [] for block in shown}
-    files = {block.file: block.text for block in blocks(README, "python")}
+    files = {block.file: block.text for block in blocks(README, "python") if block.file}
     assert files == {block.file: block.text for block in blocks(TUTORIAL, "python") if block.file in files}
 
 
 def test_guides_run(tmp_path: Path) -> None:
     """Each test of the guides is green on PyTorch against itself: none is skipped, none compares nothing."""
     tests: set[str] = set()
-    for guide in GUIDES:
-        for block in blocks(ROOT / "docs" / f"{guide}.md", "python"):
+    for guide, page in [("README", README), *((guide, ROOT / "docs" / f"{guide}.md") for guide in GUIDES)]:
+        for block in blocks(page, "python"):
             text = (
                 block.text
                 if block.file or re.search("^(from|import) ", block.text, re.MULTILINE)

@@ -58,6 +58,14 @@ def _wrong_default(op: Op) -> Op:
     return lambda *args, **kwargs: op(*args, **kwargs) + (len(args) + len(kwargs) == 2)
 
 
+def _doubled(op: Op) -> Op:
+    return lambda schedule: [2 * rate for rate in op(schedule)]
+
+
+def _each_plus_one(op: Op) -> Op:
+    return lambda x, dim=0: tuple(part + 1 for part in op(x, dim))
+
+
 @dataclass(frozen=True)
 class Fault:
     """A fault in `op`, and the op of the same family that it leaves alone. A family without a table names tests."""
@@ -94,12 +102,22 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "matmul": Fault("mv", "dot"),
         "methods": Fault("fill_diagonal", "type_as"),
         "normalization": Fault("RMSNorm", "GroupNorm", homes=(torch.nn.RMSNorm,), attribute="forward"),
+        "optimizers": Fault(
+            "test_groups[Adam]", "test_groups[SGD]", _idle, homes=(torch.optim.Adam,), attribute="step"
+        ),
         "padding": Fault("affine_grid", "grid_sample"),
         "pooling": Fault("avg_pool3d", "avg_pool2d"),
         "random": Fault("rand", "randn"),
         "recurrent": Fault("GRUCell", "RNNCell", homes=(torch.nn.GRUCell,), attribute="forward"),
         "reduction": Fault("amin", "amax"),
         "scan": Fault("cumprod", "cumsum"),
+        "schedules": Fault(
+            "test_adam",
+            "test_groups[CosineAnnealingLR]",
+            _doubled,
+            homes=(torch.optim.lr_scheduler.StepLR,),
+            attribute="get_lr",
+        ),
         "second_derivatives": Fault("expm1", "exp", _wrong_twice),
         "signatures": Fault(
             "test_defaults[torch.logsumexp]",
@@ -109,6 +127,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
             attribute="logsumexp",
         ),
         "sorting": Fault("searchsorted", "topk"),
+        "tensor_buffer": Fault("test_parts", "test_made", _each_plus_one, homes=(torch.Tensor,), attribute="unbind"),
         "unary": Fault("square", "neg"),
         "view": Fault("roll", "flip"),
     }
