@@ -84,7 +84,7 @@ class _Comparison:
             yield from self.states()
         if "parameters" in shows and (expected.parameters or actual.parameters):
             yield from self.parameters()
-        if "hosts" in shows and actual.hosts:
+        if "hosts" in shows and (expected.hosts or actual.hosts):
             yield from self.hosts()
         if "inputs" in shows and (expected.inputs or actual.inputs):
             yield from self.inputs()
@@ -199,8 +199,10 @@ class _Comparison:
 
     def hosts(self) -> Iterator[Difference]:
         """What calls gave to Python that differs."""
-        for call, value in self.actual.hosts.items():
-            difference = host_difference(self.program, call, value, self.rules, self.forward)
+        for call in sorted(self.expected.hosts.keys() | self.actual.hosts.keys()):
+            recorded = self.program.calls[call].out
+            wanted, given = self.expected.hosts.get(call, recorded), self.actual.hosts.get(call, recorded)
+            difference = host_difference(self.program, call, wanted, given, self.rules, self.forward)
             if difference is not None:
                 yield difference
 

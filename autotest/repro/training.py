@@ -12,6 +12,7 @@ from dual_object.program.printing import lines
 from dual_object.program.program import Program
 from dual_object.program.training import Shown, Step, clips, makes_optimizer, makes_scaler, outer_schedules
 from dual_object.program.values import Ref, refs
+from dual_object.replay.tracing import setup_calls
 
 
 def training_graph_text(source: Source) -> list[str]:
@@ -22,16 +23,18 @@ def training_graph_text(source: Source) -> list[str]:
     before = program.calls[: training.start]
     text = ["def run_graph(torch):", '    """What the same training in a static graph shows, by name."""']
     text += [f"    {line}" for line in source.input_lines(requires_grad=False)]
-    for index, line in _lines(source, range(training.start)):
+    forward, setup = range(training.start, training.forward), setup_calls(program)
+    known = {id(call) for call in program.calls[: training.forward]}
+    for index, line in [*_lines(source, range(training.start)), *_lines(source, forward)]:
         call = program.calls[index]
-        if not makes_scaler(call):
+        if not makes_scaler(call) and (index in setup or index < training.start):
             text += [f"    {line}", *(f"    {loaded}" for loaded in source.load(call))]
     text += [f"    {line}" for call in _clipping(program) for line in _clip(source, before, call)]
     leaves = [_parameter(source, of) for of in training.steps[0].parts[1].values.values()]
     # Inside of `build` a parameter is the graph's own, which has no gradient.
     text.append(f"    leaves = [{', '.join(leaves)}]")
     text += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
-    modules = source.module_names()
+    modules = [source.name(id_) for made in program.modules() if id(made) in known for id_ in made.results()]
     text += [f"            self.{name} = {name}" for name in modules]
     schedules = {optimizer: schedule for schedule, optimizer in outer_schedules(before)}
     for call in before:
@@ -45,7 +48,7 @@ def training_graph_text(source: Source) -> list[str]:
     first = training.steps[0]
     text += ["", f"        def build({', '.join(['self', *map(source.name, first.inputs)])}):"]
     text += [f"            {name} = self.{name}" for name in modules]
-    text += [f"            {line}" for _, line in _lines(source, range(training.start, training.forward))]
+    text += [f"            {line}" for index, line in _lines(source, forward) if index not in setup]
     text.append(f"            {source.name(training.loss)}.backward()")
     returned = [source.name(id_) for id_ in first.parts[0].values]
     text += [f"            return {', '.join(returned)}, *(leaf.grad for leaf in leaves)", ""]

@@ -44,6 +44,8 @@ from dual_object.replay.training import look
 
 #: The one schedule whose step wants to know how well the training does.
 _MEASURING = "optim.lr_scheduler.ReduceLROnPlateau"
+#: What the steps call, and no body.
+_EACH_STEP = ("zero_grad", "backward", "step", "update", "scale", "unscale_")
 
 
 def train(recording: Recording, returned: Any, steps: int) -> None:
@@ -69,13 +71,18 @@ class _Recorder:
     def __init__(self, recording: Recording, returned: Any) -> None:
         self._recording = recording
         self._replay = recording.repeating()
-        self._returned = recording.directly(returned)
+        self._returned = _tensors(recording, returned)
         calls = recording.program.calls
         self.start = 1 + max((index for index, call in enumerate(calls) if _belongs_before(call)), default=-1)
         before = calls[: self.start]
         self._optimizers = [id_ for call in before if makes_optimizer(call) for id_ in call.results()]
         self._schedules = list(outer_schedules(before))
-        self._scaler = next((id_ for call in before if makes_scaler(call) for id_ in call.results()), None)
+        scalers = [id_ for call in before if makes_scaler(call) for id_ in call.results()]
+        if len(scalers) > 1:
+            raise ArgumentError(
+                f"the body makes {len(scalers)} scalers, but should make at most one: its loss is scaled once"
+            )
+        self._scaler = next(iter(scalers), None)
         if not self._optimizers:
             raise ArgumentError(
                 "the body makes no optimizer, but a training should have one, "
@@ -92,7 +99,7 @@ class _Recorder:
         self._inputs = self._batch()
 
     def _check_calls(self) -> None:
-        """Refuse a body that does itself what each step does after it."""
+        """Refuse a body that does itself what each step does after it, or makes at each step what is trained once."""
         made = {
             id_
             for call in self._recording.program.calls[: self.start]
@@ -100,10 +107,22 @@ class _Recorder:
             for id_ in call.results()
         }
         for call in self._body:
-            if call.op == "backward" or (call.kind == "method" and made.intersection(refs(call.args[:1]))):
+            if call.op in _EACH_STEP and (call.op == "backward" or made.intersection(refs(call.args[:1]))):
                 raise ArgumentError(
                     f"the body calls {call.op}, but a training calls it at each step: return the loss, and leave "
                     "zero_grad, backward, step and update to the training"
+                )
+            if call.kind == "module" and call.state:
+                raise ArgumentError(
+                    f"torch.{call.op} is made after the optimizer, but should be made before it: "
+                    "what follows the last optimizer, schedule or scaler belongs to each step"
+                )
+        for call in self._recording.program.calls:
+            if call.kind in ("method", "get") and made.intersection(refs(call.args[:1])) and not _adds(call):
+                raise ArgumentError(
+                    f"the body {'reads' if call.kind == 'get' else 'calls'} {call.op}, but should only make its "
+                    "optimizers, schedules and scaler: give them there what groups and steps have of their own, as in "
+                    'torch.optim.SGD([{"params": model.parameters(), "lr": 0.1}])'
                 )
 
     def _checked_loss(self) -> int:
@@ -177,6 +196,10 @@ class _Recorder:
         start = self._dual(loss)
         (start if self._scaler is None else self._dual(self._scaler).scale(start)).backward()
         backward = self._last
+        if all(parameter.grad is None for optimizer in self._optimizers for parameter in self._trained(optimizer)):
+            raise ArgumentError(
+                "the loss gives no parameter of an optimizer a gradient, but should come of one that requires it"
+            )
         return self._part("backward", backward, [("gradients", optimizer) for optimizer in self._optimizers])
 
     def _clip(self, call: Call) -> Sequence[Part]:
@@ -237,8 +260,20 @@ class _Recorder:
         return Part(name, call, shown, tuple(hosts))
 
 
+def _tensors(recording: Recording, returned: Any) -> list[int]:
+    """Numbers of the tensors that the body returned, each once, in order."""
+    by_id, tensor_type = recording.values.by_id, recording.reference.tensor_type
+    returned = recording.returned(returned)
+    return [id_ for id_ in dict.fromkeys(refs(returned)) if isinstance(by_id[id_], tensor_type)]
+
+
 def _belongs_before(call: Call) -> bool:
-    return makes_optimizer(call) or makes_schedule(call) or makes_scaler(call)
+    return makes_optimizer(call) or makes_schedule(call) or makes_scaler(call) or _adds(call)
+
+
+def _adds(call: Call) -> bool:
+    """Whether a call gives an optimizer a further group of parameters."""
+    return call.kind == "method" and call.op == "add_param_group"
 
 
 __all__ = ["train"]

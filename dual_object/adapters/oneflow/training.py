@@ -79,7 +79,9 @@ class _Member:
         self.replay = Replay(adapter, program)
         for x in program.inputs:
             self.replay.place(x)
-        for index, call in enumerate(program.calls[: self.training.start]):
+        made = [index for index in setup_calls(program) if self.training.start <= index < self.training.forward]
+        for index in [*range(self.training.start), *made]:
+            call = program.calls[index]
             if makes_scaler(call):  # a graph has one of its own
                 continue
             self.replay.step(index, call)

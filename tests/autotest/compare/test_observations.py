@@ -484,6 +484,19 @@ def test_difference_of_an_input_holds_its_values(expected: dict[int, Any], actua
     assert found.actual.data.tolist() == actual.get(0, given).tolist()
 
 
+def test_host_reads_of_two_runs() -> None:
+    """Two runs that read the same wrong number are alike, whatever was recorded."""
+    read = program(Call("method", "item", (Ref(0),), {}, out=1.0))
+    wrong = Observation(hosts={0: 2.0})
+    assert compare(read, wrong, wrong, Rules()) == []
+    assert [one.message for one in compare(read, wrong, Observation(hosts={0: 3.0}), Rules())] == [
+        "item gives 3.0, but should give 2.0"
+    ]
+    assert [one.message for one in compare(read, wrong, Observation(), Rules())] == [
+        "item gives 1.0, but should give 2.0"
+    ]
+
+
 def test_difference_of_a_host_array_holds_both() -> None:
     """An array that a call gave to Python is kept as both sides had it; a number is not."""
     call = Call("method", "numpy", (Ref(0),), {}, out=array(1.0, 2.0))

@@ -191,6 +191,37 @@ def test_buffers(normalized: Shows) -> None:
     assert op_of(program, difference.call) == "BatchNorm1d"
 
 
+def test_buffers_in_a_sequential() -> None:
+    """Those of a module that is called as a part of another are told once, of the other."""
+
+    def body(recording: Recording) -> Any:
+        model = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(1))
+        torch.optim.SGD(model.parameters(), lr=0.1)
+        return torch.square(model(batch(recording))).mean()
+
+    def changed(program: Program, actual: Observation) -> None:
+        for key in actual.buffers:
+            if key.endswith("running_mean"):
+                actual.buffers[key].data = actual.buffers[key].data + 1
+
+    program = recorded(body)
+    shows = program, Replay(load_reference(), program, side="reference").run()
+    [(_, _, message, _)] = told(shows, changed)
+    assert message.startswith("buffer m2.1.running_mean after step 2 differs in 1 of 1 element")
+
+
+def test_runs_of_one_target(shows: Shows) -> None:
+    """Two runs that are wrong alike do not differ from one another."""
+    program, expected = shows
+    wrong, other = copy.deepcopy(expected), copy.deepcopy(expected)
+    for run, rate in ((wrong, 0.5), (other, 0.75)):
+        run.hosts[part(program, 1, "schedule").hosts[0]] = [rate]
+        run.hosts[part(program, 1, "backward").hosts[0]] = [2]
+    assert [*compare(program, wrong, wrong, Rules())] == []
+    [difference] = compare(program, wrong, other, Rules())
+    assert difference.message == "the learning rate after step 1 is 0.75, but should be 0.5"
+
+
 def test_extra_gradient(shows: Shows) -> None:
     """So is a gradient of a parameter that leads to no loss."""
 

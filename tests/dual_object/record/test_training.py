@@ -127,6 +127,37 @@ def test_regions() -> None:
     assert not Replay(load_reference(), program, side="reference").run().failures
 
 
+def test_returned() -> None:
+    """All that the body returns is shown, in containers, too; its loss is the first."""
+
+    def body(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        y = layer(batch(recording))
+        return {"loss": y.mean(), "rest": [(y, y + 1)]}
+
+    program = recorded(body, 1)
+    assert program.training is not None
+    assert [*program.training.steps[0].parts[0].values.values()] == [Shown("loss"), Shown("output"), Shown("output")]
+
+
+def test_further_group() -> None:
+    """A group that is added to an optimizer is added once, before the first step."""
+
+    def body(recording: Recording) -> Any:
+        first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(first.parameters(), lr=0.1)
+        optimizer.add_param_group({"params": second.parameters(), "lr": 0.2})
+        return second(first(batch(recording))).mean()
+
+    program = recorded(body)
+    assert str(program).count("add_param_group") == 1
+    assert program.training is not None
+    assert program.calls[program.training.start - 1].op == "add_param_group"
+    shown = program.training.steps[1].parts[2].values.values()
+    assert [of.leaf for of in shown] == ["0.weight", "0.bias", "1.weight", "1.bias"]
+
+
 def _none(recording: Recording) -> Any:
     return torch.nn.Linear(2, 1)(batch(recording)).mean()
 
@@ -168,9 +199,66 @@ def _update(recording: Recording) -> Any:
     return layer(batch(recording)).mean()
 
 
+def _groups(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    optimizer.param_groups[0]["lr"] = 0.2
+    return layer(batch(recording)).mean()
+
+
+def _rates(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(torch.optim.SGD(layer.parameters(), lr=0.1), gamma=0.5)
+    schedule.get_last_lr()
+    return layer(batch(recording)).mean()
+
+
+def _late_layer(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    return torch.nn.BatchNorm1d(1)(layer(batch(recording))).mean()
+
+
+def _frozen(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    layer.weight.requires_grad_(False)
+    torch.optim.SGD([layer.weight], lr=0.1)
+    return layer(batch(recording)).mean()
+
+
+def _two_scalers(recording: Recording) -> Any:
+    layer = torch.nn.Linear(2, 1)
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    torch.amp.GradScaler("cpu")
+    torch.amp.GradScaler("cpu")
+    return layer(batch(recording)).mean()
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
+        (
+            _groups,
+            "the body reads param_groups, but should only make its optimizers, schedules and scaler: give them there "
+            "what groups and steps have of their own, as in "
+            'torch.optim.SGD([{"params": model.parameters(), "lr": 0.1}])',
+        ),
+        (
+            _rates,
+            "the body calls get_last_lr, but should only make its optimizers, schedules and scaler: give them there "
+            "what groups and steps have of their own, as in "
+            'torch.optim.SGD([{"params": model.parameters(), "lr": 0.1}])',
+        ),
+        (
+            _late_layer,
+            "torch.nn.BatchNorm1d is made after the optimizer, but should be made before it: "
+            "what follows the last optimizer, schedule or scaler belongs to each step",
+        ),
+        (
+            _frozen,
+            "the loss gives no parameter of an optimizer a gradient, but should come of one that requires it",
+        ),
+        (_two_scalers, "the body makes 2 scalers, but should make at most one: its loss is scaled once"),
         (
             _backward,
             "the body calls backward, but a training calls it at each step: return the loss, and leave "
