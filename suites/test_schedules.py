@@ -75,6 +75,8 @@ SCHEDULES = {
     "ChainedScheduler": chained,
     "ReduceLROnPlateau": plateau,
 }
+#: Wrong, or refused, in fewer steps.
+KNOWN = ("PolynomialLR", "SequentialLR", "SequentialLR-warm_up")
 
 
 def sgd(parameters):
@@ -85,6 +87,13 @@ def sgd(parameters):
 @autotest(n=3, train=7)
 def test_schedule(make):
     """With every argument drawn."""
+    return loss_of(sgd, make)
+
+
+@pytest.mark.parametrize("make", [pytest.param(SCHEDULES[name], id=name) for name in SCHEDULES if name not in KNOWN])
+@autotest(n=1, train=25, coverage="none")
+def test_long(make):
+    """Long after the last thing that it is told to do."""
     return loss_of(sgd, make)
 
 
