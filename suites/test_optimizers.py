@@ -12,15 +12,11 @@ from autotest import autotest, oneof, torch
 def sgd(parameters):
     momentum = pick(0.0, 0.9)
     nesterov = bool(momentum) and flag()
-    dampening = 0.0 if nesterov or not momentum else oneof(0.0, 0.3)
-    return torch.optim.SGD(
-        parameters,
-        lr=rate(),
-        momentum=momentum,
-        dampening=dampening,
-        weight_decay=decay(),
-        nesterov=nesterov,
-    )
+    return torch.optim.SGD(parameters, lr=rate(), momentum=momentum, weight_decay=decay(), nesterov=nesterov)
+
+
+def dampened_sgd(parameters):
+    return torch.optim.SGD(parameters, lr=rate(), momentum=0.9, dampening=0.3, weight_decay=decay())
 
 
 def maximized_sgd(parameters):
@@ -84,6 +80,7 @@ def maximized_adam(parameters):
 
 OPTIMIZERS = {
     "SGD": sgd,
+    "SGD-dampening": dampened_sgd,
     "SGD-maximize": maximized_sgd,
     "Adam": adam,
     "Adam-maximize": maximized_adam,

@@ -30,7 +30,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from autotest.compare.difference import Rules
 from autotest.compare.fingerprint import Fingerprint
-from autotest.compare.kinds import DEADLY
+from autotest.compare.kinds import DEADLY, KINDS
 from autotest.errors import AutotestError
 from autotest.options.ledger import FILE_NAME
 from dual_object.errors import ProgramError
@@ -104,9 +104,11 @@ class Entry:
 
     def known_in(self, test: str | None) -> bool:
         """Whether a test (None: any) may show what the entry is about. What no single call shows, of the op `program`,
-        has no cause by which another test's could be told to be the same.
+        has no cause by which another test's could be told to be the same; nor have numbers that an update leaves wrong,
+        which depend on all arguments of its optimizer.
         """
-        return test is None or self.general or self.parts.op != "program" or test in self.tests
+        updated = self.parts.phase.endswith("_update") and not KINDS[self.parts.kind].of_form
+        return test is None or self.general or not (updated or self.parts.op == "program") or test in self.tests
 
     def shown_by(self, fingerprint: str) -> bool:
         """Whether a divergence proves that what the entry is about is still there: one that needs more may be all that
