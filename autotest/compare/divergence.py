@@ -15,7 +15,7 @@ from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
 from dual_object.program.printing import lines
 from dual_object.program.program import Program
-from dual_object.program.training import makes_optimizer, makes_scaler, makes_schedule
+from dual_object.program.training import prepares
 from dual_object.program.values import Ref
 
 Row = Mapping[str, Any]
@@ -144,7 +144,7 @@ def op_of(program: Program, index: int) -> str:
     call = program.calls[index]
     if call.kind in ("method", "training") and program.training is not None and type(call.args[0]) is Ref:
         made = next((one for one in program.calls[:index] if one.out == call.args[0]), None)
-        if made is not None and (makes_optimizer(made) or makes_schedule(made) or makes_scaler(made)):
+        if made is not None and prepares(made):
             return op_name(made)
     return op_name(call)
 

@@ -10,13 +10,23 @@ from functools import cached_property
 
 import numpy as np
 
-from autotest.compare.difference import Difference, Names, Part, Rules, allowed_between, in_world
+from autotest.compare.difference import (
+    Difference,
+    Names,
+    Part,
+    Rules,
+    Unlike,
+    allowed_between,
+    failure_difference,
+    in_world,
+    tensor_difference,
+    unlike,
+)
 from autotest.compare.hosts import host_difference
 from autotest.compare.kinds import Phase
 from autotest.compare.metadata import entries, layout_words, saved, sharing, standing, stands_alike
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.training import training_differences
-from autotest.compare.unlike import Unlike, failure_difference, tensor_difference, unlike
 from autotest.compare.values import close
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program

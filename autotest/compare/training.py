@@ -8,11 +8,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from autotest.compare.difference import Difference, Names, Rules
+from autotest.compare.difference import Difference, Names, Rules, failure_difference, tensor_difference, unlike
 from autotest.compare.kinds import Phase
-from autotest.compare.unlike import failure_difference, tensor_difference, unlike
 from dual_object.program.program import Program
-from dual_object.program.training import Part, Shown, Step, StepPart, makes_optimizer, makes_scaler, makes_schedule
+from dual_object.program.training import Part, Shown, Step, StepPart, prepares
 from dual_object.program.values import Ref, Tree
 from dual_object.replay.observation import Observation
 
@@ -67,10 +66,10 @@ def _drift(step: Step, expected: Observation, actual: Observation) -> int | None
     is computed from there on differs because of it.
     """
     for part in reversed(step.parts):
-        both = ((expected.outputs.get(id_), actual.outputs.get(id_)) for id_ in part.values)
-        moved = any(left and right and left.data.tobytes() != right.data.tobytes() for left, right in both)
-        if part.name == "update" and moved:
-            return part.call
+        if part.name == "update":
+            both = ((expected.outputs.get(id_), actual.outputs.get(id_)) for id_ in part.values)
+            if any(left and right and left.data.tobytes() != right.data.tobytes() for left, right in both):
+                return part.call
     return None
 
 
@@ -200,10 +199,7 @@ def _phase_of_call(program: Program, call: int | None) -> Phase:
         return "eager_forward"
     step = next((step for step in training.steps if call < step.end), None)
     if step is None or call < training.start:  # where the optimizer is made
-        made = program.calls[call]
-        return (
-            "eager_update" if makes_optimizer(made) or makes_schedule(made) or makes_scaler(made) else "eager_forward"
-        )
+        return "eager_update" if prepares(program.calls[call]) else "eager_forward"
     part = _part_of_call(program, step, call)
     return _PHASES["forward" if part is None else part.name][False]
 

@@ -1,8 +1,10 @@
-"""Questions: what a script asks of a run besides the values of its tensors, each answered by a plain Python value."""
+"""Questions: what a script asks of a run besides the values of its tensors, each answered by a plain Python value; and
+looks, what it sees of a training after a part of a step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from autotest.compare.metadata import ENTRY
@@ -29,6 +31,27 @@ HELPERS: Mapping[str, str] = {
         for name, tensor in tensors.items()
     }
     return facts, sorted(module.state_dict())''',
+}
+#: The looks at a training, as functions of a script.
+LOOKS: Mapping[str, str] = {
+    "trained": '''def trained(optimizer):
+    """The parameters that an optimizer updates."""
+    groups = optimizer.param_groups
+    return [leaf for group in groups for leaf in (group["params"] if isinstance(group, dict) else group.parameters)]''',
+    "gradients": '''def gradients(optimizer):
+    """Copies of the gradients of an optimizer's parameters."""
+    return [None if leaf.grad is None else leaf.grad.detach().clone() for leaf in trained(optimizer)]''',
+    "parameters": '''def parameters(optimizer):
+    """Copies of an optimizer's parameters."""
+    return [leaf.detach().clone() for leaf in trained(optimizer)]''',
+    "states": '''def states(optimizer):
+    """Copies of what an optimizer keeps for each parameter, by names in order."""
+    held = optimizer.state if hasattr(optimizer, "state") else optimizer._state
+    kept = [{} if leaf.grad is None else dict(held[leaf]) for leaf in trained(optimizer)]
+    return [[state[name].detach().clone() for name in sorted(state) if name != "step"] for state in kept]''',
+    "rates": '''def rates(optimizer):
+    """The learning rates of an optimizer's groups."""
+    return [float(group["lr"]) for group in optimizer.param_groups]''',
 }
 #: Kinds in which modules may differ by what they hold.
 STATE_KINDS = frozenset({"structure", *ENTRY})
@@ -88,4 +111,12 @@ def of_state(modules: Mapping[str, Call], op: str) -> Iterator[Question]:
             yield Question(f"what {name} holds", f"held({name})", "held")
 
 
-__all__ = ["HELPERS", "STATE_KINDS", "Question", "of_factor", "of_memory", "of_result", "of_state"]
+def functions(program: Program, questions: Iterable[Question]) -> list[str]:
+    """The functions that a program's looks and the answers to questions call."""
+    looks = {call.op for call in program.calls if call.kind == "training"}
+    looking = [text for name, text in LOOKS.items() if name in looks or (name == "trained" and looks)]
+    asking = dict.fromkeys(question.helper for question in questions)
+    return [*looking, *(HELPERS[name] for name in asking if name)]
+
+
+__all__ = ["STATE_KINDS", "Question", "functions", "of_factor", "of_memory", "of_result", "of_state"]

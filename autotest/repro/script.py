@@ -13,12 +13,11 @@ from autotest.compare.tolerance import tolerance
 from autotest.errors import AutotestError
 from autotest.repro.arrays import FILE_NAME
 from autotest.repro.executors import executor_script
-from autotest.repro.graph import graph_text
+from autotest.repro.graph import graph_text, without_clipped
 from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
 from autotest.repro.targets import recipe
 from autotest.repro.templating import public, template
-from autotest.repro.training import training_graph_text, without_clipped
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.program.program import Program
@@ -85,7 +84,7 @@ def script(
     checked = KINDS[row["kind"]].compared if row["kind"] in KINDS else _ALL
     text = source.program_text()
     body = source.body()
-    made_graph = graph_text(source) if source.wanted.graph else training_graph_text(source) if in_graph else []
+    made_graph = graph_text(source) if source.wanted.graph or in_graph else []
     graph = "\n".join(wrapped(made_graph))
     samples = SAMPLES if source.sampled else 0
     values = {

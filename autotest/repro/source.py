@@ -13,8 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from autotest.repro import arrays
-from autotest.repro.looks import LOOKS
-from autotest.repro.questions import HELPERS, STATE_KINDS, Question, of_factor, of_memory, of_result, of_state
+from autotest.repro.questions import STATE_KINDS, Question, functions, of_factor, of_memory, of_result, of_state
 from autotest.repro.wanted import Result, Wanted
 from dual_object.program.calls import Call, Input, op_name
 from dual_object.program.printing import lines, names
@@ -291,11 +290,8 @@ class Source:
         return questions
 
     def helpers(self) -> list[str]:
-        """The functions that answers call."""
-        looks = {call.op for call in self.program.calls if call.kind == "training"}
-        looking = [text for name, text in LOOKS.items() if name in looks or (name == "trained" and looks)]
-        asking = dict.fromkeys(question.helper for question in self._questions())
-        return [*looking, *(HELPERS[name] for name in asking if name)]
+        """The functions that looks and answers call."""
+        return functions(self.program, self._questions())
 
     def extras(self) -> list[str]:
         """Values inside the program that it is to return besides its outputs, by name."""

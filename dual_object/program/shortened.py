@@ -27,13 +27,13 @@ def first_forward(program: Program) -> Program:
     """What the first step computes, as a Program that differentiates its loss, once its cotangents are set."""
     training = program.training
     assert training is not None, "it trains"
-    step = training.steps[0]
-    later = {id_ for step in training.steps[1:] for id_ in step.inputs}
+    first, *others = training.steps
+    later = {id_ for step in others for id_ in step.inputs}
     return replace(
         program,
         inputs=[x for x in program.inputs if x.id not in later],
         calls=program.calls[: training.forward],
-        outputs=tuple(map(Ref, step.parts[0].values)),
+        outputs=tuple(map(Ref, first.parts[0].values)),
         training=None,
     )
 

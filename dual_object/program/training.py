@@ -40,6 +40,11 @@ def makes_scaler(call: Call) -> bool:
     return call.kind == "function" and call.op in _SCALERS
 
 
+def prepares(call: Call) -> bool:
+    """Whether a call makes what a training's steps are taken with: an optimizer, a schedule or a scaler."""
+    return makes_optimizer(call) or makes_schedule(call) or makes_scaler(call)
+
+
 def clips(call: Call) -> bool:
     """Whether a call clips gradients."""
     return call.kind == "function" and call.op.startswith("nn.utils.clip_grad_")
@@ -178,4 +183,5 @@ __all__ = [
     "makes_scaler",
     "makes_schedule",
     "outer_schedules",
+    "prepares",
 ]

@@ -32,8 +32,8 @@ from dual_object.program.training import (
     Training,
     makes_optimizer,
     makes_scaler,
-    makes_schedule,
     outer_schedules,
+    prepares,
 )
 from dual_object.program.values import Ref, refs
 from dual_object.record.dual import DualObject
@@ -268,7 +268,7 @@ def _tensors(recording: Recording, returned: Any) -> list[int]:
 
 
 def _belongs_before(call: Call) -> bool:
-    return makes_optimizer(call) or makes_schedule(call) or makes_scaler(call) or _adds(call)
+    return prepares(call) or _adds(call)
 
 
 def _adds(call: Call) -> bool:

@@ -1,4 +1,7 @@
-"""What the documentation of `nn.Graph` says of training: optimizers, schedules, scalers, state. One test a sentence."""
+"""What the documentation of `nn.Graph` says of training: optimizers, schedules, scalers, state. One test a sentence.
+
+Long, for it is one flat list, in which each sentence is looked up by itself.
+"""
 
 from __future__ import annotations
 

@@ -100,13 +100,13 @@ def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefu
     results: dict[int, Observation | GraphRefusal] = {}
     worlds: dict[Placement | None, list[int]] = {}
     for index, program in enumerate(request.programs):
-        if program.training is not None:
-            results[index] = training.run(adapter, program)
-            continue
         keys = request.gradients[index] if request.gradients else ()
-        reason = obstacle(program) or _obstacle(program, keys)
+        trains = program.training is not None
+        reason = (None if trains else obstacle(program)) or _obstacle(program, keys)
         if reason is not None:
             results[index] = GraphRefusal(True, None, (), reason)
+        elif trains:
+            results[index] = training.run(adapter, program)
         else:
             worlds.setdefault(_world(program), []).append(index)
     for world, indices in worlds.items():

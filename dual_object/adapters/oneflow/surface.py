@@ -96,15 +96,15 @@ def _unpack(layout: struct.Struct, read: Read, address: int) -> tuple[int, ...]:
     return layout.unpack(raw)
 
 
-def graph_op_types(graph: Any, ours: str) -> set[str]:
-    """The op types that `graph` was built of, before the compiler changed them, without those of the block `ours`.
+def graph_op_types(graph: Any, ours: str | None = None) -> set[str]:
+    """The op types that `graph` was built of, before the compiler changed them, but for the block `ours`.
 
     Costs 0.1 ms for a graph of 30 ops, which takes 20 ms or more.
     """
     return {
         op.user_conf.op_type_name
         for op in graph._graph_proto.net.op
-        if op.HasField("user_conf") and not op.name.startswith(f"{ours}-")
+        if op.HasField("user_conf") and (ours is None or not op.name.startswith(f"{ours}-"))
     }
 
 

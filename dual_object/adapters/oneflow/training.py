@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from dual_object.adapters.oneflow.surface import graph_op_types
-from dual_object.program.calls import Call
+from dual_object.program.calls import Call, op_name
 from dual_object.program.program import Program
 from dual_object.program.training import (
     Step,
@@ -89,24 +89,22 @@ class _Member:
                 raise TraceRefused(self.replay.seen.failures[-1])
         self.values = self.replay.values
         before = program.calls[: self.training.start]
-        self.optimizers = [id_ for call in before if makes_optimizer(call) for id_ in call.results()]
-        self.schedules = {optimizer: schedule for schedule, optimizer in outer_schedules(before)}
+        #: The class of each optimizer, by its number.
+        self.optimizers = {id_: op_name(call) for call in before if makes_optimizer(call) for id_ in call.results()}
+        schedules = [*outer_schedules(before)]
+        self.schedules = {optimizer: schedule for schedule, optimizer in schedules}
         self.scaler = next((call for call in before if makes_scaler(call)), None)
-        self.classes = {id_: call.op for call in before if makes_optimizer(call) for id_ in call.results()}
-        self._check(before)
+        if len(self.schedules) < len(schedules):
+            raise _NoGraph("OneFlow's nn.Graph takes one schedule per optimizer")
+        self._check_parameters()
         self._set_clipping()
 
-    def _check(self, before: list[Call]) -> None:
-        """Raise _NoGraph for what no graph can hold."""
-        if len(self.schedules) < sum(1 for _ in outer_schedules(before)):
-            raise _NoGraph("OneFlow's nn.Graph takes one schedule per optimizer")
+    def _check_parameters(self) -> None:
+        """Raise _NoGraph for parameters that no graph trains."""
         known = set(self._parameters())
         for optimizer in self.optimizers:
             if any(id(tensor) not in known for tensor in self._trained(optimizer)):
                 raise _NoGraph("OneFlow's nn.Graph trains parameters of modules alone")
-        for x in self.program.inputs:
-            if x.data.ndim and x.data.shape[0] == 0:
-                raise _NoGraph("OneFlow's nn.Graph aborts on an input of size 0")
 
     def _trained(self, optimizer: int) -> list[Any]:
         return self.adapter.trained(self.values.by_id[optimizer])
@@ -159,7 +157,7 @@ class _Member:
             raise GraphError(class_names(error), first_words(error), poisoned=True) from error
         if adapter.graph_debug is not None:
             sys.stdout.write(f"{graph!r}\n")
-        adapter.touched |= graph_op_types(graph, "no block of ours")
+        adapter.touched |= graph_op_types(graph)
         buffers = module_buffers(adapter, self.program, self.values)
         seen.buffers = dict(zip(buffers, see(adapter, list(buffers.values())), strict=True))
         for module in self.values.modules.values():
@@ -249,8 +247,7 @@ class _Member:
         """What the graph calls a state of the optimizer that an update is by."""
         assert update is not None, "updates are calls"
         numbers = [arg.id for arg in self.program.calls[update].args if type(arg) is Ref]
-        optimizer = next(self.classes[id_] for id_ in numbers if id_ in self.classes).rpartition(".")[2]
-        return kept_name(optimizer, what)
+        return kept_name(next(self.optimizers[id_] for id_ in numbers if id_ in self.optimizers), what)
 
 
 def _attribute(key: int | str) -> str:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest.compare.difference import Difference, Rules
+from autotest.compare.difference import Difference, Rules, unlike
 from autotest.compare.observations import compare
 from autotest.compare.tolerance import Tolerance
-from autotest.compare.unlike import unlike
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Device, Name, Placement, Ref, Sbp
