@@ -229,9 +229,7 @@ class Drawer:
             try:
                 program.outputs = program.outputs if program.training else recording.returned(returned)
             except ArgumentError as error:
-                usage = UsageError(f"{self.test}: {error}")
-                name_place(usage, defined_at(self.body))
-                raise usage from None
+                raise self._misuse(str(error)) from None
             backward = True
             if program.training is None:
                 backward = self._ask(recording, source, returned, index, strided=mix is not PLAIN)
@@ -278,9 +276,13 @@ class Drawer:
         try:
             train(recording, returned, steps)
         except ArgumentError as error:
-            usage = UsageError(f"{self.test}: {error} [train={steps}]")
-            name_place(usage, defined_at(self.body))
-            raise usage from None
+            raise self._misuse(f"{error} [train={steps}]") from None
+
+    def _misuse(self, words: str) -> UsageError:
+        """What a body returns or makes wrongly, at the place where it is defined."""
+        usage = UsageError(f"{self.test}: {words}")
+        name_place(usage, defined_at(self.body))
+        return usage
 
     def _ask(self, recording: Recording, source: Source, returned: Any, index: int, *, strided: bool) -> bool:
         """Set what of the Program is to be shown, and where its backward starts; whether the test asks for one."""

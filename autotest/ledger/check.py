@@ -11,8 +11,9 @@ from pathlib import Path
 from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError
 from autotest.judge.standalone import trial
-from autotest.ledger.contracts import TRIALS, stale_contracts
+from autotest.ledger.contracts import stale_contracts
 from autotest.ledger.entries import Entry, LedgerError, others, read
+from autotest.ledger.proof import unproved
 from autotest.options.ledger import SUITES
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
@@ -44,27 +45,15 @@ def stale_entries(
 
     Raises LedgerError for an entry whose Program cannot be read.
     """
-    in_run = set(seen)
-    sentences: list[str] = []
-    for entry in entries:
-        if entry.strict != "proof" or any(map(entry.shown_by, in_run)) or not entry.applies(info()):
-            continue
-        if entry.kind == "batch_only" or (entry.kind in DEADLY and not deadly):
-            continue
+
+    def run(entry: Entry) -> set[str]:
         program, rules = entry.proof
-        fingerprints: set[str] = set()
-        for _ in range(TRIALS):
-            whole = entry.kind == "unsupported"
-            divergences = trial(reference, target(entry.target), program, rules, graph=entry.graph, whole=whole)
-            fingerprints |= {divergence.fingerprint(entry.target) for divergence in divergences}
-            if any(map(entry.covers, fingerprints)):
-                break
-        else:
-            sentences.append(
-                f"{entry.fingerprint} is known to diverge, but no longer does: remove its entry from {entry.path}"
-                + (f" (its Program now shows {', '.join(sorted(fingerprints))})" if fingerprints else "")
-            )
-    return sentences
+        whole = entry.kind == "unsupported"
+        divergences = trial(reference, target(entry.target), program, rules, graph=entry.graph, whole=whole)
+        return {divergence.fingerprint(entry.target) for divergence in divergences}
+
+    asked = (entry for entry in entries if entry.kind != "batch_only" and (deadly or entry.kind not in DEADLY))
+    return unproved(asked, info, seen, run, "Program")
 
 
 def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str], tuple[str, ...]]:

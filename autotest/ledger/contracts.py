@@ -9,12 +9,11 @@ from typing import Any
 
 from autotest.judge.contracts import Question
 from autotest.ledger.entries import Entry, LedgerError
+from autotest.ledger.proof import unproved
 from autotest.options.ledger import SUITES
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import TargetInfo
 
-#: What does not show in any of so many runs is gone: a target may fail in another way by chance.
-TRIALS = 3
 _FIELDS = ("name", "test", "sentence", "of", "alone", "arguments")
 
 
@@ -51,25 +50,13 @@ def stale_contracts(
 
     Raises LedgerError for an entry whose test cannot be found.
     """
-    in_run = set(seen)
-    sentences: list[str] = []
-    for entry in entries:
-        if entry.strict != "proof" or any(map(entry.shown_by, in_run)) or not entry.applies(info()):
-            continue
+
+    def run(entry: Entry) -> set[str]:
         question = _question(entry)
-        shown: set[str] = set()
-        for _ in range(TRIALS):
-            answer = question.ask(target())
-            if answer.outcome not in ("kept", "skipped"):
-                shown.add("/".join(question.identity(entry.target, answer)))
-            if any(map(entry.covers, shown)):
-                break
-        else:
-            sentences.append(
-                f"{entry.fingerprint} is known to diverge, but no longer does: remove its entry from {entry.path}"
-                + (f" (its contract now shows {', '.join(sorted(shown))})" if shown else "")
-            )
-    return sentences
+        answer = question.ask(target())
+        return set() if answer.outcome in ("kept", "skipped") else {"/".join(question.identity(entry.target, answer))}
+
+    return unproved(entries, info, seen, run, "contract")
 
 
 def _question(entry: Entry) -> Question:

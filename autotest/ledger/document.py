@@ -21,7 +21,7 @@ def document(path: Path, target: str) -> str:
     several = "*" in target
     targets = [name for name in others(path, "") if fnmatchcase(name, target)] if several else [target]
     entries = [entry for name in targets for entry in read(path, name).entries.values()]
-    entries.sort(key=lambda entry: (_of_training(entry), _op(entry).lower(), entry.fingerprint))
+    entries.sort(key=lambda entry: (entry.of_training, _op(entry).lower(), entry.fingerprint))
     versions = ", ".join(sorted({entry.versions.removeprefix("==") for entry in entries}))
     contracts = [entry for entry in entries if entry.contract]
     programs = [entry for entry in entries if not entry.contract]
@@ -40,7 +40,7 @@ def document(path: Path, target: str) -> str:
     lines += _chapter(contracts)
     section = (False, "")
     for entry in programs:
-        training, op = _of_training(entry), _op(entry)
+        training, op = entry.of_training, _op(entry)
         if training and not section[0]:
             lines += ["", "## Training"]
         if (training, op) != section:
@@ -76,11 +76,6 @@ def _chapter(contracts: Sequence[Entry]) -> list[str]:
 
 def _op(entry: Entry) -> str:
     return entry.fingerprint.split("/")[3]
-
-
-def _of_training(entry: Entry) -> bool:
-    phase = entry.fingerprint.split("/")[1]
-    return phase in PHASES and PHASES[phase].step == "update"
 
 
 def _phase(entry: Entry) -> str:

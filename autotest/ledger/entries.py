@@ -30,7 +30,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from autotest.compare.difference import Rules
 from autotest.compare.fingerprint import Fingerprint
-from autotest.compare.kinds import DEADLY, KINDS
+from autotest.compare.kinds import DEADLY, KINDS, PHASES
 from autotest.errors import AutotestError
 from autotest.options.ledger import FILE_NAME
 from dual_object.errors import ProgramError
@@ -84,6 +84,12 @@ class Entry:
         """Whether it is about every op, or all facts, that its pattern matches."""
         return "*" in self.fingerprint
 
+    @property
+    def of_training(self) -> bool:
+        """Whether it is about an update, which a training shows after a step."""
+        phase = self.parts.phase
+        return phase in PHASES and PHASES[phase].step == "update"
+
     @cached_property
     def parts(self) -> Fingerprint:
         """Its fingerprint in its parts."""
@@ -107,7 +113,7 @@ class Entry:
         has no cause by which another test's could be told to be the same; nor have numbers that an update leaves wrong,
         which depend on all arguments of its optimizer.
         """
-        updated = self.parts.phase.endswith("_update") and not KINDS[self.parts.kind].of_form
+        updated = self.of_training and not KINDS[self.parts.kind].of_form
         return test is None or self.general or not (updated or self.parts.op == "program") or test in self.tests
 
     def shown_by(self, fingerprint: str) -> bool:
