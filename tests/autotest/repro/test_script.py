@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from autotest import torch as dual
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import new_row
 from autotest.ledger.entries import Entry, read
@@ -20,6 +21,8 @@ from autotest.repro.arrays import write
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Device, Ref
+from dual_object.record.recording import Recording
+from support import trainings
 from support.programs import one_call
 from support.runs import run_python
 
@@ -620,3 +623,29 @@ def test_script_of_a_class(tmp_path: Path, factor: int, status: int) -> None:
     said = "STANDS: gradient of x differs in " if status else "gone: both sides agree"
     assert done.stdout.splitlines()[-1].startswith(said), done.stdout
     assert done.stdout.startswith("mine:Targets.Adapter torch, torch ")
+
+
+def test_script_of_a_graph_that_trains_keeps_regions() -> None:
+    """What stands inside of a region stands inside of it in the `build` of the graph, too."""
+
+    def body(recording: Recording) -> Any:
+        layer = dual.nn.Linear(2, 1)
+        dual.optim.SGD(layer.parameters(), lr=0.1)
+        x = trainings.batch(recording)
+        with dual.no_grad():
+            y = dual.square(x)
+        return (layer(x) + y.sum()).mean()
+
+    made = script(row("value", "graph_update", "SGD"), trainings.recorded(body), Rules(), None, ENVIRONMENT).text
+    build = made.partition("        def build(self, x):\n")[2].partition("        def ")[0]
+    assert build.splitlines()[:9] == [
+        "            m0 = self.m0",
+        "            with torch.no_grad():",
+        "                t3 = torch.square(x)",
+        "            t4 = m0(x)",
+        "            t5 = t3.sum()",
+        "            t6 = t4 + t5",
+        "            t7 = t6.mean()",
+        "            t7.backward()",
+        "            return t7, *(leaf.grad for leaf in leaves)",
+    ]
