@@ -24,7 +24,7 @@ QUICK = 2
 
 
 def quick(faults: Sequence[Fault]) -> list[Fault]:
-    """The first faults of each category whose ops are still free: one wave."""
+    """The first faults of each category whose ops are still free: one wave, and one of trainings."""
     chosen: dict[str, Fault] = {}
     for category in CATEGORIES:
         free = [fault for fault in faults if fault.category == category and fault.op not in chosen]

@@ -13,14 +13,19 @@ BAR = 0.95
 
 
 def waves(faults: Sequence[Fault]) -> list[tuple[Fault, ...]]:
-    """Faults in as few sets as possible, none with two faults of one op, so that a red test names its one culprit."""
-    packed: list[dict[str, Fault]] = []
+    """Faults in as few sets as possible, none with two faults of one op, so that a red test names its one culprit.
+
+    A training calls many ops besides its optimizer, such as the mean of its loss: faults of the category training are
+    in sets without others.
+    """
+    packed: list[tuple[bool, dict[str, Fault]]] = []
     for fault in faults:
-        free = next((wave for wave in packed if fault.op not in wave), None)
+        trains = fault.category == "training"
+        free = next((wave for kind, wave in packed if kind == trains and fault.op not in wave), None)
         if free is None:
-            packed.append(free := {})
+            packed.append((trains, free := {}))
         free[fault.op] = fault
-    return [tuple(wave.values()) for wave in packed]
+    return [tuple(wave.values()) for _, wave in packed]
 
 
 def killers(fault: Fault, clean: Outcome, faulty: Outcome) -> tuple[Red, ...]:

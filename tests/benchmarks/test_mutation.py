@@ -70,10 +70,16 @@ def test_a_wave_has_one_fault_per_op() -> None:
     assert waves([a, b, c]) == [(a, c), (b,)]
 
 
-def test_a_quick_run_is_one_wave_with_every_category() -> None:
-    """CI plants faults of each category at once."""
+def test_waves_of_trainings_have_no_other_fault() -> None:
+    """A training calls ops, too: a fault in one of them would be told in its place."""
+    a, b, c = _fault("a"), _fault("b", op="Adam", category="training"), _fault("c", op="SGD", category="training")
+    assert waves([a, b, c]) == [(a,), (b, c)]
+
+
+def test_a_quick_run_is_two_waves_with_every_category() -> None:
+    """CI plants faults of each category at once, those of trainings after the others."""
     chosen = quick(FAULTS)
-    assert len(waves(chosen)) == 1
+    assert len(waves(chosen)) == 2
     assert {fault.category for fault in chosen} == set(CATEGORIES)
 
 
