@@ -112,6 +112,8 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
         yield f"| graph verified | {share(graph.verified, graph.asked)} | {facts} |"
     for captures in summary.captures:
         yield f"| captured | {captures.share} | {captures.words} |"
+    if summary.configurations.asked:
+        yield f"| configurations | {summary.configurations.share} | {summary.configurations.words} |"
     refused = sum(finding.level == "refuses" for finding in red)
     yield _level("wrong", len(red) - refused, "new, the run is red")
     yield _level("refuses", refused, "new, the run is red: the target lacks them")

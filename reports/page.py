@@ -178,6 +178,8 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
         note = f"{graph.verified:,} of {graph.asked:,} cases, {graph.backward_verified:,} backward too"
         counts.append(("graph verified", share(graph.verified, graph.asked), note, ""))
     counts += [("captured", captures.share, captures.words, "") for captures in summary.captures]
+    if summary.configurations.asked:
+        counts.append(("configurations", summary.configurations.share, summary.configurations.words, ""))
     return counts
 
 

@@ -113,6 +113,7 @@ def _is_graph(value: Any) -> bool:
         and isinstance(value.get("backward"), str)
         and value.get("capture", "captured") in OUTCOMES
         and _is_captures(value.get("captures", {}))
+        and _is_named_texts(value.get("configurations", {}))
     )
 
 
@@ -279,7 +280,8 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "graph": (
             _is_graph,
             f"null or an object with the strings forward and backward, and capture: absent or {', '.join(OUTCOMES)}; "
-            "captures: absent or a list of one of these and a reason for each executor",
+            "captures: absent or a list of one of these and a reason for each executor; "
+            "configurations: absent or a string for each",
         ),
         "seconds": _NUMBER,
         "divergences": (_is_list, "a list"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reports.argument_space import ArgumentSpace
 from reports.captures import Captures
+from reports.configurations import Configurations
 from reports.coverage import Coverage
 from reports.doubts import OpDoubts
 from reports.inference import Inference
@@ -243,6 +244,8 @@ class Summary:
     #: Of the target, or of each executor that it lists; none where it does not tell.
     captures: tuple[Captures, ...] = ()
     inference: Inference = field(default_factory=Inference)
+    #: Of static graphs; of none where none were asked for.
+    configurations: Configurations = field(default_factory=Configurations)
 
     @property
     def cases(self) -> int:
@@ -297,6 +300,7 @@ class Summary:
                 "skipped": dict(self.graph.skipped),
             },
             **({"captures": self._captures()} if self.captures else {}),
+            **({"configurations": self.configurations.to_json()} if self.configurations.asked else {}),
             "target": self.target,
             "devices": list(self.devices),
             "environment": dict(self.environment),

@@ -13,6 +13,7 @@ from typing import Any
 
 from reports.argument_space import ArgumentSpaceTally
 from reports.captures import Captures
+from reports.configurations import Configurations
 from reports.coverage import CoverageTally
 from reports.doubts import DoubtTally
 from reports.inference import InferenceTally
@@ -84,6 +85,25 @@ class _CaptureTally:
         return Captures(dict(self._outcomes), self._reasons.commonest(), executor)
 
 
+class _ConfigurationTally:
+    """Under which configurations the graphs of cases were verified."""
+
+    def __init__(self) -> None:
+        self._asked: Counter[str] = Counter()
+        self._verified: Counter[str] = Counter()
+        self._reasons = _Reasons()
+
+    def add(self, name: str, check: str) -> None:
+        self._asked[name] += 1
+        if check == "verified":
+            self._verified[name] += 1
+        else:
+            self._reasons.add(f"{name}: {check}")
+
+    def configurations(self) -> Configurations:
+        return Configurations(dict(self._asked), dict(self._verified), self._reasons.commonest())
+
+
 class _Sentences:
     """The first sentences of their kind, and how many more there were."""
 
@@ -126,6 +146,7 @@ class _Tally:
         self._graph_skipped = _Reasons()
         #: By executor where the target lists several, else under no name.
         self._captures: dict[str, _CaptureTally] = {}
+        self._configurations = _ConfigurationTally()
         self._skipped = _Reasons()
         self._rejected = _Reasons()
         # Keyed by file too: two test files of one name in different folders share their case keys.
@@ -265,6 +286,8 @@ class _Tally:
             captures = {"": [graph["capture"], graph.get("capture_reason", "")]}
         for name, (outcome, reason) in captures.items():
             self._captures.setdefault(name, _CaptureTally()).add(outcome, reason)
+        for name, check in graph.get("configurations", {}).items():
+            self._configurations.add(name, check)
         self._backward_verified += graph["backward"] == "verified"
         self._random += "random" in graph
 
@@ -355,6 +378,7 @@ class _Tally:
             out_of_memory=self._verdicts["out_of_memory"],
             graph=Graph(self._verified, self._backward_verified, self._graph_off, self._graph_skipped.commonest()),
             captures=tuple(tally.captures(executor) for executor, tally in self._captures.items()),
+            configurations=self._configurations.configurations(),
             skipped_reasons=self._skipped.commonest(),
             rejected_reasons=self._rejected.commonest(),
             divergences=divergences,

@@ -142,6 +142,11 @@ class _Page:
             further = captures.besides(graph.skipped)
             lines = [Text(captures.words), *([self._reasons(further)] if further else [])]
             table.add_row("captured", captures.share, Text("\n").join(lines))
+        configurations = summary.configurations
+        if configurations.asked:
+            lines = [Text(configurations.words, overflow="fold")]
+            lines += [self._reasons(configurations.reasons)] if configurations.reasons else []
+            table.add_row("configurations", configurations.share, Text("\n").join(lines))
         laid_out = summary.space.laid_out
         if laid_out.cases:
             pairs = pairs_words(laid_out)

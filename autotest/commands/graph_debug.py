@@ -48,6 +48,7 @@ def debug_log(path: Path, target: str, level: int, ranks: Sequence[int], timeout
 def main(asked: str) -> None:
     """Run the graph; its log and text go to the standard output."""
     path, target, level, ranks, folder, places = json.loads(asked)
+    from autotest.compare.fingerprint import configuration_of
     from dual_object.program.program import Program
     from dual_object.replay import adapter as adapters
     from dual_object.replay.adapter import GraphError, GraphRequest
@@ -55,7 +56,7 @@ def main(asked: str) -> None:
 
     os.chdir(folder)
     sys.path[:] = places
-    program, _ = Program.load(Path(path))
+    program, note = Program.load(Path(path))
     observation = Replay(adapters.load("torch"), program, side="reference").run()
     keys = observation.gradient_keys()
     adapter: Any = adapters.load(target)
@@ -66,7 +67,9 @@ def main(asked: str) -> None:
         return
     adapter.graph_debug = (level, ranks or None)
     try:
-        adapter.graph(GraphRequest([program], [keys] if program.cotangents and keys else None))
+        gradients = [keys] if program.cotangents and keys else None
+        configuration = configuration_of(note["row"]["fingerprint"])
+        adapter.graph(GraphRequest([program], gradients, configuration=configuration))
     except GraphError as error:
         sys.stdout.write(f"the graph failed: {error.message}\n")
 

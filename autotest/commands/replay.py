@@ -10,6 +10,7 @@ from pathlib import Path
 from autotest.cases.store import ReplayError, Stored, find, read
 from autotest.commands.replay_float64 import has_floats, in_float64, verdict
 from autotest.compare.divergence import Divergence
+from autotest.compare.fingerprint import configuration_of
 from autotest.compare.kinds import in_graph
 from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
@@ -89,7 +90,15 @@ def _trials(
     whole = row["kind"] == "unsupported"
     divergences: Sequence[Divergence] = ()
     for _ in range(1 if float64 else TRIALS):
-        divergences = trial(reference, target, program, stored.rules, graph=in_graph(row["phase"]), whole=whole)
+        divergences = trial(
+            reference,
+            target,
+            program,
+            stored.rules,
+            graph=in_graph(row["phase"]),
+            whole=whole,
+            configuration=configuration_of(row["fingerprint"]),
+        )
         shown = [one.fingerprint(name) for one in divergences]
         if row["fingerprint"] in shown or not any(f"/{row['phase']}/" in one for one in shown):
             break

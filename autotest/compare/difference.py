@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from autotest.compare.kinds import PHASES, Phase
 from autotest.compare.mismatch import Mismatch
-from autotest.compare.tolerance import Tolerance, tolerance
+from autotest.compare.tolerance import Tolerance, tolerance, widened
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay.observation import Failure, Seen
@@ -32,6 +32,8 @@ class Difference:
         expected, actual: the two tensors, where there are two; `mismatch` compares them, where they have one shape.
         ranks: those that saw it, where a run has more than one.
         again: whether it showed at the second call of the same graph.
+        configuration: the name of that which the graph was built under, where the graph that is built under none does
+            not show it.
     """
 
     phase: Phase
@@ -45,12 +47,14 @@ class Difference:
     actual: Seen | None = None
     ranks: tuple[int, ...] = ()
     again: bool = False
+    configuration: str = ""
     mismatch: Mismatch | None = field(default=None, compare=False, repr=False)
 
     @property
     def sentence(self) -> str:
-        """The message, and at which call of the graph."""
-        return _AGAIN + self.message if self.again else self.message
+        """The message, under which configuration of the graph, and at which call of it."""
+        under = f"under {self.configuration}, " if self.configuration else ""
+        return under + (_AGAIN if self.again else "") + self.message
 
     @property
     def buffer(self) -> str:
@@ -67,6 +71,13 @@ class Rules:
     check_allclose: bool = True
     check_dtype: bool = True
     check_layout: bool = True
+
+    def computed_in(self, dtype: str) -> Rules:
+        """The same for a target that may compute all floating values in this dtype; empty: in their own."""
+        if not dtype:
+            return self
+        rtol, atol = widened(dtype, self.rtol, self.atol)
+        return replace(self, rtol=rtol, atol=atol)
 
 
 #: A value's number in words that know no names.

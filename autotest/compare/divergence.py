@@ -9,6 +9,7 @@ from typing import Any
 
 from autotest.compare.difference import Difference
 from autotest.compare.evidence import Sides, evidence
+from autotest.compare.fingerprint import CONFIG
 from autotest.compare.kinds import KINDS, REFUSALS
 from autotest.compare.stages import Stages
 from dual_object.program.calls import Call, op_name
@@ -91,6 +92,7 @@ class Divergence:
         if call is not None and KINDS[self.difference.kind].of_form:
             facts += "".join(f",{name}=" for name in sorted(program.calls[call].kwargs))
             facts += ",method" if program.calls[call].kind == "method" else ""
+        facts += f",{CONFIG}{self.difference.configuration}" if self.difference.configuration else ""
         return f"{facts},again" if self.difference.again else facts
 
     def row(self, target: str, test: str, case_key: str) -> Row:

@@ -42,6 +42,8 @@ _MET: Mapping[str, frozenset[str]] = {
 #: Kinds that are one where values are beyond the ordinary: there a wrong number overflows, or becomes NaN, as the
 #: other elements fall. `sign` is none of them: a zero of the other sign is no wrong number.
 _NUMBERS = frozenset({"value", "nonfinite"})
+#: What begins the fact that names the configuration of a static graph.
+CONFIG = "config="
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Fingerprint:
     """A fingerprint in its parts.
 
     `needs` are the classes of what inputs must have, `said` the same in the words that it was written in; `rest` is
-    what is kept as it is: a buffer's name, keyword arguments, `method`, `again`.
+    what is kept as it is: a buffer's name, keyword arguments, `method`, `config=NAME`, `again`.
     """
 
     target: str
@@ -122,6 +124,14 @@ class Fingerprint:
         """
         needs = self.needs & other.needs
         return replace(self, dtype=self.dtype if self.dtype == other.dtype else "*", needs=needs, said=tuple(needs))
+
+
+def configuration_of(fingerprint: str) -> str:
+    """The configuration that the graph was built under; empty where it was built under none. An argument that is called
+    `config` has no value in a fingerprint.
+    """
+    facts = fingerprint.rpartition("/")[2].split(",")
+    return next((fact.removeprefix(CONFIG) for fact in facts if fact.startswith(CONFIG)), "")
 
 
 def classes(names: Collection[str]) -> frozenset[str]:

@@ -44,6 +44,14 @@ def tolerance(dtype: str, device: str, rtol: float | None, atol: float | None) -
     return row if rtol is None or atol is None else Tolerance(rtol, atol)
 
 
+def widened(dtype: str, rtol: float | None, atol: float | None) -> tuple[float, float]:
+    """The rtol and atol for values of any dtype that may have been computed in this one: a test's own, where they are
+    wider.
+    """
+    row = _TABLE[dtype, "cpu"]
+    return max(row.rtol, rtol or 0.0), max(row.atol, atol or 0.0)
+
+
 def check_pair(rtol: float | None, atol: float | None, where: str) -> None:
     """Refuse half a tolerance, negative and non-finite ones; raises UsageError."""
     for name, value, other in (("rtol", rtol, "atol"), ("atol", atol, "rtol")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from autotest.cases.case import Case
@@ -51,6 +51,7 @@ class Checks:
         state: the buffers of modules after its graph; None where there are none.
         training: the updates of a training in its graph; None where the case does not train.
         again: a second call of the same graph; None where its first one was not judged.
+        configurations: of its graph under each configuration that was asked for, by its name.
         capture: how the Program came into its graph; None where the target does not tell.
         captures: the same of each executor, by its name, where the target lists several.
         distributed, random: whether it has global tensors, and random calls.
@@ -62,6 +63,7 @@ class Checks:
     state: Check | None = None
     training: Check | None = None
     again: Check | None = None
+    configurations: dict[str, Check] = field(default_factory=dict)
     capture: Capture | None = None
     captures: Mapping[str, Capture] = field(default_factory=dict)
     distributed: bool = False
@@ -98,6 +100,8 @@ class Checks:
                 row["capture_reason"] = "; ".join(self.capture.reasons)
         if self.captures:
             row["captures"] = {name: [one.outcome, "; ".join(one.reasons)] for name, one in self.captures.items()}
+        if self.configurations:
+            row["configurations"] = {name: str(check) for name, check in self.configurations.items()}
         others = {"second": self.second, "state": self.state, "training": self.training, "again": self.again}
         return row | {name: str(check) for name, check in others.items() if check is not None}
 
@@ -123,6 +127,14 @@ class Judgement:
         """Without a graph check, the records still say whether the case has gradients to compare."""
         self.sides = Sides(self.case.reference)
         self.graph = Checks.of(self.case.program)
+
+    def branch(self) -> Judgement:
+        """What the case has come to eagerly, for graphs of another making to go on with."""
+        told, unseen, doubts = [*self.divergences], [*self.unseen], [*self.doubts]
+        branch = replace(self, divergences=told, unseen=unseen, doubts=doubts)
+        branch.sides.eager = self.sides.eager
+        branch.graph.second = self.graph.second
+        return branch
 
     @property
     def verdict(self) -> Verdict:

@@ -13,6 +13,7 @@ from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.stages import Stages
+from autotest.judge.configurations import ConfiguredJudge
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import VERIFIED, Check, Checks, Judgement
 from autotest.workers.protocol import Death
@@ -41,14 +42,14 @@ _PARTS: Mapping[str, GraphPart] = {
 class StagedJudge:
     """Judges the cases of one test on several stages, by a judge of each, in their order."""
 
-    def __init__(self, judges: Mapping[str, Judge]) -> None:
+    def __init__(self, judges: Mapping[str, Judge | ConfiguredJudge]) -> None:
         self._judges = judges
         self._first = next(iter(judges.values()))
 
     def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
         """Judge cases by what they have shown eagerly, then by what they show in the graphs of each stage."""
         self._first.judge_eager(judgements, answers)
-        branches = {name: [_branch(judgement) for judgement in judgements] for name in self._judges}
+        branches = {name: [judgement.branch() for judgement in judgements] for name in self._judges}
         for name, judge in self._judges.items():
             judge.judge_graphs(branches[name], eager=judge is self._first)
         for index, judgement in enumerate(judgements):
@@ -65,15 +66,6 @@ class StagedJudge:
     def all_refused(self, programs: Sequence[Program]) -> list[list[Divergence]]:
         """The same for each of many draws."""
         return self._first.all_refused(programs)
-
-
-def _branch(judgement: Judgement) -> Judgement:
-    """What a case has come to eagerly, for one stage to go on with."""
-    told, unseen, doubts = [*judgement.divergences], [*judgement.unseen], [*judgement.doubts]
-    branch = replace(judgement, divergences=told, unseen=unseen, doubts=doubts)
-    branch.sides.eager = judgement.sides.eager
-    branch.graph.second = judgement.graph.second
-    return branch
 
 
 def _join(judgement: Judgement, branches: Mapping[str, Judgement]) -> None:

@@ -12,10 +12,12 @@ from autotest.compare.observations import compare
 from autotest.errors import AutotestError
 from autotest.judge import second_call
 from autotest.judge.conditions import Facts
+from autotest.judge.configurations import besides, told_under
 from autotest.judge.distributions import random_calls, sample_differences
 from autotest.judge.localization import localize, localize_death, of_capture, of_death, of_refusal
 from autotest.oracle.undecidable import decidable
 from autotest.workers.alone import run_alone, run_graph_alone
+from autotest.workers.configured import under
 from autotest.workers.protocol import Death, Target
 from dual_object.program.program import Program
 from dual_object.replay.adapter import GraphRefusal, Reference
@@ -29,13 +31,28 @@ class TrialError(AutotestError, LookupError):
 
 
 def trial(
-    reference: Reference, target: Target, program: Program, rules: Rules, *, graph: bool, whole: bool = False
+    reference: Reference,
+    target: Target,
+    program: Program,
+    rules: Rules,
+    *,
+    graph: bool,
+    whole: bool = False,
+    configuration: str = "",
 ) -> list[Divergence]:
     """The divergences that `program` shows on its own, eagerly or in a graph of its own, where the reference defines
     its answers: simpler inputs than a case's may well be ties. `whole`: that the graph is not whole is one, too.
 
-    Raises TrialError where the reference itself cannot run it.
+    Under a `configuration` of the target's graph, those that the plain graph does not show; none where the target has
+    no such configuration. Raises TrialError where the reference itself cannot run it.
     """
+    configured = under(target, rules, configuration)
+    if configured is None:
+        return []
+    if configuration:
+        found = trial(reference, configured[0], program, configured[1], graph=graph, whole=whole)
+        plain = trial(reference, target, program, rules, graph=graph, whole=whole) if found else []
+        return told_under(configuration, besides(found, plain))
     expected = Replay(reference, program, side="reference").run()
     if expected.ended:
         failure = expected.failures[-1]

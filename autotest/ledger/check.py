@@ -49,7 +49,15 @@ def stale_entries(
     def run(entry: Entry) -> set[str]:
         program, rules = entry.proof
         whole = entry.kind == "unsupported"
-        divergences = trial(reference, target(entry.target), program, rules, graph=entry.graph, whole=whole)
+        divergences = trial(
+            reference,
+            target(entry.target),
+            program,
+            rules,
+            graph=entry.graph,
+            whole=whole,
+            configuration=entry.configuration,
+        )
         return {divergence.fingerprint(entry.target) for divergence in divergences}
 
     asked = (entry for entry in entries if entry.kind != "batch_only" and (deadly or entry.kind not in DEADLY))

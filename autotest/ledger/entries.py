@@ -29,7 +29,7 @@ import numpy as np
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from autotest.compare.difference import Rules
-from autotest.compare.fingerprint import Fingerprint
+from autotest.compare.fingerprint import Fingerprint, configuration_of
 from autotest.compare.kinds import DEADLY, KINDS, PHASES
 from autotest.errors import AutotestError
 from autotest.options.ledger import FILE_NAME
@@ -131,6 +131,11 @@ class Entry:
     def graph(self) -> bool:
         """Whether it shows in the static graph."""
         return self.fingerprint.split("/")[1].startswith("graph")
+
+    @property
+    def configuration(self) -> str:
+        """The configuration that its graph is built under; empty where it is built under none."""
+        return configuration_of(self.fingerprint)
 
     @property
     def contract(self) -> bool:

@@ -31,6 +31,8 @@ class RunOptions:
     #: In bytes, of each target worker; 0: no limit. None: the share that a run's only worker has of the machine's.
     memory_limit: int | None = None
     isolate: Isolate = "auto"
+    #: Of static graphs, by name, or `all`; empty: what each test asks for.
+    graph_configs: tuple[str, ...] = ()
     shrink: float = 10.0
     #: The totals are this process's share of the run's seconds.
     shrink_total: float = 120.0

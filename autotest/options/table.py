@@ -67,6 +67,13 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if not all(names):
+        raise ValueError(text)
+    return names
+
+
 def _target(text: str) -> str:
     from dual_object.errors import TargetError
     from dual_object.replay.adapter import BUILT_IN
@@ -107,6 +114,7 @@ INPUTS = _one_of(get_args(Inputs))
 COVERAGE = _one_of(get_args(Coverage))
 ISOLATE = _one_of(get_args(Isolate))
 LEDGER = Kind(given_ledger, f"a file of known divergences, or {SHIPPED!r} for those of the suites", often=True)
+CONFIGS = Kind(_names, "all, or the names of configurations of the target's graphs", often=True)
 FLAG = Kind(bool, flag=True)
 #: A flag that switches its field off.
 UNLESS = Kind(operator.not_, flag=True)
@@ -267,6 +275,21 @@ _ROWS = (
             "always: target in its own process; never: in pytest's; "
             "auto: its own unless a body touches raw target objects (default: %(default)s)",
             "MODE",
+        ),
+    ),
+    Option(
+        "graph_configs",
+        CONFIGS,
+        None,
+        run=Face(
+            "Build each case's static graph again under these configurations of the target, too: names with commas, "
+            "or all. Default: what each test asks for.",
+            "NAMES",
+        ),
+        pytest=Face(
+            "build each case's static graph again under these configurations of the target, too: names with commas, "
+            "or all (default: what each test asks for)",
+            "NAMES",
         ),
     ),
     Option(

@@ -37,6 +37,10 @@ def _one_of(choices: tuple[str, ...], *, or_none: bool = False) -> _Check:
     )
 
 
+def _is_names(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(name, str) and name for name in value)
+
+
 _SWITCH = _Check("True or False", lambda value: isinstance(value, bool))
 
 #: Of every argument that can be checked by itself.
@@ -64,6 +68,10 @@ _CHECKS: Mapping[str, _Check] = {
     "train": _Check(
         "a whole number of steps, at least 1, or None",
         lambda value: value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1),
+    ),
+    "graph_configs": _Check(
+        "'all', or the name or names of configurations of the target's graphs",
+        lambda value: (isinstance(value, str) and value != "") or _is_names(value),
     ),
     "grad_order": _Check("1 or 2", lambda value: not isinstance(value, bool) and value in get_args(GradOrder)),
 }
@@ -94,6 +102,7 @@ class TestOptions:
     because: str | None = None
     fullgraph: bool = False
     train: int | None = None
+    graph_configs: str | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check every argument."""
@@ -123,6 +132,11 @@ class TestOptions:
     def own_tolerance(self) -> tuple[float, float] | None:
         """The rtol and atol that the test's author chose for it, None where it has the dtype's."""
         return None if self.rtol is None or self.atol is None else (self.rtol, self.atol)
+
+    @property
+    def asked_configs(self) -> tuple[str, ...]:
+        """The names of the configurations of graphs that the test asks for, or `all`."""
+        return (self.graph_configs,) if isinstance(self.graph_configs, str) else self.graph_configs
 
     @property
     def rules(self) -> Rules:

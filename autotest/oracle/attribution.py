@@ -19,6 +19,7 @@ from autotest.oracle.exact import Opinions, array_of, warm_up
 from autotest.oracle.spread import SPREADS
 from autotest.oracle.weighing import Attribution, Side, Weighing, listed
 from autotest.workers.alone import run_alone, run_graph_alone
+from autotest.workers.configured import under
 from autotest.workers.protocol import Death, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.values import Array
@@ -72,9 +73,10 @@ class Inquiry:
         self, reference: Reference, target: Target, rules: Rules, divergence: Divergence, allowance: Allowance
     ) -> None:
         self._reference = reference
-        self._target = target
-        self._rules = rules
         self._difference = divergence.difference
+        # Where the target no longer has the configuration, its plain graph is asked, which does not show it.
+        configured = under(target, rules, self._difference.configuration)
+        self._target, self._rules = configured or (target, rules)
         self._op = divergence.op
         self._program = divergence.proof
         self._graph = in_graph(self._difference.phase)

@@ -45,10 +45,11 @@ class RankTarget(InlineTarget):
         programs: Sequence[Program],
         gradients: Sequence[Sequence[str]] | None,
         again: Sequence[Sequence[Array] | None] | None = None,
+        configuration: str = "",
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph, on all ranks."""
         self.peers.calls("graph")
-        answer = super().graph(programs, gradients, again)
+        answer = super().graph(programs, gradients, again, configuration)
         return answer if isinstance(answer, Death) else self.peers.agree_on_graph(answer)
 
 

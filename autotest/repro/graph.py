@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autotest.repro.source import Source
+from dual_object.adapters.oneflow.configurations import code
 from dual_object.adapters.oneflow.training import kept_name
 from dual_object.program.calls import Call, op_name
 from dual_object.program.printing import lines
@@ -36,7 +37,7 @@ def graph_text(source: Source) -> list[str]:
             dtype = f"torch.{data.dtype.name}"
             made = source.cotangent(id_, data, dtype) if data.size else f"torch.zeros(1, dtype={dtype})  {_ONE}"
             text.append(f"    d{position} = {made}")
-    text += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
+    text += _graph_class(source)
     text += [f"            self.{name} = {name}" for name in modules]
     if backward:
         text.append("            self.loss = Loss()")
@@ -87,7 +88,7 @@ def _training_graph_text(source: Source, training: Training) -> list[str]:
     leaves = [_parameter(source, of) for of in training.steps[0].parts[1].values.values()]
     # Inside of `build` a parameter is the graph's own, which has no gradient.
     text.append(f"    leaves = [{', '.join(leaves)}]")
-    text += ["", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()"]
+    text += _graph_class(source)
     modules = [source.name(id_) for made in first_forward(program).modules() for id_ in made.results()]
     text += [f"            self.{name} = {name}" for name in modules]
     schedules = {optimizer: schedule for schedule, optimizer in outer_schedules(before)}
@@ -119,6 +120,12 @@ def without_clipped(program: Program) -> Program:
     assert training is not None, "it trains"
     parts = [part for step in training.steps for part in step.parts if part.name != "clip"]
     return replace(program, outputs=tuple(Ref(id_) for part in parts for id_ in part.values))
+
+
+def _graph_class(source: Source) -> Iterator[str]:
+    yield from ("", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()")
+    if source.wanted.configuration:
+        yield f"            {code(source.wanted.configuration, 'torch')}"
 
 
 def _lines(source: Source, indices: range) -> Iterator[tuple[int, str]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from autotest.compare.fingerprint import configuration_of
 from autotest.compare.kinds import DEADLY, KINDS, in_graph
 from autotest.repro.targets import RECIPES, recipe
+from dual_object.adapters.oneflow.configurations import NAMES
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay import tracing
@@ -38,6 +40,9 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     if graph and known.graph is None:
         return f"a script builds no static graph of {target}"
     asked = _UNREAD & {*KINDS[row["kind"]].compared} if row["kind"] in KINDS else _UNREAD
+    configuration = configuration_of(row["fingerprint"])
+    if configuration and configuration not in NAMES:
+        return f"a script does not know the configuration {configuration} of {target}'s graphs"
     if known.adapted and asked:
         return f"a script does not ask {target} for {', '.join(sorted(asked))}"
     if program.inline is not None:

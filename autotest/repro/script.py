@@ -20,6 +20,7 @@ from autotest.repro.targets import recipe
 from autotest.repro.templating import public, template
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
+from dual_object.adapters.oneflow.configurations import computes_in
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, leaves
 from dual_object.replay.executors import EXECUTORS, AskedExecutor, asked_executor
@@ -80,6 +81,7 @@ def script(
         program = without_clipped(program)
         key = want.key if want.part == "output" else ""
         want = replace(want, graph=False, backward=False, part="output", key=key)
+    rules = rules.computed_in(computes_in(want.configuration))
     source = Source(program, want)
     checked = KINDS[row["kind"]].compared if row["kind"] in KINDS else _ALL
     text = source.program_text()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from autotest.compare.fingerprint import configuration_of
 from autotest.compare.kinds import DEADLY, PHASES, RAISES
 
 #: Kinds that say that the target ended, or refused, before there was anything to compare.
@@ -23,6 +24,7 @@ class Wanted:
         call: index of the blamed call; None where no single call is blamed.
         backward, second: gradients are asked for, and those differentiated again.
         graph, again: in a static graph, and at its second call, which is given other values.
+        configuration: the name of that which the graph is built under; empty: of none.
     """
 
     kind: str
@@ -34,6 +36,7 @@ class Wanted:
     second: bool
     graph: bool
     again: bool
+    configuration: str = ""
 
 
 def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
@@ -60,6 +63,7 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
         second=phase.step == "second",
         again="again" in row["fingerprint"].rpartition("/")[2].split(","),
         graph=graph,
+        configuration=configuration_of(row["fingerprint"]),
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from autotest.cases.case import Rejection
 from autotest.cases.dialect import Dialect
 from autotest.compare.divergence import Divergence
+from autotest.judge.configurations import ConfiguredJudge, told_under
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import Judgement
 from autotest.judge.second_call import drawing
@@ -17,9 +19,11 @@ from autotest.ledger.entries import Ledger
 from autotest.options import TestOptions
 from autotest.run.replayers import Answers, Replayer
 from autotest.run.session import Session
+from autotest.workers.configured import Configured
 from autotest.workers.protocol import Target
+from dual_object.replay.adapter import Configuration
 
-AnyJudge = Judge | StagedJudge
+AnyJudge = Judge | ConfiguredJudge | StagedJudge
 
 
 @dataclass(slots=True)
@@ -46,16 +50,32 @@ def judge_on(
     dialect: Dialect,
     ledger: Ledger,
 ) -> AnyJudge:
-    """The judge of what a replayer replays; where its target lists several executors, with one for each, which all draw
-    the same second calls.
+    """The judge of what a replayer replays; with one for each executor where its target lists several, and with one
+    for each configuration of its graphs that is asked for. They all draw the same second calls.
     """
-    again = drawing(session.reference)
+    reference, again = session.reference, drawing(session.reference)
+    asked = session.options.graph_configs or options.asked_configs
 
-    def judge(target: Target, name: str) -> Judge:
-        def known(divergence: Divergence) -> bool:
-            return ledger.find(divergence.fingerprint(name)) is not None
+    def judge(target: Target, name: str) -> Judge | ConfiguredJudge:
+        def known(divergence: Divergence, configuration: str = "") -> bool:
+            [told] = told_under(configuration, [divergence])
+            return ledger.find(told.fingerprint(name)) is not None
 
-        return Judge(session.reference, target, options, survey, replayer.consensus, dialect, known, again)
+        def judge_under(configuration: Configuration) -> Judge:
+            rules = options.rules.computed_in(configuration.dtype)
+            return Judge(
+                reference,
+                Configured(target, configuration),
+                replace(options, rtol=rules.rtol, atol=rules.atol),
+                None,  # how far a graph in half precision is off says nothing of the tolerance that ops need
+                replayer.consensus,
+                dialect,
+                partial(known, configuration=configuration.name),
+                again,
+            )
+
+        plain = Judge(reference, target, options, survey, replayer.consensus, dialect, known, again)
+        return ConfiguredJudge(plain, asked, judge_under) if asked else plain
 
     if replayer.stages:
         return StagedJudge({name: judge(target, name) for name, target in replayer.stages.items()})

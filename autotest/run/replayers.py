@@ -91,8 +91,9 @@ class InlineReplayer:
         self.stages = self.target.stages()
         self.consensus = session.consensus
         self._stepper: Replay | None = None
+        info = self.target.info()
+        session.check_configurations(info)
         if session.writer is not None:
-            info = self.target.info()
             session.writer.target(info.environment, info.devices)
 
     def ready(self) -> None:

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from autotest.budget import Budget
 from autotest.cases.store import Store
-from autotest.errors import EnvironmentFault, HarnessFault
+from autotest.errors import EnvironmentFault, HarnessFault, UsageError
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.run.progress import Progress
+from autotest.workers.configured import wanted
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.stages import stages
 
@@ -183,9 +184,17 @@ class Session:
         """Note the target's versions once they are known; raises EnvironmentFault where it cannot start."""
         if not self._target_recorded:
             info = self.supervisor.info()
+            self.check_configurations(info)
             self._target_recorded = True
             if self.writer is not None:
                 self.writer.target(info.environment, info.devices)
+
+    def check_configurations(self, info: TargetInfo) -> None:
+        """Refuse a run that asks for configurations which the target's graphs have not; raises EnvironmentFault."""
+        try:
+            wanted(self.options.graph_configs, info)
+        except UsageError as error:
+            raise EnvironmentFault(str(error)) from None
 
     def record_test(
         self, nodeid: str, seconds: float, outcome: str, line: int | None, error: str | None = None

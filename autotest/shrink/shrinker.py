@@ -114,6 +114,7 @@ class Interestingness:
         self._fingerprint = wanted.fingerprint(name)
         self._graph = in_graph(wanted.difference.phase)
         self._whole = wanted.difference.kind == "unsupported"
+        self._configuration = wanted.difference.configuration
 
     def __call__(self, program: Program) -> bool:
         """Run a Program on both sides."""
@@ -124,7 +125,13 @@ class Interestingness:
         self.runs += 1
         try:
             divergences = trial(
-                self._reference, self._target, program, self._rules, graph=self._graph, whole=self._whole
+                self._reference,
+                self._target,
+                program,
+                self._rules,
+                graph=self._graph,
+                whole=self._whole,
+                configuration=self._configuration,
             )
         except TrialError:
             return False

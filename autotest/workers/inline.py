@@ -66,6 +66,7 @@ class InlineTarget:
         programs: Sequence[Program],
         gradients: Sequence[Sequence[str]] | None,
         again: Sequence[Sequence[Array] | None] | None = None,
+        configuration: str = "",
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph."""
         self._graphs += 1
@@ -75,7 +76,7 @@ class InlineTarget:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # as in `QuietReplay`
-                return self.adapter.graph(GraphRequest(programs, gradients, again))
+                return self.adapter.graph(GraphRequest(programs, gradients, again, configuration))
         except GraphError as error:
             return GraphFailure(error.classes, error.message)
 

@@ -60,8 +60,11 @@ class GraphTarget(Protocol):
         programs: Sequence[Program],
         gradients: Sequence[Sequence[str]] | None,
         again: Sequence[Sequence[Array] | None] | None = None,
+        configuration: str = "",
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
-        """Run programs in ONE static graph; called `again` with other values of the inputs, where there are any."""
+        """Run programs in ONE static graph, built under a configuration of the target where one is named; called
+        `again` with other values of the inputs, where there are any.
+        """
 
 
 class Target(GraphTarget, Protocol):

@@ -19,9 +19,12 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dual_object.program.values import Array
+
+if TYPE_CHECKING:
+    from dual_object.replay.adapter import GraphRequest
 
 PROGRESS = struct.Struct("<ii")
 AFTER_CALLS = -1
@@ -205,6 +208,7 @@ class Server:
     def run(self, message: dict[str, Any], arrays: list[Array]) -> None:
         """Run the Programs of a request."""
         from dual_object.program.program import Program
+        from dual_object.replay.adapter import GraphRequest
 
         programs = [Program.from_json(data, arrays) for data in message["programs"]]
         if message["do"] == "graph":
@@ -212,7 +216,7 @@ class Server:
             if again is not None:
                 again = [None if own is None else [arrays[position] for position in own] for own in again]
             adapter = self.stages[message["stage"]] if "stage" in message else self.adapter
-            self.graph(adapter, programs, message["gradients"], again)
+            self.graph(adapter, GraphRequest(programs, message["gradients"], again, message.get("configuration", "")))
         elif message["do"] == "together":
             self.together(programs)
         else:
@@ -260,21 +264,15 @@ class Server:
         note(progress, 0, case, AFTER_CALLS)
         return before
 
-    def graph(
-        self,
-        adapter: Any,
-        programs: list[Any],
-        gradients: list[list[str]] | None,
-        again: list[list[Array] | None] | None,
-    ) -> None:
-        """Run all programs in one static graph."""
+    def graph(self, adapter: Any, request: GraphRequest) -> None:
+        """Run all programs of a request in one static graph."""
         from dual_object.replay import observation
-        from dual_object.replay.adapter import GraphError, GraphRefusal, GraphRequest
+        from dual_object.replay.adapter import GraphError, GraphRefusal
 
         PROGRESS.pack_into(self.progress, 0, 0, AFTER_CALLS)
         self.graphs += 1
         try:
-            results = adapter.graph(GraphRequest(programs, gradients, again))
+            results = adapter.graph(request)
         except GraphError as error:
             self.channel.send({"error": [error.classes, error.message], "poisoned": error.poisoned}, [])
             return

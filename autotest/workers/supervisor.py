@@ -127,15 +127,20 @@ class Supervisor:
         programs: Sequence[Program],
         gradients: Sequence[Sequence[str]] | None,
         again: Sequence[Sequence[Array] | None] | None = None,
+        configuration: str = "",
         stage: str | None = None,
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
-        """Run programs in ONE static graph, that of a `stage` where the target lists several executors."""
+        """Run programs in ONE static graph, under a configuration where one is named, and of a `stage` where the target
+        lists several executors.
+        """
         arrays: list[Array] = []
         message: dict[str, Any] = {
             "do": "graph",
             "programs": [program.to_json(arrays) for program in programs],
             "gradients": gradients,
         }
+        if configuration:
+            message["configuration"] = configuration
         if stage is not None:
             message["stage"] = stage
         if again is not None:
@@ -301,9 +306,10 @@ class Stage:
         programs: Sequence[Program],
         gradients: Sequence[Sequence[str]] | None,
         again: Sequence[Sequence[Array] | None] | None = None,
+        configuration: str = "",
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE graph of the stage."""
-        return self._supervisor.graph(programs, gradients, again, self.name)
+        return self._supervisor.graph(programs, gradients, again, configuration, self.name)
 
 
 def _appended(own: Sequence[Array], arrays: list[Array]) -> list[int]:

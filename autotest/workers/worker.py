@@ -24,7 +24,7 @@ from autotest.workers.memory import Watch, words
 from autotest.workers.protocol import RANK_VARIABLES, Cause, Death
 from autotest.workers.server import PROGRESS
 from dual_object.program.values import Array
-from dual_object.replay.adapter import TargetInfo
+from dual_object.replay.adapter import Configuration, TargetInfo
 from dual_object.replay.replay import BACKWARD
 
 #: Seconds in which a target must be imported.
@@ -159,7 +159,10 @@ class Worker:
         return TargetInfo(
             message["name"],
             message["environment"],
-            *(tuple(message[name]) for name in ("devices", "dtypes", "capabilities")),
+            tuple(message["devices"]),
+            tuple(message["dtypes"]),
+            tuple(message["capabilities"]),
+            tuple(Configuration(*row) for row in message["configurations"]),
         )
 
     def ask(self, message: dict[str, Any], arrays: list[Array]) -> None:

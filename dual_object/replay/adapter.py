@@ -28,6 +28,21 @@ BUILT_IN = MappingProxyType(
 EXECUTED = "dual_object.adapters.torch.executed:Adapter"
 
 
+class Configuration(NamedTuple):
+    """One way in which a target can build a static graph otherwise, without changing what the graph computes.
+
+    Attributes:
+        name: how it is asked for; letters, digits, `_`, `.` and `-`.
+        does: what it does, in a few words.
+        dtype: the dtype that floating values may be computed in, such as `float16`: they are compared as closely as
+            that allows; empty where every value is computed in its own.
+    """
+
+    name: str
+    does: str
+    dtype: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class TargetInfo:
     """What a target says of itself once it is imported.
@@ -35,6 +50,8 @@ class TargetInfo:
     `capabilities` are what only some targets have: a case that needs one that is not among them is counted as skipped.
     `global_tensors` are tensors that lie on several ranks. With `compiled_graphs` a graph takes as long as all of its
     programs would take alone, and may take that long.
+
+    `configurations` are those that its static graphs may be built under.
     """
 
     name: str
@@ -42,6 +59,7 @@ class TargetInfo:
     devices: tuple[str, ...]
     dtypes: tuple[str, ...]
     capabilities: tuple[str, ...] = ()
+    configurations: tuple[Configuration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +71,13 @@ class GraphRequest:
         gradients: per program, the leaf keys whose gradients to return; None runs forward only.
         again: per program, the values of its inputs at a second call of the same compiled graph, None where there is
             none. The second call follows the first and shows as its observation's `again`.
+        configuration: the name of that which the graph is built under, one of the target's own; empty: of none.
     """
 
     programs: Sequence[Program]
     gradients: Sequence[Sequence[str]] | None
     again: Sequence[Sequence[Array] | None] | None = None
+    configuration: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,17 @@ from dual_object.replay.adapter import BUILT_IN
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
             "check_layout, check_grad_use_random_data, graph_backward, missing, refusals, inputs, coverage, seed, "
-            "grad_order, because, fullgraph, train [@autotest(...)]",
+            "grad_order, because, fullgraph, train, graph_configs [@autotest(...)]",
+        ),
+        (
+            {"graph_configs": ("",)},
+            "graph_configs=('',), but should be 'all', or the name or names of configurations of the target's graphs "
+            "[@autotest(...)]",
+        ),
+        (
+            {"graph_configs": True},
+            "graph_configs=True, but should be 'all', or the name or names of configurations of the target's graphs "
+            "[@autotest(...)]",
         ),
         ({"grad_order": 3}, "grad_order=3, but should be 1 or 2 [@autotest(...)]"),
         ({"grad_order": True}, "grad_order=True, but should be 1 or 2 [@autotest(...)]"),

@@ -150,7 +150,8 @@ def test_damaged_shrunk(change):
             {"graph": {"forward": "off"}},
             "graph={'forward': 'off'}, but should be null or an object with the strings forward and backward, "
             "and capture: absent or captured, recompiled, broken, refused; "
-            "captures: absent or a list of one of these and a reason for each executor",
+            "captures: absent or a list of one of these and a reason for each executor; "
+            "configurations: absent or a string for each",
         ),
         (
             {"graph": {"forward": "off", "backward": "off", "captures": {"torch:eager": ["no", ""]}}},

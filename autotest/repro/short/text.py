@@ -18,6 +18,7 @@ from autotest.repro.source import Source
 from autotest.repro.targets import RECIPES
 from autotest.repro.wanted import Result, Wanted, wanted
 from autotest.repro.wrapping import wrapped
+from dual_object.adapters.oneflow.configurations import code
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.strides import memory_of
@@ -26,6 +27,8 @@ from dual_object.replay.executors import asked_executor
 
 #: A script of one call that compares no gradient has at most so many lines.
 MOST_LINES = 12
+#: ... and so many more where its graph is configured.
+CONFIGURED_LINES = 4
 #: What runs on both sides is written once, for this name.
 SIDE = "framework"
 #: What is printed of a tensor, by what is compared of it.
@@ -147,8 +150,9 @@ def short_text(row: Mapping[str, Any], program: Program, shown: Mapping[str, Any
     if any("np." in line for line in lines):
         head.insert(0, "import numpy as np")
     text = "\n".join([*sorted(source.imports), *head, *lines]) + "\n"
-    if not want.backward and len(program.ops()) == 1 and text.count("\n") > MOST_LINES:
-        raise Unscripted(f"its inputs are too long for a script of {MOST_LINES} lines")
+    longest = MOST_LINES + CONFIGURED_LINES * bool(want.configuration)
+    if not want.backward and len(program.ops()) == 1 and text.count("\n") > longest:
+        raise Unscripted(f"its inputs are too long for a script of {longest} lines")
     return text
 
 
@@ -190,7 +194,11 @@ def _graph_of_calls(source: Lean, module: str) -> list[str]:
     """For a graph that is made of the calls alone."""
     tensors = [line.partition(" = ") for line in source.input_lines(requires_grad=False)]
     given = ", ".join(expression for _, _, expression in tensors)
-    lines = [f"class Graph({module}.nn.Graph):", "    def build(self, *inputs):"]
+    lines = [f"class Graph({module}.nn.Graph):"]
+    if source.wanted.configuration:
+        configured = code(source.wanted.configuration, module)
+        lines += ["    def __init__(self):", "        super().__init__()", f"        {configured}", ""]
+    lines.append("    def build(self, *inputs):")
     lines += [f"        return program({module}, *inputs)", ""]
     results = source.results()
     for side, label, call in (("torch", "torch", "program(torch, {})"), (module, f"{module} graph", "Graph()({})")):

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dual_object.adapters.oneflow import training
+from dual_object.adapters.oneflow.configurations import configure
 from dual_object.adapters.oneflow.eager import EagerAdapter
 from dual_object.adapters.oneflow.surface import graph_op_types
 from dual_object.program.global_layouts import layouts, moves
@@ -106,7 +107,7 @@ def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefu
         if reason is not None:
             results[index] = GraphRefusal(True, None, (), reason)
         elif trains:
-            results[index] = training.run(adapter, program)
+            results[index] = training.run(adapter, program, request.configuration)
         else:
             worlds.setdefault(_world(program), []).append(index)
     for world, indices in worlds.items():
@@ -136,7 +137,7 @@ def _run_world(
                 results[index] = refused.as_refusal()
         if not members:
             return
-        refused_index = _run_members(adapter, members, results, world)
+        refused_index = _run_members(adapter, members, results, world, request.configuration)
 
 
 def _world(program: Program) -> Placement | None:
@@ -171,13 +172,14 @@ def _run_members(
     members: dict[int, _Member],
     results: dict[int, Observation | GraphRefusal],
     world: Placement | None,
+    configuration: str,
 ) -> int | None:
     """Build and run one graph; returns the member that refused to be traced, or None when all have a result."""
     place = None if world is None else _Place(adapter, world)
     tracing: list[int] = []
     inputs = [tensor for member in members.values() for tensor in member.inputs()]
     cotangents = _cotangents(adapter, members, place)
-    graph = _new_graph(adapter, members, place, tracing)
+    graph = _new_graph(adapter, members, place, tracing, configuration)
     other_inputs = [tensor for member in members.values() for tensor in member.other_inputs()]
     try:
         observations = _observe(adapter, members, graph, [*inputs, *cotangents], [*other_inputs, *cotangents])
@@ -213,7 +215,9 @@ class _Place:
         return tensor.to_global(placement=self.placement, sbp=self.sbp)
 
 
-def _new_graph(adapter: Adapter, members: dict[int, _Member], place: _Place | None, tracing: list[int]) -> Any:
+def _new_graph(
+    adapter: Adapter, members: dict[int, _Member], place: _Place | None, tracing: list[int], configuration: str
+) -> Any:
     """The graph of all members, which takes their inputs and then their cotangents, and returns what `_collect` reads:
     outputs, then gradients. While a member is traced its index is the one element of `tracing`.
     """
@@ -224,6 +228,7 @@ def _new_graph(adapter: Adapter, members: dict[int, _Member], place: _Place | No
     class Batch(flow.nn.Graph):  # type: ignore[misc,name-defined]
         def __init__(self) -> None:
             super().__init__()
+            configure(flow, self.config, configuration)
             for index, member in members.items():
                 for id_, module in member.replay.values.modules.items():
                     setattr(self, f"m{index}_{id_}", module)

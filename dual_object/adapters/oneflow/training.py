@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from dual_object.adapters.oneflow.configurations import configure
 from dual_object.adapters.oneflow.surface import graph_op_types
 from dual_object.program.calls import Call, op_name
 from dual_object.program.program import Program
@@ -53,10 +54,10 @@ class OneFlow(Adapter, Trains, Protocol):
     graph_debug: tuple[int, list[int] | None] | None
 
 
-def run(adapter: OneFlow, program: Program) -> Observation | GraphRefusal:
+def run(adapter: OneFlow, program: Program, configuration: str) -> Observation | GraphRefusal:
     """Run the steps of a training in a graph of its own. Raises GraphError where it cannot be built."""
     try:
-        member = _Member(adapter, program)
+        member = _Member(adapter, program, configuration)
         return member.run()
     except TraceRefused as refused:
         return refused.as_refusal()
@@ -71,9 +72,10 @@ class _NoGraph(Exception):  # noqa: N818 - why a Program is not run, not a fault
 class _Member:
     """One training: its replay, the modules and optimizers that are made before its graph, and the graph."""
 
-    def __init__(self, adapter: OneFlow, program: Program) -> None:
+    def __init__(self, adapter: OneFlow, program: Program, configuration: str) -> None:
         assert program.training is not None, "it trains"
         self.adapter = adapter
+        self.configuration = configuration
         self.program = program
         self.training: Training = program.training
         self.replay = Replay(adapter, program)
@@ -171,6 +173,7 @@ class _Member:
         class Trained(flow.nn.Graph):  # type: ignore[misc,name-defined]
             def __init__(self) -> None:
                 super().__init__()
+                configure(flow, self.config, member.configuration)
                 for number, module in member.values.modules.items():
                     setattr(self, _attribute(number), module)
                 for number in member.optimizers:

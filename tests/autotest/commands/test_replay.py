@@ -58,7 +58,7 @@ def test_failure_by_chance(
     Store(tmp_path / "runs" / "20260101-000000-0-1").save(of("exception"), row, Rules(), "main", 1)
     ran: list[Any] = []
 
-    def trial(*asked: Any, graph: bool, whole: bool) -> list[Divergence]:
+    def trial(*asked: Any, graph: bool, whole: bool, configuration: str) -> list[Divergence]:
         ran.append(asked)
         return shown[len(ran) - 1]
 

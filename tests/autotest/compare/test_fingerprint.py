@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autotest.compare.fingerprint import NEEDS, Fingerprint, classes
+from autotest.compare.fingerprint import NEEDS, Fingerprint, classes, configuration_of
 from autotest.judge.properties import CLASSES
 from generators.layouts import LAYOUTS
 
@@ -21,6 +21,16 @@ def test_parts() -> None:
     assert (found.dtype, found.needs) == ("float32", {"strided", "tie"})
     assert found.rest == ("running_var", "dim=", "again")
     assert str(found) == "oneflow/eager_forward/exception/max/float32,strided,tie,running_var,dim=,again"
+
+
+@pytest.mark.parametrize(
+    ("facts", "configuration"),
+    [("float32", ""), ("float32,config=fused", "fused"), ("float32,tie,config=amp.half,again", "amp.half"),
+     ("float32,config=,dim=,method", "")],
+)  # fmt: skip
+def test_configuration(facts: str, configuration: str) -> None:
+    """The fact that names the configuration of a graph, which an argument of that name is not."""
+    assert configuration_of(f"oneflow/graph_forward/value/max/{facts}") == configuration
 
 
 def test_every_property_has_a_class() -> None:
@@ -60,6 +70,12 @@ def test_every_property_has_a_class() -> None:
         ("value/max/float32", "value/max/float32,running_var", False),
         ("exception/max/*", "exception/max/float32,dim=", True),
         ("exception/max/*,dim=", "exception/max/float32,keepdim=", False),
+        # The configuration of a graph counts; a pattern may be about each.
+        ("value/max/float32", "value/max/float32,config=fused", False),
+        ("value/max/float32,config=fused", "value/max/float32", False),
+        ("value/max/float32,config=fused", "value/max/float32,tie,config=fused", True),
+        ("value/max/float32,config=fused", "value/max/float32,config=amp", False),
+        ("value/max/float32,config=*", "value/max/float32,config=amp", True),
         # Beyond the ordinary a wrong number and one that is none are one kind.
         ("value/max/float32,nonfinite", "nonfinite/max/float32,nonfinite", True),
         ("nonfinite/max/float32", "value/max/float32,extreme", True),

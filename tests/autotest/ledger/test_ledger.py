@@ -277,7 +277,7 @@ def test_proof_by_what_needs_more(seen, ran, tmp_path, monkeypatch):
     [known] = ledger_of(tmp_path, FINGERPRINT).entries.values()
     asked = []
 
-    def trial(*given, graph, whole):
+    def trial(*given, graph, whole, configuration):
         asked.append(given)
         return [Divergence(Difference("eager_forward", "value", "t0", "differs", 0), one_call(backward=True), 0)]
 
@@ -430,7 +430,7 @@ def test_proof_of_what_fails_by_chance(shown, runs, stale, tmp_path, monkeypatch
     path.write_text(entry())
     ran = []
 
-    def trial(*asked, graph, whole):
+    def trial(*asked, graph, whole, configuration):
         ran.append(asked)
         program = one_call(backward=True)
         return [

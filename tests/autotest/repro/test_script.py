@@ -337,6 +337,51 @@ class Unfed(Faithful):
         return super().__call__(*args)
 
 
+def test_script_of_a_graph_under_a_configuration() -> None:
+    """The graph is built so, and compared as closely as a test's own rules and the dtype of the configuration allow."""
+    made = {
+        name: script(
+            row("value", "graph_forward", facts=f"float32,config={name}"), one_call(), Rules(), OUTPUT, ENVIRONMENT
+        ).text
+        for name in ("enable_amp.bfloat16", "enable_straighten_algorithm.SpeedFirst", "set_outputs_buffer_size.3")
+    }
+    said = {name: [line.strip() for line in text.splitlines() if "self.config" in line] for name, text in made.items()}
+    assert said == {
+        "enable_amp.bfloat16": ["self.config.enable_amp(True, dtype=torch.bfloat16)"],
+        "enable_straighten_algorithm.SpeedFirst": ["self.config.enable_straighten_algorithm('SpeedFirst')"],
+        "set_outputs_buffer_size.3": ["self.config.set_outputs_buffer_size(3)"],
+    }
+    assert "    rtol, atol = (0.05, 0.01)\n" in made["enable_amp.bfloat16"]
+    assert "    rtol, atol = " not in made["set_outputs_buffer_size.3"].replace("rtol, atol = TOLERANCES", "")
+
+
+def test_script_of_a_training_under_a_configuration() -> None:
+    """The graph that trains is built so, too."""
+
+    def body(recording: Any) -> Any:
+        layer = dual.nn.Linear(2, 1)
+        dual.optim.SGD(layer.parameters(), lr=0.1)
+        return layer(trainings.batch(recording)).sum()
+
+    told = row("value", "graph_update", "SGD", facts="float32,config=allow_fuse_model_update_ops")
+    lines = script(told, trainings.recorded(body), Rules(), None, ENVIRONMENT).text.splitlines()
+    start = lines.index("    class Graph(torch.nn.Graph):")
+    assert lines[start + 1 : start + 5] == [
+        "        def __init__(self):",
+        "            super().__init__()",
+        "            self.config.allow_fuse_model_update_ops(True)",
+        "            self.m0 = m0",
+    ]
+
+
+def test_graph_under_an_unknown_configuration_has_no_script() -> None:
+    """Such as one that another version of the target has had."""
+    told = row("value", "graph_forward", facts="float32,config=enable_xla_jit")
+    with pytest.raises(Unscripted) as caught:
+        script(told, one_call(), Rules(), OUTPUT, ENVIRONMENT)
+    assert str(caught.value) == "a script does not know the configuration enable_xla_jit of oneflow's graphs"
+
+
 def test_script_of_a_graph_whose_result_is_empty(run_script: Any) -> None:
     """What an empty result's backward starts from is an input of the graph, and no graph takes an empty one."""
     program = one_call("masked_select", [-1.0, -2.0], backward=True)

@@ -118,6 +118,26 @@ def test_graph() -> None:
     ]
 
 
+def test_graph_under_a_configuration() -> None:
+    """It is what `self.config` is told, where the graph is made."""
+    told = {
+        **row("value", "graph_forward"),
+        "fingerprint": "oneflow/graph_forward/value/relu/float32,config=enable_amp.float16",
+    }
+    lines = short_text(told, one_call(), OUTPUT).splitlines()
+    start = lines.index("class Graph(oneflow.nn.Graph):")
+    assert lines[start + 1 : start + 7] == [
+        "    def __init__(self):",
+        "        super().__init__()",
+        "        self.config.enable_amp(True, dtype=oneflow.float16)",
+        "",
+        "    def build(self, *inputs):",
+        "        return program(oneflow, *inputs)",
+    ]
+    backward = short_text({**told, "phase": "graph_backward"}, one_call(backward=True), GRADIENT)
+    assert "            self.config.enable_amp(True, dtype=torch.float16)\n" in backward
+
+
 def test_module_and_layouts() -> None:
     """A module takes its state by its own method; a transposed input is NumPy's."""
     state = {"weight": np.array([[1.5, 2.0]], np.float32)}

@@ -1,0 +1,121 @@
+"""The judge of a target whose static graphs may be built under configurations: each must give what the plain one gives.
+
+A case whose plain graph has run has its graph built again under each configuration that is asked for, in batches as
+the plain ones, and judged as those are. What shows then, and not in the plain graph, is the configuration's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from autotest.compare.divergence import Divergence
+from autotest.compare.kinds import in_graph
+from autotest.judge.judge import Judge
+from autotest.judge.judgement import VERIFIED, Check, Judgement
+from autotest.workers.configured import wanted
+from autotest.workers.protocol import Death
+from dual_object.program.program import Program
+from dual_object.replay.adapter import Configuration
+from dual_object.replay.observation import Observation
+
+#: Why a case has no graph under a configuration.
+_NONE = Check("unverified", "its plain graph was not verified")
+
+
+class ConfiguredJudge:
+    """Judges the cases of one test as `plain` does, then their graphs under configurations of the target.
+
+    `asked` are the names of these, or `all`; `judge_under` makes the judge of one.
+    """
+
+    def __init__(self, plain: Judge, asked: Sequence[str], judge_under: Callable[[Configuration], Judge]) -> None:
+        self._plain = plain
+        self._asked = asked
+        self._judge_under = judge_under
+        self._judges: dict[str, Judge] | None = None
+
+    def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
+        """Judge cases by what they have shown eagerly, then by what they show in graphs."""
+        self.judge_eager(judgements, answers)
+        self.judge_graphs(judgements)
+
+    def judge_eager(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
+        """Judge cases by what they have shown eagerly, which no configuration changes."""
+        self._plain.judge_eager(judgements, answers)
+
+    def judge_graphs(self, judgements: Sequence[Judgement], *, eager: bool = True) -> None:
+        """Judge cases by what they show in plain graphs, then under each configuration.
+
+        Raises UsageError where one is asked for that the target has not.
+        """
+        self._plain.judge_graphs(judgements, eager=eager)
+        if not self._plain.options.check_graph:
+            return
+        judges = self._offered()
+        for judgement in judgements:
+            if judges:
+                judgement.graph.configurations = dict.fromkeys(judges, _NONE)
+            else:
+                none = Check("unverified", f"{self._plain.target.info().name} offers none")
+                judgement.graph.configurations = dict.fromkeys(self._asked, none)
+        ran = [judgement for judgement in judgements if judgement.graph.forward == VERIFIED]
+        branches = {name: [judgement.branch() for judgement in ran] for name in judges}
+        told = [len(judgement.divergences) for judgement in ran]
+        for name, judge in judges.items():
+            judge.judge_graphs(branches[name], eager=False)
+            for judgement, branch, plain in zip(ran, branches[name], told, strict=True):
+                _join(judgement, branch, name, plain)
+
+    def lacking(self, program: Program) -> str | None:
+        """Why the target cannot be asked about a Program at all; None where it can."""
+        return self._plain.lacking(program)
+
+    def refused(self, program: Program) -> list[Divergence]:
+        """What the target does with a draw that the reference refuses, where that is no refusal."""
+        return self._plain.refused(program)
+
+    def all_refused(self, programs: Sequence[Program]) -> list[list[Divergence]]:
+        """The same for each of many draws."""
+        return self._plain.all_refused(programs)
+
+    def _offered(self) -> dict[str, Judge]:
+        if self._judges is None:  # only now has the target said what it has
+            offered = wanted(self._asked, self._plain.target.info())
+            self._judges = {configuration.name: self._judge_under(configuration) for configuration in offered}
+        return self._judges
+
+
+def besides(divergences: Sequence[Divergence], plain: Sequence[Divergence]) -> list[Divergence]:
+    """Those that differ in op, phase or kind from all that the plain graph, and eager, show of the same case."""
+    shown = {_told_by(divergence) for divergence in plain}
+    return [divergence for divergence in divergences if _told_by(divergence) not in shown]
+
+
+def told_under(name: str, divergences: Sequence[Divergence]) -> list[Divergence]:
+    """Divergences of a graph that was built under a configuration, told as such; those of eager are as they were."""
+    return [
+        replace(divergence, difference=replace(divergence.difference, configuration=name))
+        if in_graph(divergence.difference.phase)
+        else divergence
+        for divergence in divergences
+    ]
+
+
+def _join(judgement: Judgement, branch: Judgement, name: str, plain: int) -> None:
+    """Take what a case has come to under a configuration back into it; so many of its divergences it had before."""
+    judgement.graph.configurations[name] = branch.graph.forward
+    own = besides(branch.divergences[plain:], branch.divergences[:plain])
+    for divergence, told in zip(own, told_under(name, own), strict=True):
+        judgement.divergences.append(told)
+        if any(unseen is divergence for unseen in branch.unseen):
+            judgement.unseen.append(told)
+    judgement.doubts += [doubt for doubt in branch.doubts if doubt not in judgement.doubts]
+    judgement.death = judgement.death or branch.death
+
+
+def _told_by(divergence: Divergence) -> tuple[str, str, str]:
+    return divergence.op, divergence.difference.phase, divergence.difference.kind
+
+
+__all__ = ["ConfiguredJudge", "besides", "told_under"]

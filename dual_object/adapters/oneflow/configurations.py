@@ -1,0 +1,83 @@
+"""The configurations of OneFlow's static graph: what `self.config` of an nn.Graph may be told, name by name.
+
+None of them changes what a graph computes, but `enable_amp` in which dtype. What changes more has no place here:
+`set_gradient_accumulation_steps` splits the batch, and `enable_zero` needs several ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from dual_object.replay.adapter import Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A method of GraphConfig, the argument that it gets, and what that does.
+
+    `dtype` is the name of the dtype that it is given by keyword, and that the graph may compute in.
+    """
+
+    method: str
+    does: str
+    argument: bool | int | str = True
+    dtype: str = ""
+
+    @property
+    def name(self) -> str:
+        """The method, and which argument where others mean something else: `enable_amp.float16`."""
+        told = self.dtype or ("" if self.argument is True else str(self.argument))
+        return f"{self.method}.{told}" if told else self.method
+
+    def code(self, module: str) -> str:
+        """As a method of `self.config` is called: `enable_amp(True, dtype=torch.float16)`."""
+        return f"{self.method}({self.argument!r}{f', dtype={module}.{self.dtype}' if self.dtype else ''})"
+
+
+_ROWS: Mapping[str, _Row] = MappingProxyType(
+    {
+        row.name: row
+        for row in (
+            _Row("allow_fuse_model_update_ops", "fuses the ops of an optimizer's update"),
+            _Row("allow_fuse_add_to_output", "fuses an addition into the op before it"),
+            _Row("allow_fuse_cast_scale", "fuses a cast and a scaling"),
+            _Row("set_outputs_buffer_size", "lets calls overlap that much", 3),
+            _Row("enable_straighten_algorithm", "keeps the order of the graph's ops", "Disable"),
+            _Row("enable_straighten_algorithm", "orders the graph's ops for speed", "SpeedFirst"),
+            _Row("enable_straighten_algorithm", "orders the graph's ops for little memory", "MemoryFirst"),
+            _Row("enable_straighten_algorithm", "orders ops of CPU and GPU by turns", "OverlapCpuGpu"),
+            _Row("enable_compress_memory", "searches for the least memory"),
+            _Row("enable_multi_tensor_update", "updates all parameters in one op"),
+            _Row("enable_fused_model_update_cast", "casts weights while it updates them"),
+            _Row("enable_cudnn_conv_heuristic_search_algo", "chooses convolutions by a heuristic"),
+            _Row("enable_amp", "computes in half precision where that is safe", dtype="float16"),
+            _Row("enable_amp", "computes in bfloat16 where that is safe", dtype="bfloat16"),
+        )
+    }
+)
+NAMES = frozenset(_ROWS)
+CONFIGURATIONS = tuple(Configuration(row.name, row.does, row.dtype) for row in _ROWS.values())
+
+
+def configure(flow: Any, config: Any, name: str) -> None:
+    """Tell the `config` of a graph what the configuration of this name says; nothing where there is no name."""
+    if name:
+        row = _ROWS[name]
+        named = {"dtype": getattr(flow, row.dtype)} if row.dtype else {}
+        getattr(config, row.method)(row.argument, **named)
+
+
+def code(name: str, module: str) -> str:
+    """The same as a line of code in a graph's `__init__`; `module` is what OneFlow is called there."""
+    return f"self.config.{_ROWS[name].code(module)}"
+
+
+def computes_in(name: str) -> str:
+    """The dtype that a graph may compute in; empty where every value has its own, as without a configuration."""
+    return _ROWS[name].dtype if name else ""
+
+
+__all__ = ["CONFIGURATIONS", "NAMES", "code", "computes_in", "configure"]

@@ -1,0 +1,98 @@
+"""The configurations of OneFlow's graph: each is told to `self.config` as its code says, and computes the same."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autotest import torch
+from autotest.errors import HarnessFault
+from autotest.workers.supervisor import Supervisor
+from dual_object.adapters.oneflow.configurations import CONFIGURATIONS, NAMES, code, computes_in, configure
+from dual_object.replay.adapter import GraphRefusal
+from dual_object.replay.observation import Observation
+from support.programs import one_call
+from support.trainings import batch, recorded
+
+FLOW = SimpleNamespace(float16="float16", bfloat16="bfloat16")
+
+
+class Config:
+    """A `self.config` that keeps what it is told, as code."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        """Any method."""
+
+        def method(*args: Any, **named: Any) -> None:
+            given = [*map(repr, args), *(f"{key}=flow.{value}" for key, value in named.items())]
+            self.told.append(f"self.config.{name}({', '.join(given)})")
+
+        return method
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_config_is_told_what_the_code_says(name: str) -> None:
+    """A graph here and one in a script are configured alike."""
+    config = Config()
+    configure(FLOW, config, name)
+    assert config.told == [code(name, "flow")]
+
+
+def test_without_a_name_nothing_is_told() -> None:
+    """The plain graph has no configuration, and computes every value in its own dtype."""
+    config = Config()
+    configure(FLOW, config, "")
+    assert (config.told, computes_in("")) == ([], "")
+
+
+def test_names() -> None:
+    """Names can stand in a fingerprint and on a command line, and those of one method tell the argument."""
+    assert all(set(name).isdisjoint(",/=*[ ") for name in NAMES)
+    amp = [(row.name, row.dtype) for row in CONFIGURATIONS if row.dtype]
+    assert amp == [("enable_amp.float16", "float16"), ("enable_amp.bfloat16", "bfloat16")]
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Supervisor]:
+    """A worker with the real OneFlow."""
+    if importlib.util.find_spec("oneflow") is None:
+        pytest.skip("oneflow is not installed")
+    supervisor = Supervisor("oneflow", 60)
+    yield supervisor
+    supervisor.close()
+
+
+def test_oneflow_has_each_configuration(worker: Supervisor) -> None:
+    """A graph is built under each that this version lists, and gives the same."""
+    programs = [one_call("exp", backward=True), one_call("relu", backward=True)]
+    assert [row.name for row in worker.info().configurations] == [row.name for row in CONFIGURATIONS]
+    for name in NAMES:
+        answer = worker.graph(programs, [["0"], ["0"]], configuration=name)
+        assert isinstance(answer, list), (name, answer)
+        for seen, expected in zip(answer, (np.exp([-1.5, 0.1, 2.0]), [0.0, 0.1, 2.0]), strict=True):
+            assert isinstance(seen, Observation), (name, seen)
+            np.testing.assert_allclose(seen.outputs[1].data, expected, rtol=1e-2)
+
+
+def linear(recording: Any) -> Any:
+    """A step of a Linear."""
+    layer = torch.nn.Linear(2, 1)
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    return layer(batch(recording)).sum()
+
+
+def test_name_comes_to_the_graph(worker: Supervisor) -> None:
+    """One that there is not is an error, of a training too."""
+    [refused] = worker.graph([recorded(linear)], None, configuration="no_such")  # type: ignore[misc]
+    assert isinstance(refused, GraphRefusal)
+    assert (refused.classes[0], refused.message) == ("KeyError", "'no_such'")
+    with pytest.raises(HarnessFault, match="KeyError: 'no_such'"):
+        worker.graph([one_call("exp")], None, configuration="no_such")
