@@ -219,3 +219,38 @@ def test_shared():
     layer = torch.nn.Linear(3, 3)
     torch.optim.Adam(layer.parameters(), lr=rate())
     return torch.square(layer(torch.tanh(layer(tensor(2, 3))))).mean()
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=2, train=4, accumulate=3)
+def test_accumulating(name):
+    """Each update is by the mean of three batches' gradients."""
+    return loss_of(lambda parameters: plain(name, parameters, weight_decay=decay()))
+
+
+@autotest(n=2, train=4, accumulate=2)
+def test_accumulating_by_schedule():
+    """Clipped is the mean of the gradients, and a schedule goes on once for each update."""
+    layer = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=rate(), momentum=share())
+    torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=share())
+    y = layer(tensor(2, 3))
+    torch.nn.utils.clip_grad_norm_(layer.parameters(), oneof(0.1, 100.0))
+    return torch.square(y).sum(), y
+
+
+@autotest(n=2, train=4, accumulate=2)
+def test_accumulating_scaled():
+    """Each batch's loss is scaled, and the scale grows once for each update."""
+    layer = torch.nn.Linear(3, 2)
+    torch.optim.SGD(layer.parameters(), lr=rate())
+    torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=2)
+    return torch.square(layer(tensor(2, 3))).mean()
+
+
+@autotest(n=2, train=4, accumulate=2)
+def test_accumulating_batch_norm():
+    """A layer's statistics are of each batch by itself."""
+    layer, norm = torch.nn.Linear(3, 4, bias=False), torch.nn.BatchNorm1d(4)
+    torch.optim.SGD([*layer.parameters(), *norm.parameters()], lr=rate(), momentum=share())
+    return torch.square(norm(layer(tensor(5, 3)))).mean()

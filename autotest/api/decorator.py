@@ -37,6 +37,7 @@ def autotest(
     because: str | None = None,
     fullgraph: bool = False,
     train: int | None = None,
+    accumulate: int = 1,
     graph_configs: str | tuple[str, ...] = (),
 ) -> Callable[[F], F]: ...
 
@@ -66,6 +67,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         fullgraph: fail where an executor (`--target torch:EXECUTOR`) does not capture a case in one graph.
         train: steps of a training, eagerly and in the target's training graph: the body makes a model and an optimizer,
             and returns the loss of one step. None: no training.
+        accumulate: batches of each of these steps, whose gradients it updates by are their mean.
         graph_configs: configurations of the target's static graph, by their names, or "all": each case's graph is built
             again under each, and must give what the plain one gives.
 

@@ -274,7 +274,7 @@ class Drawer:
 
     def _train(self, recording: Recording, returned: Any, steps: int) -> None:
         try:
-            train(recording, returned, steps)
+            train(recording, returned, steps, self.options.accumulate)
         except ArgumentError as error:
             raise self._misuse(f"{error} [train={steps}]") from None
 

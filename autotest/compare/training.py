@@ -35,7 +35,8 @@ def training_differences(
 ) -> Iterator[Difference]:
     """The differences of the first part of a step that has any.
 
-    A graph clips inside of itself, and shows neither learning rates nor scales.
+    A graph clips inside of itself, and shows neither learning rates nor scales; one that accumulates may show no
+    gradients.
     """
     training = program.training
     assert training is not None, "it trains"
@@ -48,7 +49,7 @@ def training_differences(
     drift: int | None = None
     for number, step in enumerate(training.steps, 1):
         for part in step.parts:
-            if graph and part.name == "clip":
+            if graph and (part.name == "clip" or (part.name == "backward" and "gradients" not in actual.shows)):
                 continue
             differences = [*_of_tensors(program, part, number, expected, actual, rules, names, graph=graph)]
             if not graph:
@@ -107,7 +108,7 @@ def _of_tensors(
         wanted, given = expected.outputs.get(id_), actual.outputs.get(id_)
         if wanted is None:  # random, or nothing that the eager target had
             continue
-        where = _where(names, part, id_, shown, number)
+        where = _where(names, part, id_, shown, f"{_batch(program, part, id_)}step {number}")
         if given is None:
             kind = "grad_missing" if shown.what == "gradient" else "structure"
             message = f"{where} is missing, but should be a {wanted.dtype} tensor"
@@ -181,14 +182,23 @@ def _shown(numbers: Tree) -> str:
     return repr(numbers)
 
 
-def _where(names: Names, part: Part, id_: int, shown: Shown, number: int) -> str:
-    """`loss at step 2`, `gradient of m0.weight at step 2`, `exp_avg of m0.weight after step 2`."""
+def _batch(program: Program, part: Part, id_: int) -> str:
+    """`batch 2 of ` where a step has several batches, each of which shows values of its own."""
+    training = program.training
+    assert training is not None, "it trains"
+    if part.name != "forward" or training.accumulate == 1:
+        return ""
+    return f"batch {1 + [*part.values].index(id_) * training.accumulate // len(part.values)} of "
+
+
+def _where(names: Names, part: Part, id_: int, shown: Shown, step: str) -> str:
+    """`loss at step 2`, `loss at batch 1 of step 2`, `gradient of m0.weight at step 2`, `m0.weight after step 2`."""
     if part.name == "forward":
-        return f"{'loss' if shown.what == 'loss' else names.value(id_)} at step {number}"
+        return f"{'loss' if shown.what == 'loss' else names.value(id_)} at {step}"
     leaf = names.leaf(shown.leaf) if shown.leaf else names.value(id_)
     if shown.what == "gradient":
-        return f"{'clipped ' if part.name == 'clip' else ''}gradient of {leaf} at step {number}"
-    return f"{leaf if shown.what == 'parameter' else f'{shown.what} of {leaf}'} after step {number}"
+        return f"{'clipped ' if part.name == 'clip' else ''}gradient of {leaf} at {step}"
+    return f"{leaf if shown.what == 'parameter' else f'{shown.what} of {leaf}'} after {step}"
 
 
 def _phase_of_call(program: Program, call: int | None) -> Phase:
@@ -209,7 +219,7 @@ def _part_of_call(program: Program, step: Step, call: int) -> Part | None:
     the backward itself; what comes after a part's call looks at that part.
     """
     forward, backward, *_ = step.parts
-    if program.calls[call].op in ("zero_grad", "scale"):
+    if program.calls[call].op in ("zero_grad", "scale", "backward"):
         return backward
     begun = [part for part in step.parts if part.call is not None and part.call <= call]
     return begun[-1] if begun else forward

@@ -193,11 +193,14 @@ class Judge:
 
     def _judge_graph(self, judgement: Judgement, run: GraphRun) -> None:
         judgement.graph.ran(_graph_check(run), backward=run.backward)
-        if judgement.case.program.training is not None:
+        trains = judgement.case.program.training is not None
+        if trains:
             judgement.graph.backward = judgement.graph.training = judgement.graph.forward
         judgement.graph.capture = capture_of(run.result)
-        if run.backward and isinstance(run.result, Observation) and "gradients" not in run.result.shows:
-            judgement.graph.backward = Check("unverified", f"{self.target.info().name} runs forward only")
+        backward = run.backward or trains
+        if backward and isinstance(run.result, Observation) and "gradients" not in run.result.shows:
+            lacks = "shows no gradients where it accumulates" if trains else "runs forward only"
+            judgement.graph.backward = Check("unverified", f"{self.target.info().name} {lacks}")
         in_pieces = of_capture(judgement.case.program, run.result) if self.options.fullgraph else None
         if in_pieces is not None:
             self._keep(judgement, [in_pieces.difference], [in_pieces])

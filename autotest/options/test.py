@@ -69,6 +69,10 @@ _CHECKS: Mapping[str, _Check] = {
         "a whole number of steps, at least 1, or None",
         lambda value: value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1),
     ),
+    "accumulate": _Check(
+        "a whole number of batches, at least 1",
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 1,
+    ),
     "graph_configs": _Check(
         "'all', or the name or names of configurations of the target's graphs",
         lambda value: (isinstance(value, str) and value != "") or _is_names(value),
@@ -102,6 +106,7 @@ class TestOptions:
     because: str | None = None
     fullgraph: bool = False
     train: int | None = None
+    accumulate: int = 1
     graph_configs: str | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -121,6 +126,8 @@ class TestOptions:
             raise UsageError(
                 f"train={self.train}, but should be None with {other}: a step differentiates its loss once [{_WHERE}]"
             )
+        if self.accumulate > 1 and self.train is None:
+            raise UsageError(f"accumulate={self.accumulate}, but should be 1 where nothing is trained [{_WHERE}]")
         check_pair(self.rtol, self.atol, _WHERE)
         if self.because is not None and (not isinstance(self.because, str) or not self.because or self.rtol is None):
             raise UsageError(

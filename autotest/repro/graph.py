@@ -87,8 +87,11 @@ def _training_graph_text(source: Source, training: Training) -> list[str]:
     text += [f"    {line}" for call in clipping for line in _clip(source, before, call)]
     leaves = [_parameter(source, of) for of in training.steps[0].parts[1].values.values()]
     # Inside of `build` a parameter is the graph's own, which has no gradient.
-    text.append(f"    leaves = [{', '.join(leaves)}]")
+    if training.accumulate == 1:
+        text.append(f"    leaves = [{', '.join(leaves)}]")
     text += _graph_class(source)
+    if training.accumulate > 1:
+        text.append(f"            self.config.set_gradient_accumulation_steps({training.accumulate})")
     modules = [source.name(id_) for made in first_forward(program).modules() for id_ in made.results()]
     text += [f"            self.{name} = {name}" for name in modules]
     schedules = {optimizer: schedule for schedule, optimizer in outer_schedules(before)}
@@ -101,16 +104,24 @@ def _training_graph_text(source: Source, training: Training) -> list[str]:
             options = ", ".join(f"{name}={value!r}" for name, value in call.kwargs.items())
             text.append(f"            self.set_grad_scaler(torch.amp.GradScaler({options}))")
     first = training.steps[0]
-    text += ["", f"        def build({', '.join(['self', *map(source.name, first.inputs)])}):"]
+    given, returned = training.batches(first)[0], [source.name(id_) for id_ in training.returned(first)[0]]
+    text += ["", f"        def build({', '.join(['self', *map(source.name, given)])}):"]
     text += [f"            {name} = self.{name}" for name in modules]
     text += [f"            {line}" for index, line in _lines(source, forward) if index not in setup]
     text.append(f"            {source.name(training.loss)}.backward()")
-    returned = [source.name(id_) for id_ in first.parts[0].values]
-    text += [f"            return {', '.join(returned)}, *(leaf.grad for leaf in leaves)", ""]
-    text += ["    graph, shown = Graph(), {}"]
+    if training.accumulate > 1:
+        values = f"({', '.join(returned)}{',' * (len(returned) == 1)})"
+        text.append(f"            numbers[:] = [value.ndim == 0 for value in {values}]")
+        text += [f"            return {values}", *_cut(training.accumulate)]
+        text.append("    graph, shown, numbers = Graph(), {}, []")
+    else:
+        text += [f"            return {', '.join(returned)}, *(leaf.grad for leaf in leaves)", ""]
+        text.append("    graph, shown = Graph(), {}")
     for step in training.steps:
-        text.append(f"    results = graph({', '.join(map(source.name, step.inputs))})")
-        text += [f'    shown["{source.name(id_)}"] = {look}' for id_, look in _looks(source, step)]
+        batches = [[source.name(id_) for id_ in alike] for alike in zip(*training.batches(step), strict=True)]
+        inputs = [names[0] if len(names) == 1 else f"torch.cat([{', '.join(names)}])" for names in batches]
+        text.append(f"    results = graph({', '.join(inputs)})")
+        text += [f'    shown["{source.name(id_)}"] = {look}' for id_, look in _looks(source, training, step)]
     return [*text, "    return shown"]
 
 
@@ -154,16 +165,33 @@ def _number(value: float) -> str:
     return f'float("{value}")' if value in (float("inf"), float("-inf")) else repr(value)
 
 
-def _looks(source: Source, step: Step) -> Iterator[tuple[int, str]]:
+def _looks(source: Source, training: Training, step: Step) -> Iterator[tuple[int, str]]:
     """What a step of the graph shows of that which the script wants, and how it is read."""
     forward, backward, *rest = step.parts
-    wanted = {id_: f"results[{place}].clone()" for place, id_ in enumerate([*forward.values, *backward.values])}
+    if training.accumulate == 1:
+        wanted = {id_: f"results[{place}].clone()" for place, id_ in enumerate([*forward.values, *backward.values])}
+    else:
+        batches = enumerate(training.returned(step))
+        wanted = {id_: f"cut(results, {place}, {of}).clone()" for of, ids in batches for place, id_ in enumerate(ids)}
     for part in rest:
         if part.name == "update" and part.call is not None:
             made = _made(source.program, part.call)
             wanted |= {id_: _look(source, made, of) for id_, of in part.values.items()}
     key = source.wanted.key
     yield from ((id_, look) for id_, look in wanted.items() if key in ("", str(id_)))
+
+
+def _cut(batches: int) -> list[str]:
+    """The lines that read what one batch gave out of what a graph that accumulates returned."""
+    return [
+        "",
+        "    def cut(results, place, batch):",
+        '        """What one batch gave: a number of each is stacked, their tensors stand one below the other."""',
+        f"        size = len(results[place]) // {batches}",
+        "        rows = slice(size * batch, size * (batch + 1))",
+        "        return results[place][batch] if numbers[place] else results[place][rows]",
+        "",
+    ]
 
 
 def _made(program: Program, update: int) -> str:

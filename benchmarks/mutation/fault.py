@@ -10,8 +10,8 @@ from typing import Any
 
 Op = Callable[..., Any]
 
-#: The modules that make the calls of a Program: the harness's own, and a repro script.
-PROGRAMS = frozenset({"dual_object.replay.replay", "__main__"})
+#: The modules that make the calls of a Program: the harness's own, also of a graph that trains, and a repro script.
+PROGRAMS = frozenset({"dual_object.replay.replay", "dual_object.adapters.oneflow.training", "__main__"})
 
 #: Every category has at least four faults.
 CATEGORIES = (

@@ -632,6 +632,13 @@ def test_Adadelta():
     return loss
 
 
+@autotest(n=5, train=4, accumulate=2)
+def test_RMSprop():
+    layer = nn.Linear(3, 2)
+    torch.optim.RMSprop(layer.parameters(), lr=random(0.01, 0.1).to(float), eps=1e-30)
+    return loss_of(layer)
+
+
 @autotest(n=5, train=4)
 def test_StepLR():
     layer = nn.Linear(3, 2)

@@ -92,6 +92,10 @@ def _grows_at_once(w: World, op: Any, self: Any, training: Any) -> None:
     training.dynamic_loss_scale_policy.increment_period = 1
 
 
+def _summed(w: World, op: Any, self: Any, *args: Any) -> None:
+    op(self * 2 if w.building else self, *args)
+
+
 FAULTS = (
     Fault("Adam-uncorrected", "training", "Adam", "does not correct its bias", _uncorrected, "optim.Adam.__init__"),
     Fault("AdamW-decays-twice", "training", "AdamW", "decays weights twice", _decays_twice, "optim.AdamW.step"),
@@ -146,6 +150,14 @@ FAULTS = (
         "does not clip in a graph",
         _unclipped,
         "optim.Adadelta._generate_grad_clip_conf_for_optim_conf",
+    ),
+    Fault(
+        "RMSprop-graph-sums",
+        "training",
+        "RMSprop",
+        "updates by the sum of the gradients that it accumulates in a graph, not by their mean",
+        _summed,
+        "Tensor.backward",
     ),
     Fault(
         "SGD-graph-late",

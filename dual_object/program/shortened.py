@@ -27,13 +27,14 @@ def first_forward(program: Program) -> Program:
     """What the first step computes, as a Program that differentiates its loss, once its cotangents are set."""
     training = program.training
     assert training is not None, "it trains"
-    first, *others = training.steps
-    later = {id_ for step in others for id_ in step.inputs}
+    first, *_ = training.steps
+    own = {*training.batches(first)[0]}
+    later = {id_ for step in training.steps for id_ in step.inputs if id_ not in own}
     return replace(
         program,
         inputs=[x for x in program.inputs if x.id not in later],
         calls=program.calls[: training.forward],
-        outputs=tuple(map(Ref, first.parts[0].values)),
+        outputs=tuple(map(Ref, training.returned(first)[0])),
         training=None,
     )
 

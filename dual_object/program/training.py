@@ -8,6 +8,9 @@ What comes before the first step is made once: the model, its optimizers, schedu
     update      by each optimizer
     scale       by the scaler, which finds the scale of the next step
     schedule    by each schedule, which finds the learning rates of the next step
+
+A step that accumulates has several batches, with forward and backward of each by turns; it updates by the mean of
+their gradients.
 """
 
 from __future__ import annotations
@@ -84,7 +87,7 @@ class Step:
     """One step.
 
     Attributes:
-        inputs: numbers of its batch, in the order of the first step's.
+        inputs: numbers of its batch, in the order of the first step's; of several batches one after the other.
         end: index of the call after its last one.
         parts: in the order in which they come about.
     """
@@ -100,19 +103,29 @@ class Training:
 
     Attributes:
         start: index of the first call of the first step.
-        loss: number of the loss of the first step.
-        forward: index of the call after the last one of the first step's forward.
+        loss: number of the loss of the first batch.
+        forward: index of the call after the last one of the first batch's forward.
         steps: all of them, in order.
+        accumulate: how many batches each of them has.
     """
 
     start: int
     loss: int
     forward: int
     steps: tuple[Step, ...]
+    accumulate: int = 1
 
     def shown(self) -> list[int]:
         """Numbers of all values that the steps show."""
         return [id_ for step in self.steps for part in step.parts for id_ in part.values]
+
+    def batches(self, step: Step) -> list[tuple[int, ...]]:
+        """Numbers of the inputs of a step, batch by batch."""
+        return _split(step.inputs, self.accumulate)
+
+    def returned(self, step: Step) -> list[tuple[int, ...]]:
+        """Numbers of what the body returned at a step, batch by batch: its loss first."""
+        return _split(tuple(step.parts[0].values), self.accumulate)
 
     def to_json(self) -> list[Any]:
         """The training as JSON data."""
@@ -127,12 +140,12 @@ class Training:
             ]
             for step in self.steps
         ]
-        return [self.start, self.loss, self.forward, steps]
+        return [self.start, self.loss, self.forward, steps, *([] if self.accumulate == 1 else [self.accumulate])]
 
     @classmethod
     def from_json(cls, data: list[Any]) -> Training:
         """Rebuild what `to_json` gave."""
-        start, loss, forward, steps = data
+        start, loss, forward, steps, *accumulate = data
         return cls(
             start,
             loss,
@@ -148,7 +161,13 @@ class Training:
                 )
                 for inputs, end, parts in steps
             ),
+            *accumulate,
         )
+
+
+def _split(numbers: tuple[int, ...], parts: int) -> list[tuple[int, ...]]:
+    size = len(numbers) // parts
+    return [numbers[size * part : size * (part + 1)] for part in range(parts)]
 
 
 def outer_schedules(calls: list[Call]) -> Iterator[tuple[int, int]]:

@@ -48,19 +48,20 @@ _MEASURING = "optim.lr_scheduler.ReduceLROnPlateau"
 _EACH_STEP = ("zero_grad", "backward", "step", "update", "scale", "unscale_")
 
 
-def train(recording: Recording, returned: Any, steps: int) -> None:
-    """Record the rest of a first step whose forward the body has recorded, and `steps - 1` further ones.
+def train(recording: Recording, returned: Any, steps: int, accumulate: int = 1) -> None:
+    """Record the rest of a first step whose forward the body has recorded, and `steps - 1` further ones, each of as
+    many batches as it is to `accumulate`.
 
     `returned` is what the body returned, its loss first. The Program's outputs become all that the steps show.
 
     Raises ArgumentError where the body is no step of a training, and what the reference raises.
     """
-    recorder = _Recorder(recording, returned)
+    recorder = _Recorder(recording, returned, accumulate)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a schedule counts what a scaler makes its optimizer leave out
         parts = [recorder.step(number) for number in range(steps)]
     program = recording.program
-    program.training = Training(recorder.start, recorder.loss, recorder.forward, tuple(parts))
+    program.training = Training(recorder.start, recorder.loss, recorder.forward, tuple(parts), accumulate)
     program.outputs = tuple(map(Ref, program.training.shown()))
     program.brief = True
 
@@ -68,8 +69,9 @@ def train(recording: Recording, returned: Any, steps: int) -> None:
 class _Recorder:
     """Records the steps of one training."""
 
-    def __init__(self, recording: Recording, returned: Any) -> None:
+    def __init__(self, recording: Recording, returned: Any, accumulate: int) -> None:
         self._recording = recording
+        self._accumulate = accumulate
         self._replay = recording.repeating()
         self._returned = _tensors(recording, returned)
         calls = recording.program.calls
@@ -97,6 +99,7 @@ class _Recorder:
             for key, tensor in leaf_tensors(recording.reference, recording.program, recording.values).items()
         }
         self._inputs = self._batch()
+        self._check_returned()
 
     def _check_calls(self) -> None:
         """Refuse a body that does itself what each step does after it, or makes at each step what is trained once."""
@@ -145,6 +148,15 @@ class _Recorder:
             )
         return loss
 
+    def _check_returned(self) -> None:
+        """Refuse what the body returns that is the same for each batch of a step, which is one of its outputs."""
+        computed = {id_ for call in self._body for id_ in call.results()} | {x.id for x in self._inputs}
+        if self._accumulate > 1 and not computed.issuperset(self._returned):
+            raise ArgumentError(
+                "the body returns a tensor that is not computed from its batch, but should not where a step has "
+                f"{self._accumulate} batches, each with outputs of its own"
+            )
+
     def _batch(self) -> list[Input]:
         """The inputs that each step has anew: those that its calls read and no optimizer trains."""
         program, values = self._recording.program, self._recording.values
@@ -161,6 +173,26 @@ class _Recorder:
 
     def step(self, number: int) -> Step:
         """Record step `number`, counted from 0; of the first one the forward is there."""
+        inputs: list[int] = []
+        shown: dict[int, Shown] = {}
+        for place in range(self._accumulate):
+            numbers = self._forward(number * self._accumulate + place)
+            inputs += [numbers.get(x.id, x.id) for x in self._inputs]
+            loss, *others = (numbers.get(id_, id_) for id_ in self._returned)
+            shown |= {loss: Shown("loss"), **{id_: Shown("output") for id_ in others}}
+            if not place:
+                for optimizer in self._optimizers:
+                    self._dual(optimizer).zero_grad(set_to_none=True)
+            self._differentiate(loss)
+        parts = [Part("forward", None, shown), self._gradients()]
+        parts += [part for call in self._recording.clipping for part in self._clip(call)]
+        parts += [self._update(optimizer) for optimizer in self._optimizers]
+        parts += self._rescale()
+        parts += [self._schedule(schedule, optimizer, loss) for schedule, optimizer in self._schedules]
+        return Step(tuple(inputs), len(self._recording.program.calls), tuple(parts))
+
+    def _forward(self, number: int) -> dict[int, int]:
+        """Record the forward of batch `number`, counted from 0; the new number of each value of the first one."""
         numbers: dict[int, int] = {}
         if number:
             for x in other_inputs(self._inputs, number):
@@ -168,15 +200,7 @@ class _Recorder:
             for call in self._body:
                 if call.out is None or call.results():  # what was read to Python has steered the body already
                     self._recording.repeat(call, numbers, self._replay)
-        loss, *others = (numbers.get(id_, id_) for id_ in self._returned)
-        shown = {loss: Shown("loss"), **{id_: Shown("output") for id_ in others}}
-        parts = [Part("forward", None, shown), self._backward(loss)]
-        parts += [part for call in self._recording.clipping for part in self._clip(call)]
-        parts += [self._update(optimizer) for optimizer in self._optimizers]
-        parts += self._rescale()
-        parts += [self._schedule(schedule, optimizer, loss) for schedule, optimizer in self._schedules]
-        inputs = tuple(numbers.get(x.id, x.id) for x in self._inputs)
-        return Step(inputs, len(self._recording.program.calls), tuple(parts))
+        return numbers
 
     def _input(self, x: Input, number: int) -> int:
         name = f"{x.name}_{number + 1}" if x.name else ""
@@ -190,11 +214,13 @@ class _Recorder:
         """The index of the call that was recorded last."""
         return len(self._recording.program.calls) - 1
 
-    def _backward(self, loss: int) -> Part:
-        for optimizer in self._optimizers:
-            self._dual(optimizer).zero_grad(set_to_none=True)
-        start = self._dual(loss)
+    def _differentiate(self, loss: int) -> None:
+        start: Any = self._dual(loss)
+        if self._accumulate > 1:
+            start = start / self._accumulate
         (start if self._scaler is None else self._dual(self._scaler).scale(start)).backward()
+
+    def _gradients(self) -> Part:
         backward = self._last
         if all(parameter.grad is None for optimizer in self._optimizers for parameter in self._trained(optimizer)):
             raise ArgumentError(

@@ -119,7 +119,7 @@ def _other_values(x: Input, places: int, *, scale: bool) -> Array:
     if data.dtype.kind in "fc":
         with np.errstate(invalid="ignore"):
             whole = bool((data == np.round(data)).all())
-        other = (data * SCALE).astype(data.dtype) if scale and not whole else data
+        other = np.asarray(data * SCALE, dtype=data.dtype) if scale and not whole else data
         if x.dtype == "bfloat16":
             other = (other.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
     else:

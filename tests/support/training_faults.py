@@ -143,3 +143,17 @@ def graph(adapter: Any) -> None:
         return lambda self, group, conf: None
 
     _change(optim.SGD, "_generate_grad_clip_conf_for_optim_conf", unclipped)
+    accumulating: list[int] = []
+
+    def told(accumulate: Op) -> Op:
+        def planted(self: Any, batches: int) -> None:
+            accumulating.append(batches)
+            accumulate(self, batches)
+
+        return planted
+
+    def summing(backward: Op) -> Op:
+        return lambda self, *args: backward(self * accumulating.pop() if accumulating else self, *args)
+
+    _change(flow.nn.graph.graph.GraphConfig, "set_gradient_accumulation_steps", told)
+    _change(flow.Tensor, "backward", summing)

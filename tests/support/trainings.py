@@ -14,14 +14,14 @@ from dual_object.replay.adapter import load_reference
 from generators import Nothing
 
 
-def recorded(body: Callable[[Any], Any], steps: int = 2) -> Program:
+def recorded(body: Callable[[Any], Any], steps: int = 2, accumulate: int = 1) -> Program:
     """The Program of a body that is given the recording; every parameter starts as 0.5."""
     recording = Recording(
         load_reference(), draw_state=lambda name, data: np.full_like(data, 0.5), omitted=Nothing, trains=True
     )
     token = current_recording.set(recording)
     try:
-        train(recording, body(recording), steps)
+        train(recording, body(recording), steps, accumulate)
     finally:
         current_recording.reset(token)
     return recording.program

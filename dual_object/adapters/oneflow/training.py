@@ -1,7 +1,8 @@
 """A training in OneFlow's static graph: forward, backward and update are one `build`, and each step is a call of it.
 
 An optimizer keeps its state in the graph, under names such as `m5.weight-momentum`, and a scaler its scale. Gradients
-come out of the graph as the backward gives them: scaled, and not yet clipped.
+come out of the graph as the backward gives them: scaled, and not yet clipped. A graph that accumulates takes the
+batches of a step in one, cuts it into these again, and cannot give gradients out.
 """
 
 from __future__ import annotations
@@ -90,6 +91,8 @@ class _Member:
             if self.replay.seen.ended:
                 raise TraceRefused(self.replay.seen.failures[-1])
         self.values = self.replay.values
+        #: Of what the body returns, whether a batch gives a single number.
+        self.single: list[bool] = []
         before = program.calls[: self.training.start]
         #: The class of each optimizer, by its number.
         self.optimizers = {id_: op_name(call) for call in before if makes_optimizer(call) for id_ in call.results()}
@@ -98,8 +101,15 @@ class _Member:
         self.scaler = next((call for call in before if makes_scaler(call)), None)
         if len(self.schedules) < len(schedules):
             raise _NoGraph("OneFlow's nn.Graph takes one schedule per optimizer")
+        self._check_batches()
         self._check_parameters()
         self._set_clipping()
+
+    def _check_batches(self) -> None:
+        """Raise _NoGraph for batches that no graph can be given in one."""
+        whole = (x for x in self.program.inputs if x.id in self.training.steps[0].inputs and x.data.ndim == 0)
+        if self.training.accumulate > 1 and any(whole):
+            raise _NoGraph("OneFlow's nn.Graph cuts its inputs into batches, and a number has no batches")
 
     def _check_parameters(self) -> None:
         """Raise _NoGraph for parameters that no graph trains."""
@@ -145,13 +155,15 @@ class _Member:
     def run(self) -> Observation:
         """Build the graph, call it once per step, and read all that each step shows."""
         adapter, seen = self.adapter, Observation()
+        if self.training.accumulate > 1:
+            seen.shows -= {"gradients"}
         try:
             graph = self._graph()
         except Exception as error:  # of `add_optimizer`, before anything was compiled
             raise TraceRefused(failure_of(error, None)) from error
         try:
             for step in self.training.steps:
-                results = graph(*(self.values.inputs[id_].detach() for id_ in step.inputs))
+                results = graph(*self._given(step))
                 self._read(seen, step, results, graph)
         except TraceRefused:
             raise
@@ -174,6 +186,8 @@ class _Member:
             def __init__(self) -> None:
                 super().__init__()
                 configure(flow, self.config, member.configuration)
+                if member.training.accumulate > 1:
+                    self.config.set_gradient_accumulation_steps(member.training.accumulate)
                 for number, module in member.values.modules.items():
                     setattr(self, _attribute(number), module)
                 for number in member.optimizers:
@@ -200,7 +214,7 @@ class _Member:
         training, replay = self.training, self.replay
         replay.values.by_id.update(blocks)
         first = training.steps[0]
-        for id_, tensor in zip(first.inputs, tensors, strict=True):
+        for id_, tensor in zip(training.batches(first)[0], tensors, strict=True):
             replay.values.by_id[id_] = tensor
         setup = set(setup_calls(self.program))
         for index in range(training.start, training.forward):
@@ -210,10 +224,19 @@ class _Member:
             replay.step(index, call)
             if replay.seen.ended:
                 raise TraceRefused(replay.seen.failures[-1])
-        returned = [replay.values.by_id[id_] for id_ in first.parts[0].values]
+        returned = [replay.values.by_id[id_] for id_ in training.returned(first)[0]]
+        self.single = [tensor.ndim == 0 for tensor in returned]
         replay.values.by_id[training.loss].backward()
+        if training.accumulate > 1:
+            return tuple(returned)
         gradients = [parameter.grad for number in self.optimizers for parameter in self._trained(number)]
         return (*returned, *gradients)
+
+    def _given(self, step: Step) -> Iterator[Any]:
+        """The tensors that the graph is called with at a step."""
+        for alike in zip(*self.training.batches(step), strict=True):
+            tensors = [self.values.inputs[id_].detach() for id_ in alike]
+            yield tensors[0] if len(tensors) == 1 else self.adapter.flow.cat(tensors, dim=0)
 
     def _read(self, seen: Observation, step: Step, results: tuple[Any, ...], graph: Any) -> None:
         """Read what one call of the graph shows, before the next one writes to it again."""
@@ -222,11 +245,13 @@ class _Member:
 
     def _shown(self, step: Step, results: list[Any], graph: Any) -> Iterator[tuple[int, Any]]:
         """The tensors of a step that there are, by the numbers of their values."""
-        forward, backward, *rest = step.parts
-        yield from zip(forward.values, results, strict=False)
-        gradients = results[len(forward.values) :]
+        _, backward, *rest = step.parts
+        batches = self.training.returned(step)
+        for place, (alike, single) in enumerate(zip(zip(*batches, strict=True), self.single, strict=True)):
+            yield from zip(alike, _cut(results[place], len(batches), single=single), strict=True)
+        gradients = results[len(self.single) :]
         keys = self._parameters()
-        trained = [parameter for number in self.optimizers for parameter in self._trained(number)]
+        trained = [parameter for number in self.optimizers for parameter in self._trained(number)] if gradients else []
         by_leaf = {
             key: gradient for parameter, gradient in zip(trained, gradients, strict=True) for key in keys[id(parameter)]
         }
@@ -251,6 +276,14 @@ class _Member:
         assert update is not None, "updates are calls"
         numbers = [arg.id for arg in self.program.calls[update].args if type(arg) is Ref]
         return kept_name(next(self.optimizers[id_] for id_ in numbers if id_ in self.optimizers), what)
+
+
+def _cut(result: Any, batches: int, *, single: bool) -> list[Any]:
+    """What a graph returned for all batches of a step, batch by batch; a `single` number of each is stacked."""
+    if batches == 1:
+        return [result]
+    size = result.shape[0] // batches
+    return [result[place] if single else result[size * place : size * (place + 1)] for place in range(batches)]
 
 
 def _attribute(key: int | str) -> str:

@@ -18,7 +18,7 @@ from dual_object.program.training import Part
 from dual_object.record.namespace import torch
 from dual_object.record.recording import Recording
 from dual_object.replay.adapter import load_reference
-from dual_object.replay.observation import Failure, Observation
+from dual_object.replay.observation import PLAIN_PARTS, Failure, Observation
 from dual_object.replay.replay import Replay
 from support.trainings import batch, recorded
 
@@ -99,6 +99,58 @@ def test_tensors(shows: Shows, step: int, name: str, what: str, phase: str, word
     assert differences[0][2].startswith(words)
     assert {number for *_, number in differences} == {step}
     assert {found[0] for found in differences} == {phase}
+
+
+def test_batches() -> None:
+    """What one batch of a step gives is told as that batch's; a graph that accumulates may show no gradients."""
+
+    def body(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        y = layer(batch(recording))
+        return y.mean(), y
+
+    program = recorded(body, accumulate=2)
+    assert program.training is not None
+    both = program, Replay(load_reference(), program, side="reference").run()
+    loss, y = program.training.returned(program.training.steps[1])[1]
+
+    def change(program: Program, actual: Observation) -> None:
+        for id_ in (loss, y):
+            actual.outputs[id_].data = actual.outputs[id_].data + 1
+
+    messages = [message.partition(" differs")[0] for _, _, message, _ in told(both, change)]
+    assert messages == ["loss at batch 2 of step 2", "t16 at batch 2 of step 2"]
+
+    def without_gradients(program: Program, actual: Observation) -> None:
+        for step in (1, 2):
+            for id_ in part(program, step, "backward").values:
+                del actual.outputs[id_]
+
+    def unshown(program: Program, actual: Observation) -> None:
+        without_gradients(program, actual)
+        actual.shows = PLAIN_PARTS - {"gradients"}
+
+    assert [kind for _, kind, _, _ in told(both, without_gradients, graph=True)] == ["grad_missing"] * 2
+    assert told(both, unshown, graph=True) == []
+
+
+def test_failed_backward_of_a_batch() -> None:
+    """Each backward of a step that accumulates belongs to the backward."""
+
+    def body(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        return layer(batch(recording)).mean()
+
+    program = recorded(body, 1, accumulate=2)
+    backwards = [index for index, call in enumerate(program.calls) if call.op == "backward"]
+    expected = Replay(load_reference(), program, side="reference").run()
+    for call in backwards:
+        actual = copy.deepcopy(expected)
+        actual.failures.append(Failure(call, "exception", ("RuntimeError",), "planted"))
+        [difference] = [one for one in compare(program, expected, actual, Rules()) if one.kind == "exception"]
+        assert difference.phase == "eager_backward"
 
 
 def test_drift(shows: Shows) -> None:

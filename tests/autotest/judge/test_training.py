@@ -30,6 +30,7 @@ WRONG = {
     "test_forward": ((EAGER, "value", "sinh"), "sinh: "),
     "test_backward": ((BACK, "value", "cosh"), "cosh: gradient of "),
     "test_later_batches": ((EAGER, "value", "program"), "program: loss at step 3 differs in 1 of 1 element: it is "),
+    "test_accumulating": ((BACK, "value", "backward"), "backward: gradient of m0.weight at step 2 differs in "),
     "test_zero_grad": ((BACK, "value", "backward"), "backward: gradient of m0.weight at step 2 differs in "),
 }
 
@@ -63,6 +64,7 @@ GRAPH = {
     "test_step_lr": {("graph_update", "value", "SGD")},
     "test_clipping": {("graph_update", "value", "SGD")},
     "test_scaler": {("graph_backward", "value", "backward")},
+    "test_accumulating": {("graph_update", "value", "RMSprop")},
 }
 
 
@@ -78,6 +80,18 @@ def test_graph(wrong_graphs: Outcome) -> None:
     assert {name: rows for name, rows in graph.items() if rows} == GRAPH
 
 
+def test_gradients_that_a_graph_does_not_show(wrong_graphs: Outcome) -> None:
+    """A graph that accumulates cannot give its gradients out: they are counted as not verified."""
+    backward = {
+        name: {end["graph"]["backward"] for end in wrong_graphs.ends(name)}
+        for name in ("test_sgd", "test_accumulating")
+    }
+    assert backward == {
+        "test_sgd": {"verified"},
+        "test_accumulating": {"oneflow shows no gradients where it accumulates"},
+    }
+
+
 PLANTED = """\
 import runpy
 import sys
@@ -91,7 +105,10 @@ runpy.run_path(sys.argv[1], run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("fingerprint", ["graph_update/value/SGD", "graph_update/value/Adam", "graph_backward/value"])
+FAULTY = ["graph_update/value/SGD", "graph_update/value/Adam", "graph_backward/value", "graph_update/value/RMSprop"]
+
+
+@pytest.mark.parametrize("fingerprint", FAULTY)
 def test_graph_script(wrong_graphs: Outcome, tmp_path: Path, fingerprint: str) -> None:
     """The script of a training graph ends with 1 where the fault is planted, and with 0 where it is not."""
     row = next(one for one in wrong_graphs.summary["divergences"] if fingerprint in one["fingerprint"])

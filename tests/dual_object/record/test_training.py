@@ -81,6 +81,83 @@ def test_replay() -> None:
     assert len({x.data.tobytes() for x in program.inputs}) == 3
 
 
+ACCUMULATING = """\
+    t2.zero_grad(set_to_none=True)
+    t5 = t4 / 2
+    t5.backward()
+    t6 = m0(x_2)
+    t7 = t6.mean()
+    t8 = t7 / 2
+    t8.backward()
+    t9, t10 = gradients(t2)
+    t2.step()
+"""
+
+
+def accumulating(recording: Recording) -> Any:
+    """A loss, and what it is computed from."""
+    layer = torch.nn.Linear(2, 1)
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    y = layer(batch(recording))
+    return y.mean(), y
+
+
+def test_batches() -> None:
+    """A step that accumulates differentiates the mean of its batches' losses, each in its turn, and shows them all."""
+    program = recorded(accumulating, 2, accumulate=2)
+    training = program.training
+    assert training is not None
+    assert ACCUMULATING in str(program)
+    assert str(program).count("zero_grad") == str(program).count(".step()") == 2
+    assert len({x.data.tobytes() for x in program.inputs}) == 4
+    first, second = training.steps
+    assert training.batches(second) == [(second.inputs[0],), (second.inputs[1],)]
+    assert [len(ids) for ids in training.returned(first)] == [2, 2]
+    shown = [first.parts[0].values[id_] for ids in training.returned(first) for id_ in ids]
+    assert shown == [Shown("loss"), Shown("output")] * 2
+    arrays: list[Any] = []
+    assert Program.from_json(program.to_json(arrays), arrays).training == training
+    alone = first_forward(program)
+    assert [x.id for x in alone.inputs] == [*training.batches(first)[0]]
+    assert str(alone).splitlines()[-1] == "    return (t4, t3)"
+
+
+def test_scaled_batches() -> None:
+    """What is scaled is the loss of a batch as it is divided."""
+
+    def body(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        torch.amp.GradScaler("cpu", init_scale=8.0)
+        return layer(batch(recording)).mean()
+
+    lines = [line.strip() for line in str(recorded(body, 1, accumulate=2)).splitlines()]
+    assert [line for line in lines if " / 2" in line or ".scale(" in line] == [
+        "t6 = t5 / 2",
+        "t7 = t3.scale(t6)",
+        "t10 = t9 / 2",
+        "t11 = t3.scale(t10)",
+    ]
+
+
+def test_constant_beside_batches() -> None:
+    """What is no batch's own cannot be shown once for each."""
+
+    def body(recording: Recording) -> Any:
+        layer, x = torch.nn.Linear(2, 1), batch(recording)
+        constant = torch.square(x)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        return layer(x).mean(), constant
+
+    assert recorded(body).training is not None
+    with pytest.raises(ArgumentError) as refusal:
+        recorded(body, accumulate=3)
+    assert str(refusal.value) == (
+        "the body returns a tensor that is not computed from its batch, but should not where a step has 3 batches, "
+        "each with outputs of its own"
+    )
+
+
 def test_shortened() -> None:
     """A training of fewer steps is the beginning of one of more; its first forward only differentiates."""
     long, short = recorded(whole, 3), recorded(whole, 2)

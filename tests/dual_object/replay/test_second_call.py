@@ -25,6 +25,13 @@ def others(*given: tuple[object, str]) -> list[Array]:
     return [x.data for x in other_inputs(inputs)]
 
 
+def test_single_float_stays_an_array() -> None:
+    """A tensor of no dimension is scaled as others are."""
+    data = other(0.5)
+    assert type(data) is np.ndarray
+    assert (data.shape, data.dtype, float(data)) == ((), np.float32, pytest.approx(0.5 * SCALE))
+
+
 def test_floats_are_scaled_and_moved() -> None:
     """Signs and the range stay; the elements move along the last dimension."""
     assert other([[0.5, -1.5, 0.25]]) == pytest.approx(np.array([[0.25, 0.5, -1.5]]) * SCALE)

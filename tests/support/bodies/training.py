@@ -91,6 +91,13 @@ def test_later_batches():
     return torch.tanh(layer(random_tensor(2, 4, 3))).mean()
 
 
+@autotest(**STEPS, accumulate=2)
+def test_accumulating():
+    layer, loss = model()
+    torch.optim.RMSprop(layer.parameters(), lr=0.1, eps=1e-30)
+    return loss()
+
+
 @autotest(**STEPS)
 def test_zero_grad():
     layer, loss = model()
