@@ -19,8 +19,9 @@ from dual_object.program.program import Program
 from dual_object.replay.adapter import Configuration
 from dual_object.replay.observation import Observation
 
-#: Why a case has no graph under a configuration.
+#: Why a case has no graph under a configuration; of modules, it may have none.
 _NONE = Check("unverified", "its plain graph was not verified")
+_BARE = Check("nothing")
 
 
 class ConfiguredJudge:
@@ -33,7 +34,7 @@ class ConfiguredJudge:
         self._plain = plain
         self._asked = asked
         self._judge_under = judge_under
-        self._judges: dict[str, Judge] | None = None
+        self._judges: dict[Configuration, Judge] | None = None
 
     def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
         """Judge cases by what they have shown eagerly, then by what they show in graphs."""
@@ -55,17 +56,21 @@ class ConfiguredJudge:
         judges = self._offered()
         for judgement in judgements:
             if judges:
-                judgement.graph.configurations = dict.fromkeys(judges, _NONE)
+                judgement.graph.configurations = {configuration.name: _NONE for configuration in judges}
             else:
                 none = Check("unverified", f"{self._plain.target.info().name} offers none")
                 judgement.graph.configurations = dict.fromkeys(self._asked, none)
         ran = [judgement for judgement in judgements if judgement.graph.forward == VERIFIED]
-        branches = {name: [judgement.branch() for judgement in ran] for name in judges}
+        branches = {configuration: [judgement.branch() for judgement in ran] for configuration in judges}
         told = [len(judgement.divergences) for judgement in ran]
-        for name, judge in judges.items():
-            judge.judge_graphs(branches[name], eager=False)
-            for judgement, branch, plain in zip(ran, branches[name], told, strict=True):
-                _join(judgement, branch, name, plain)
+        for configuration, judge in judges.items():
+            own = [branch for branch in branches[configuration] if _concerns(configuration, branch.case.program)]
+            judge.judge_graphs(own, eager=False)
+            for judgement, branch, plain in zip(ran, branches[configuration], told, strict=True):
+                if any(branch is one for one in own):
+                    _join(judgement, branch, configuration.name, plain)
+                else:
+                    judgement.graph.configurations[configuration.name] = _BARE
 
     def lacking(self, program: Program) -> str | None:
         """Why the target cannot be asked about a Program at all; None where it can."""
@@ -79,10 +84,10 @@ class ConfiguredJudge:
         """The same for each of many draws."""
         return self._plain.all_refused(programs)
 
-    def _offered(self) -> dict[str, Judge]:
+    def _offered(self) -> dict[Configuration, Judge]:
         if self._judges is None:  # only now has the target said what it has
             offered = wanted(self._asked, self._plain.target.info())
-            self._judges = {configuration.name: self._judge_under(configuration) for configuration in offered}
+            self._judges = {configuration: self._judge_under(configuration) for configuration in offered}
         return self._judges
 
 
@@ -100,6 +105,10 @@ def told_under(name: str, divergences: Sequence[Divergence]) -> list[Divergence]
         else divergence
         for divergence in divergences
     ]
+
+
+def _concerns(configuration: Configuration, program: Program) -> bool:
+    return not configuration.of_modules or any(program.modules())
 
 
 def _join(judgement: Judgement, branch: Judgement, name: str, plain: int) -> None:

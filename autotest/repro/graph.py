@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from autotest.repro.source import Source
@@ -37,8 +37,7 @@ def graph_text(source: Source) -> list[str]:
             dtype = f"torch.{data.dtype.name}"
             made = source.cotangent(id_, data, dtype) if data.size else f"torch.zeros(1, dtype={dtype})  {_ONE}"
             text.append(f"    d{position} = {made}")
-    text += _graph_class(source)
-    text += [f"            self.{name} = {name}" for name in modules]
+    text += _graph_class(source, modules)
     if backward:
         text.append("            self.loss = Loss()")
         text.append("            self.add_optimizer(torch.optim.SGD(self.loss.parameters(), lr=0.0))")
@@ -89,11 +88,10 @@ def _training_graph_text(source: Source, training: Training) -> list[str]:
     # Inside of `build` a parameter is the graph's own, which has no gradient.
     if training.accumulate == 1:
         text.append(f"    leaves = [{', '.join(leaves)}]")
-    text += _graph_class(source)
+    modules = [source.name(id_) for made in first_forward(program).modules() for id_ in made.results()]
+    text += _graph_class(source, modules)
     if training.accumulate > 1:
         text.append(f"            self.config.set_gradient_accumulation_steps({training.accumulate})")
-    modules = [source.name(id_) for made in first_forward(program).modules() for id_ in made.results()]
-    text += [f"            self.{name} = {name}" for name in modules]
     schedules = {optimizer: schedule for schedule, optimizer in outer_schedules(before)}
     for call in before:
         if makes_optimizer(call):
@@ -125,18 +123,22 @@ def _training_graph_text(source: Source, training: Training) -> list[str]:
     return [*text, "    return shown"]
 
 
-def without_clipped(program: Program) -> Program:
-    """The Program that does not return clipped gradients: a graph clips inside of itself."""
+def shown_in_graph(program: Program) -> Program:
+    """The Program that does not return what a graph does not show: clipped gradients, for it clips inside of itself;
+    where it accumulates, no gradients at all.
+    """
     training = program.training
     assert training is not None, "it trains"
-    parts = [part for step in training.steps for part in step.parts if part.name != "clip"]
+    hidden = ("clip",) if training.accumulate == 1 else ("clip", "backward")
+    parts = [part for step in training.steps for part in step.parts if part.name not in hidden]
     return replace(program, outputs=tuple(Ref(id_) for part in parts for id_ in part.values))
 
 
-def _graph_class(source: Source) -> Iterator[str]:
+def _graph_class(source: Source, modules: Sequence[str]) -> Iterator[str]:
+    """The beginning of a graph that has these modules."""
     yield from ("", "    class Graph(torch.nn.Graph):", "        def __init__(self):", "            super().__init__()")
-    if source.wanted.configuration:
-        yield f"            {code(source.wanted.configuration, 'torch')}"
+    yield from (f"            self.{name} = {name}" for name in modules)
+    yield from (f"            {line}" for line in code(source.wanted.configuration, "torch", modules))
 
 
 def _lines(source: Source, indices: range) -> Iterator[tuple[int, str]]:

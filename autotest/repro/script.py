@@ -13,7 +13,7 @@ from autotest.compare.tolerance import tolerance
 from autotest.errors import AutotestError
 from autotest.repro.arrays import FILE_NAME
 from autotest.repro.executors import executor_script
-from autotest.repro.graph import graph_text, without_clipped
+from autotest.repro.graph import graph_text, shown_in_graph
 from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
 from autotest.repro.targets import recipe
@@ -78,7 +78,7 @@ def script(
     want = wanted(row, shown)
     in_graph = want.graph and program.training is not None
     if in_graph:  # the reference trains without a graph: only what the target runs is made of another text
-        program = without_clipped(program)
+        program = shown_in_graph(program)
         key = want.key if want.part == "output" else ""
         want = replace(want, graph=False, backward=False, part="output", key=key)
     rules = rules.computed_in(computes_in(want.configuration))

@@ -438,7 +438,7 @@ class Source:
         if part in ("output", None):
             paths = self.paths()
             if not self.wanted.graph:
-                paths |= {id_: self.name(id_) for id_ in self.program.watched}
+                paths |= {id_: self.name(id_) for id_ in self.program.watched if id_ not in paths}
             shown += [Result(self.name(id_), path) for id_, path in paths.items() if key in ("", str(id_))]
         if part in ("gradient", "second", None) and self.wanted.backward and self.program.cotangents:
             shown += self.gradients()

@@ -16,7 +16,7 @@ import numpy as np
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.shortened import truncated
-from dual_object.program.training import makes_scaler
+from dual_object.program.training import makes_scaler, prepares
 from dual_object.program.values import Array, Ref, Tree, map_leaves, refs
 
 #: A Program with at most so many elements is simplified element by element.
@@ -139,8 +139,12 @@ def calm_elements(program: Program) -> Iterator[Program]:
 
 
 def drop_arguments(program: Program) -> Iterator[Program]:
-    """Without one keyword argument, or without the last plain argument, of a call."""
+    """Without one keyword argument, or without the last plain argument, of a call. Optimizers keep theirs: where the
+    target has another default, such as AdamW's weight decay, that would show in their place.
+    """
     for index, call in _changeable(program):
+        if program.training is not None and prepares(call):
+            continue
         for name in call.kwargs:
             yield _with_call(program, index, replace(call, kwargs={k: v for k, v in call.kwargs.items() if k != name}))
         if len(call.args) > 1 and not refs(call.args[-1]):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from benchmarks.mutation.fault import Fault, World
@@ -93,7 +95,17 @@ def _grows_at_once(w: World, op: Any, self: Any, training: Any) -> None:
 
 
 def _summed(w: World, op: Any, self: Any, *args: Any) -> None:
-    op(self * 2 if w.building else self, *args)
+    op(self * _batches(w) if w.building else self, *args)
+
+
+def _batches(w: World) -> int:
+    """How many batches the graph accumulates that is being built: one of those who called owns it."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and not isinstance(frame.f_locals.get("self"), w.flow.nn.Graph):
+        frame = frame.f_back
+    assert frame is not None, "a graph is being built"
+    graph: Any = frame.f_locals["self"]
+    return max(1, int(graph.config.proto.num_gradient_accumulation_steps))
 
 
 FAULTS = (

@@ -36,11 +36,13 @@ class Configuration(NamedTuple):
         does: what it does, in a few words.
         dtype: the dtype that floating values may be computed in, such as `float16`: they are compared as closely as
             that allows; empty where every value is computed in its own.
+        of_modules: whether it is set for each module of a graph: it says nothing of a graph without any.
     """
 
     name: str
     does: str
     dtype: str = ""
+    of_modules: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A target whose static graph has configurations, each with a fault: PyTorch, as `configured:Adapter`.
 
-`sound` and `half` are right; the others do otherwise to Programs with one op, which their name begins with. `log` is
-wrong in every graph. The module is found as the planted faults are, in the folder of `faults.py`.
+`sound` and `half` are right; the others do otherwise to Programs with one op, which their name begins with, or with a
+module. `log` is wrong in every graph. The module is found as the planted faults are, in the folder of `faults.py`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ CONFIGURATIONS = (
     Configuration("cos_raises", "refuses one op"),
     Configuration("tan_fails", "fails as a whole"),
     Configuration("exp_aborts", "ends the process"),
+    Configuration("modules_wrong", "adds one where there is a module", of_modules=True),
 )
 
 
@@ -55,6 +56,8 @@ class Adapter(Torch):
             _change(struck, lambda data: data + 1)
         elif name == "sin_again":
             _change((seen.again for seen in struck if isinstance(seen, Observation)), lambda data: data + 1)
+        elif name == "modules_wrong":
+            _change(results, lambda data: data + 1)
         elif name == "cos_raises":
             return [_refusal(program, op) or seen for program, seen in zip(request.programs, results, strict=True)]
         elif name == "tan_fails" and struck:

@@ -195,9 +195,9 @@ def _graph_of_calls(source: Lean, module: str) -> list[str]:
     tensors = [line.partition(" = ") for line in source.input_lines(requires_grad=False)]
     given = ", ".join(expression for _, _, expression in tensors)
     lines = [f"class Graph({module}.nn.Graph):"]
-    if source.wanted.configuration:
-        configured = code(source.wanted.configuration, module)
-        lines += ["    def __init__(self):", "        super().__init__()", f"        {configured}", ""]
+    configured = [f"        {line}" for line in code(source.wanted.configuration, module)]
+    if configured:
+        lines += ["    def __init__(self):", "        super().__init__()", *configured, ""]
     lines.append("    def build(self, *inputs):")
     lines += [f"        return program({module}, *inputs)", ""]
     results = source.results()

@@ -1,12 +1,12 @@
-"""The configurations of OneFlow's static graph: what `self.config` of an nn.Graph may be told, name by name.
+"""The configurations of OneFlow's static graph: what `self.config` of an nn.Graph may be told, and what of its modules.
 
 None of them changes what a graph computes, but `enable_amp` in which dtype. What changes more has no place here:
-`set_gradient_accumulation_steps` splits the batch, and `enable_zero` needs several ranks.
+`set_gradient_accumulation_steps` belongs to a training of several batches a step, `enable_zero` needs several ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -18,13 +18,15 @@ from dual_object.replay.adapter import Configuration
 class _Row:
     """A method of GraphConfig, the argument that it gets, and what that does.
 
-    `dtype` is the name of the dtype that it is given by keyword, and that the graph may compute in.
+    `dtype` is the name of the dtype that it is given by keyword, and that the graph may compute in. What is said
+    `of_modules` is no method, but an attribute of each module.
     """
 
     method: str
     does: str
     argument: bool | int | str = True
     dtype: str = ""
+    of_modules: bool = False
 
     @property
     def name(self) -> str:
@@ -32,9 +34,13 @@ class _Row:
         told = self.dtype or ("" if self.argument is True else str(self.argument))
         return f"{self.method}.{told}" if told else self.method
 
-    def code(self, module: str) -> str:
-        """As a method of `self.config` is called: `enable_amp(True, dtype=torch.float16)`."""
-        return f"{self.method}({self.argument!r}{f', dtype={module}.{self.dtype}' if self.dtype else ''})"
+    def code(self, framework: str, modules: Sequence[str]) -> list[str]:
+        """As lines of a graph's `__init__`: `self.config.enable_amp(True, dtype=torch.float16)`."""
+        if self.of_modules:
+            settings = [f"self.{module}.to({framework}.nn.graph.GraphModule)" for module in modules]
+            return [f"{one}.{self.method} = {self.argument!r}" for one in settings]
+        dtype = f", dtype={framework}.{self.dtype}" if self.dtype else ""
+        return [f"self.config.{self.method}({self.argument!r}{dtype})"]
 
 
 _ROWS: Mapping[str, _Row] = MappingProxyType(
@@ -53,26 +59,35 @@ _ROWS: Mapping[str, _Row] = MappingProxyType(
             _Row("enable_multi_tensor_update", "updates all parameters in one op"),
             _Row("enable_fused_model_update_cast", "casts weights while it updates them"),
             _Row("enable_cudnn_conv_heuristic_search_algo", "chooses convolutions by a heuristic"),
+            _Row("enable_auto_parallel", "searches for the best way to spread tensors over ranks"),
+            _Row("activation_checkpointing", "computes a forward again for its backward", of_modules=True),
             _Row("enable_amp", "computes in half precision where that is safe", dtype="float16"),
             _Row("enable_amp", "computes in bfloat16 where that is safe", dtype="bfloat16"),
         )
     }
 )
 NAMES = frozenset(_ROWS)
-CONFIGURATIONS = tuple(Configuration(row.name, row.does, row.dtype) for row in _ROWS.values())
+CONFIGURATIONS = tuple(Configuration(row.name, row.does, row.dtype, row.of_modules) for row in _ROWS.values())
 
 
-def configure(flow: Any, config: Any, name: str) -> None:
-    """Tell the `config` of a graph what the configuration of this name says; nothing where there is no name."""
-    if name:
-        row = _ROWS[name]
+def configure(flow: Any, graph: Any, modules: Iterable[Any], name: str) -> None:
+    """Tell a graph and its modules what the configuration of this name says; nothing where there is no name."""
+    if not name:
+        return
+    row = _ROWS[name]
+    if row.of_modules:
+        for module in modules:
+            setattr(module.to(flow.nn.graph.GraphModule), row.method, row.argument)
+    else:
         named = {"dtype": getattr(flow, row.dtype)} if row.dtype else {}
-        getattr(config, row.method)(row.argument, **named)
+        getattr(graph.config, row.method)(row.argument, **named)
 
 
-def code(name: str, module: str) -> str:
-    """The same as a line of code in a graph's `__init__`; `module` is what OneFlow is called there."""
-    return f"self.config.{_ROWS[name].code(module)}"
+def code(name: str, framework: str, modules: Sequence[str] = ()) -> list[str]:
+    """The same as lines of code at the end of a graph's `__init__`; `framework` is what OneFlow is called there, and
+    `modules` are the names of its attributes. Nothing where there is no name.
+    """
+    return _ROWS[name].code(framework, modules) if name else []
 
 
 def computes_in(name: str) -> str:

@@ -228,10 +228,12 @@ def _new_graph(
     class Batch(flow.nn.Graph):  # type: ignore[misc,name-defined]
         def __init__(self) -> None:
             super().__init__()
-            configure(flow, self.config, configuration)
+            blocks = []
             for index, member in members.items():
                 for id_, module in member.replay.values.modules.items():
                     setattr(self, f"m{index}_{id_}", module)
+                    blocks.append(getattr(self, f"m{index}_{id_}"))
+            configure(flow, self, blocks, configuration)
             if backward:
                 self.dummy = _new_loss(flow, members, place, starts)
                 self.add_optimizer(flow.optim.SGD(self.dummy.parameters(), lr=0.0))

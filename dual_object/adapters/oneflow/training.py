@@ -185,11 +185,11 @@ class _Member:
         class Trained(flow.nn.Graph):  # type: ignore[misc,name-defined]
             def __init__(self) -> None:
                 super().__init__()
-                configure(flow, self.config, member.configuration)
                 if member.training.accumulate > 1:
                     self.config.set_gradient_accumulation_steps(member.training.accumulate)
                 for number, module in member.values.modules.items():
                     setattr(self, _attribute(number), module)
+                configure(flow, self, member.blocks(self).values(), member.configuration)
                 for number in member.optimizers:
                     optimizer, schedule = member.values.by_id[number], member.schedules.get(number)
                     if schedule is None:
@@ -200,14 +200,17 @@ class _Member:
                     self.set_grad_scaler(_scaler(flow, member.scaler))
 
             def build(self, *tensors: Any) -> Any:
-                blocks = {number: getattr(self, _attribute(number)) for number in member.values.modules}
-                return member.trace(tensors, blocks)
+                return member.trace(tensors, member.blocks(self))
 
         graph = Trained()
         if self.adapter.graph_debug is not None:
             level, ranks = self.adapter.graph_debug
             graph.debug(level, ranks=ranks)
         return graph
+
+    def blocks(self, graph: Any) -> dict[int, Any]:
+        """The modules as the graph has them, by their numbers."""
+        return {number: getattr(graph, _attribute(number)) for number in self.values.modules}
 
     def trace(self, tensors: tuple[Any, ...], blocks: Mapping[int, Any]) -> tuple[Any, ...]:
         """Run the first step's forward and backward on the graph's tensors: what it returned, and gradients."""

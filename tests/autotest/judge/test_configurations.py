@@ -13,6 +13,8 @@ from support.runs import SUPPORT, Outcome, run_autotest, run_pytest
 
 FILES = {"test_configurations.py": "configurations.py"}
 NAMES = ["sound", "half", "sin_rounds", "sin_wrong", "sin_again", "cos_raises", "tan_fails", "exp_aborts"]
+#: What a case without modules comes to under the one that is of modules.
+OF_MODULES = {"modules_wrong": "nothing"}
 PLACE = "configured:Adapter/graph_forward"
 # Per test: the fingerprints of its rows.
 WRONG = {
@@ -24,6 +26,7 @@ WRONG = {
     "test_cos": {f"{PLACE}/exception/cos/float32,config=cos_raises"},
     "test_tan": {f"{PLACE}/exception/tan/float32,config=tan_fails"},
     "test_exp": {f"{PLACE}/crash/exp/float32,config=exp_aborts"},
+    "test_module": {f"{PLACE}/value/Tanh/float32,config=modules_wrong"},
 }
 # The whole message of each that has no numbers in it.
 MESSAGES = {
@@ -86,7 +89,7 @@ def test_what_the_plain_graph_shows_is_not_told_again(faulty: Outcome) -> None:
     """A fault that plain graphs have, too, is one divergence, without a configuration."""
     for end in faulty.ends("test_log"):
         assert [row["fingerprint"] for row in end["divergences"]] == [f"{PLACE}/value/log/float32"]
-        assert end["graph"]["configurations"] == dict.fromkeys(NAMES, "verified")
+        assert end["graph"]["configurations"] == dict.fromkeys(NAMES, "verified") | OF_MODULES
 
 
 def test_verdicts_and_outcomes(faulty: Outcome) -> None:
@@ -100,9 +103,8 @@ def test_verdicts_and_outcomes(faulty: Outcome) -> None:
 def test_records_say_what_was_verified_under_which(faulty: Outcome) -> None:
     """Each case says what became of its graph under each configuration that its test asks for."""
     [told] = {tuple(end["graph"]["configurations"].items()) for end in faulty.ends("test_cos")}
-    assert told == tuple(
-        (name, "the target's graph refused it" if name == "cos_raises" else "verified") for name in NAMES
-    )
+    graphs = {name: "the target's graph refused it" if name == "cos_raises" else "verified" for name in NAMES}
+    assert dict(told) == graphs | OF_MODULES
     assert [end["graph"]["configurations"] for end in faulty.ends("test_some")] == [
         {"sound": "verified", "half": "verified"}
     ] * 3
@@ -128,7 +130,7 @@ def test_unknown_configuration_of_a_test_is_refused(faulty: Outcome) -> None:
     [error] = [record["error"] for record in faulty.records("test") if record["test"].endswith("test_unknown")]
     assert error == (
         "autotest.UsageError: graph_configs='fused', but should be all, or configurations of configured's graphs, "
-        f"which are {', '.join(NAMES)} [--graph-configs or @autotest(graph_configs=...)]"
+        f"which are {', '.join([*NAMES, *OF_MODULES])} [--graph-configs or @autotest(graph_configs=...)]"
     )
 
 
@@ -170,7 +172,7 @@ def test_run_that_asks_for_an_unknown_one_stops(shared_run: SharedRun, isolate: 
     [stop] = run.records("stop")
     assert stop["message"] == (
         "graph_configs='fused', but should be all, or configurations of configured's graphs, which are "
-        f"{', '.join(NAMES)} [--graph-configs or @autotest(graph_configs=...)]"
+        f"{', '.join([*NAMES, *OF_MODULES])} [--graph-configs or @autotest(graph_configs=...)]"
     )
 
 

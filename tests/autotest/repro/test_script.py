@@ -337,6 +337,16 @@ class Unfed(Faithful):
         return super().__call__(*args)
 
 
+def test_watched_output_is_what_is_returned(run_script: Any) -> None:
+    """A value that the body returns, and that an eager run watches, too, is there once."""
+    program = one_call()
+    program.watched = [1]
+    text = script(row("requires_grad", op="relu"), program, Rules(), None, ENVIRONMENT).text
+    assert 'return {"t0": out,' in text
+    status, out = run_script(row("requires_grad", op="relu"), program)
+    assert (status, out.splitlines()[-1]) == (0, "gone: both sides agree")
+
+
 def test_script_of_a_graph_under_a_configuration() -> None:
     """The graph is built so, and compared as closely as a test's own rules and the dtype of the configuration allow."""
     made = {
@@ -363,15 +373,20 @@ def test_script_of_a_training_under_a_configuration() -> None:
         dual.optim.SGD(layer.parameters(), lr=0.1)
         return layer(trainings.batch(recording)).sum()
 
-    told = row("value", "graph_update", "SGD", facts="float32,config=allow_fuse_model_update_ops")
-    lines = script(told, trainings.recorded(body), Rules(), None, ENVIRONMENT).text.splitlines()
-    start = lines.index("    class Graph(torch.nn.Graph):")
-    assert lines[start + 1 : start + 5] == [
-        "        def __init__(self):",
-        "            super().__init__()",
-        "            self.config.allow_fuse_model_update_ops(True)",
-        "            self.m0 = m0",
-    ]
+    def configured(name: str) -> str:
+        told = row("value", "graph_update", "SGD", facts=f"float32,config={name}")
+        lines = script(told, trainings.recorded(body), Rules(), None, ENVIRONMENT).text.splitlines()
+        start = lines.index("    class Graph(torch.nn.Graph):")
+        assert lines[start + 1 : start + 4] == [
+            "        def __init__(self):",
+            "            super().__init__()",
+            "            self.m0 = m0",
+        ]
+        return lines[start + 4].strip()
+
+    assert configured("allow_fuse_model_update_ops") == "self.config.allow_fuse_model_update_ops(True)"
+    checkpointed = "self.m0.to(torch.nn.graph.GraphModule).activation_checkpointing = True"
+    assert configured("activation_checkpointing") == checkpointed
 
 
 def test_graph_under_an_unknown_configuration_has_no_script() -> None:

@@ -55,3 +55,8 @@ def test_none():
 @autotest(n=3, graph_configs="all", check_graph=False)
 def test_without_graphs():
     return torch.sin(leaf())
+
+
+@autotest(n=2, graph_configs="modules_wrong")
+def test_module():
+    return torch.nn.Tanh()(leaf())

@@ -19,14 +19,19 @@ from dual_object.replay.observation import Observation
 from support.programs import one_call
 from support.trainings import batch, recorded
 
-FLOW = SimpleNamespace(float16="float16", bfloat16="bfloat16")
+GRAPH_MODULE = "GraphModule"
+FLOW = SimpleNamespace(
+    float16="float16",
+    bfloat16="bfloat16",
+    nn=SimpleNamespace(graph=SimpleNamespace(GraphModule=GRAPH_MODULE)),
+)
 
 
 class Config:
     """A `self.config` that keeps what it is told, as code."""
 
-    def __init__(self) -> None:
-        self.told: list[str] = []
+    def __init__(self, told: list[str]) -> None:
+        self.told = told
 
     def __getattr__(self, name: str) -> Any:
         """Any method."""
@@ -38,19 +43,43 @@ class Config:
         return method
 
 
+class Settings:
+    """The settings of a module, which keep what is set, as code."""
+
+    def __init__(self, told: list[str], module: str) -> None:
+        self.__dict__.update(told=told, module=module)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Any setting."""
+        self.told.append(f"self.{self.module}.to(flow.nn.graph.GraphModule).{name} = {value!r}")
+
+
+def told_by(name: str) -> list[str]:
+    """What a graph with two modules is told."""
+    told: list[str] = []
+    modules = [SimpleNamespace(to={GRAPH_MODULE: Settings(told, module)}.__getitem__) for module in ("m0", "m1")]
+    configure(FLOW, SimpleNamespace(config=Config(told)), modules, name)
+    return told
+
+
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_config_is_told_what_the_code_says(name: str) -> None:
     """A graph here and one in a script are configured alike."""
-    config = Config()
-    configure(FLOW, config, name)
-    assert config.told == [code(name, "flow")]
+    assert told_by(name) == code(name, "flow", ["m0", "m1"]) != []
+
+
+def test_code() -> None:
+    """What a graph is told, it is told once; a setting of modules, each of them."""
+    assert code("enable_amp.float16", "torch", ["m0"]) == ["self.config.enable_amp(True, dtype=torch.float16)"]
+    assert code("activation_checkpointing", "torch", ["m0", "m1"]) == [
+        "self.m0.to(torch.nn.graph.GraphModule).activation_checkpointing = True",
+        "self.m1.to(torch.nn.graph.GraphModule).activation_checkpointing = True",
+    ]
 
 
 def test_without_a_name_nothing_is_told() -> None:
     """The plain graph has no configuration, and computes every value in its own dtype."""
-    config = Config()
-    configure(FLOW, config, "")
-    assert (config.told, computes_in("")) == ([], "")
+    assert (told_by(""), code("", "flow", ["m0"]), computes_in("")) == ([], [], "")
 
 
 def test_names() -> None:
