@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -162,6 +163,31 @@ def _is_heat(value: Any) -> bool:
     return (
         isinstance(cells, list) and len(cells) == rows and all(isinstance(r, list) and len(r) == columns for r in cells)
     )
+
+
+def _is_loss(value: Any) -> bool:
+    # A training may well end beyond the bound of other numbers.
+    return value is None or (type(value) is float and math.isfinite(value)) or value in NOT_FINITE
+
+
+def _is_losses(value: Any) -> bool:
+    """Whether each side has none or as many losses as the others, and the step that parts is one of theirs."""
+    if value is None:
+        return True
+    if not (isinstance(value, dict) and _is_texts(value.get("words"))):
+        return False
+    curves = [curve for curve in map(value.get, LOSS_SIDES) if curve is not None]
+    if not all(isinstance(curve, list) and all(map(_is_loss, curve)) for curve in curves):
+        return False
+    parting = value.get("parting")
+    steps = {len(curve) for curve in curves}
+    return len(steps) < 2 and (parting is None or _is_parting(parting, max(steps, default=0)))
+
+
+def _is_parting(value: Any, steps: int) -> bool:
+    if not (isinstance(value, dict) and _is_text(value.get("words")) and _is_whole(value.get("step"))):
+        return False
+    return bool(1 <= value["step"] <= steps)
 
 
 def _is_histogram(value: Any) -> bool:
@@ -361,6 +387,9 @@ ROW_FIELDS: Mapping[str, tuple[Check, str]] = {
     "stages": (lambda value: value is None or _is_named_texts(value), "an object of strings, or absent"),
 }
 
+#: The sides whose losses are told, and the words for those that JSON has no number for.
+LOSS_SIDES = ("reference", "eager", "graph")
+NOT_FINITE = ("nan", "inf", "-inf")
 WORST_FIELDS = {"index", "reference", "eager", "graph", "absolute", "relative", "ulp"}
 EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "program": _TEXT_OR_NONE,
@@ -372,4 +401,9 @@ EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "worst": (_is_worst, f"a list of objects with {', '.join(sorted(WORST_FIELDS))}"),
     "heat": (_is_heat, "null or an object whose cells have its rows and columns"),
     "histogram": (_is_histogram, "null or a list of pairs of a string and an integer"),
+    "losses": (
+        _is_losses,
+        f"absent, null or an object with words, with {', '.join(LOSS_SIDES)}: null or a number, a word or null for "
+        "each step, and with parting: null or a step among them and words",
+    ),
 }

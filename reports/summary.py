@@ -81,6 +81,7 @@ class Evidence:
         last_words: what a target said before it died.
         shrunk: the simplest program found, as its record has it; None where nothing was shrunk.
         blame: likewise, which side is wrong.
+        losses: of a training: the losses of each side, step by step, and where they part.
     """
 
     program: str | None = None
@@ -94,6 +95,7 @@ class Evidence:
     shrunk: Mapping[str, object] | None = None
     blame: Mapping[str, object] | None = None
     inputs: tuple[str, ...] = ()
+    losses: Mapping[str, object] | None = None
 
     @classmethod
     def of(cls, record: Record) -> Evidence:
@@ -109,6 +111,7 @@ class Evidence:
             record["heat"],
             None if histogram is None else tuple((label, count) for label, count in histogram),
             inputs=tuple(record.get("inputs") or ()),
+            losses=record.get("losses"),
         )
 
     def to_json(self) -> dict[str, object]:
@@ -268,9 +271,11 @@ class Summary:
         every: dict[str, object] = {captures.executor: captures.to_json() for captures in self.captures}
         return self.captures[0].to_json() if [*every] == [""] else every
 
-    def _blame(self, row: Divergence) -> object:
-        evidence = self.evidence.get(row.fingerprint)
-        return None if evidence is None or evidence.blame is None else dict(evidence.blame)
+    def _red(self, row: Divergence) -> dict[str, object]:
+        """A row of `divergences`: also which side is wrong, and of a training its losses."""
+        evidence = self.evidence.get(row.fingerprint, Evidence())
+        losses = {} if evidence.losses is None else {"losses": dict(evidence.losses)}
+        return {**row.to_json(), "blame": None if evidence.blame is None else dict(evidence.blame), **losses}
 
     @property
     def complete(self) -> bool:
@@ -309,7 +314,7 @@ class Summary:
             "path": self.path,
             "selection": self.selection,
             "started": self.started,
-            "divergences": [{**row.to_json(), "blame": self._blame(row)} for row in self.divergences],
+            "divergences": [self._red(row) for row in self.divergences],
             "known": [row.to_json() for row in self.known],
             "counted": [row.to_json() for row in self.counted],
             "stricter": [row.to_json() for row in self.stricter],

@@ -11,6 +11,7 @@ from autotest.compare.difference import Difference
 from autotest.compare.evidence import Sides, evidence
 from autotest.compare.fingerprint import CONFIG
 from autotest.compare.kinds import KINDS, REFUSALS
+from autotest.compare.loss_curves import Trained, loss_curves
 from autotest.compare.stages import Stages
 from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
@@ -35,6 +36,7 @@ class Divergence:
         last_words: what a target that died printed last.
         facts: what the inputs must have for the difference to show, such as `tie` or `strided`.
         stages: which executor shows it, where the target lists several; None where it is one target.
+        trained: the training that it came up in; None where the case does not train.
     """
 
     difference: Difference
@@ -45,6 +47,7 @@ class Divergence:
     last_words: str | None = None
     facts: tuple[str, ...] = ()
     stages: Stages | None = None
+    trained: Trained | None = field(default=None, compare=False, repr=False)
 
     @property
     def proof(self) -> Program:
@@ -109,6 +112,7 @@ class Divergence:
             "blamed_line": blamed_line(self.program, self.call),
             "last_words": self.last_words,
             **evidence(self.difference, self.sides),
+            **({} if self.trained is None else {"losses": loss_curves(self.trained)}),
         }
 
 

@@ -15,6 +15,7 @@ from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.layouts import eager_differences
+from autotest.compare.loss_curves import Trained
 from autotest.compare.observations import compare
 from autotest.judge import second_call
 from autotest.judge.conditions import Facts
@@ -289,7 +290,7 @@ class Judge:
                 refused = nondeterministic(refused, f"in a graph with others the target {run.once.sentence()}")
             self._keep(judgement, [refused.difference], [refused])
             if self._dialect.passes_graph(self.reference, self.target, program):
-                judgement.unseen.append(refused)
+                judgement.unseen.append(judgement.divergences[-1])
 
     def _judge_samples(self, judgement: Judgement, *, eager: bool) -> None:
         """Compare many repetitions of each random op, once per test and way of calling it: of one case nothing random
@@ -312,8 +313,11 @@ class Judge:
         """Keep the divergences that `differences` were blamed on, and which of them the harness of the dialect would
         have passed.
         """
-        judgement.divergences += divergences
         case = judgement.case
+        if case.program.training is not None and divergences:
+            trained = Trained(case.program, judgement.sides, differences[0])
+            divergences = [replace(divergence, trained=trained) for divergence in divergences]
+        judgement.divergences += divergences
         judgement.unseen += self._dialect.unseen(differences, divergences, case.program, backward=case.backward)
 
     def _died(

@@ -127,6 +127,10 @@ class Training:
         """Numbers of what the body returned at a step, batch by batch: its loss first."""
         return _split(tuple(step.parts[0].values), self.accumulate)
 
+    def losses(self) -> list[list[int]]:
+        """Numbers of the losses, step by step, one for each batch."""
+        return [[batch[0] for batch in self.returned(step)] for step in self.steps]
+
     def to_json(self) -> list[Any]:
         """The training as JSON data."""
         steps = [

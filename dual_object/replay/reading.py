@@ -131,9 +131,13 @@ class Finished:
         self._buffers: dict[str, Any] = {}
         self._parameters: dict[str, tuple[Any, Array]] = {}
         self._second: dict[str, Any] = {}
-        if observation.ended:
-            return
         by_id = values.by_id
+        if observation.ended:
+            if program.training is not None:  # it shows how far it came
+                losses = (id_ for ids in program.training.losses() for id_ in ids)
+                self._ids = [id_ for id_ in losses if isinstance(by_id.get(id_), adapter.tensor_type)]
+                self.tensors = [by_id[id_] for id_ in self._ids]
+            return
         if program.cotangents:
             self._backward()
         returned = dict.fromkeys([*refs(program.outputs), *program.watched])
@@ -182,6 +186,7 @@ class Finished:
         """The observation, from what was seen of `tensors` in order; the target must have been waited for."""
         observation = self._observation
         if observation.ended:
+            observation.outputs = {id_: next(readings) for id_ in self._ids}
             return observation
         observation.shows = ALL_PARTS
         adapter, program, values = self._adapter, self._program, self._values

@@ -226,6 +226,48 @@ def test_empty_bins(evaluate):
     assert evaluate("histogram.js", f"foldEmpty({bins})") == [["0", 0], ["1", 0], ["2", 4], ["3 empty bins", None]]
 
 
+@pytest.mark.parametrize(
+    ("numbers", "ticks", "places"),
+    [
+        ([0.43, 0.1], ["0.1", "0.2", "0.3", "0.4", "0.5"], [0.825, 0]),
+        ([0.5, -0.2], ["-0.2", "0", "0.2", "0.4", "0.6"], [0.875, 0]),
+        ([1000, 3000], ["1000", "1500", "2000", "2500", "3000"], [0, 1]),
+        ([1e-20, 2e-20], ["1e-20", "1.2e-20", "1.4e-20", "1.6e-20", "1.8e-20", "2e-20"], [0, 1]),
+        ([2.5, 2.5], ["2.2", "2.4", "2.6", "2.8"], [0.5, 0.5]),
+        ([0, 0], ["-1", "-0.5", "0", "0.5", "1"], [0.5, 0.5]),
+        ([], ["0", "0.2", "0.4", "0.6", "0.8", "1"], []),
+        ([1e308, -1e308], ["-1e+308", "-5e+307", "0", "5e+307", "1e+308"], [1, 0]),
+    ],
+)
+def test_axis(evaluate, numbers, ticks, places):
+    """An axis is written in even steps around all numbers, be they one, none, or the greatest that there are."""
+    assert evaluate("axis.js", f"new Axis({numbers}).ticks.map(([name]) => name)") == ticks
+    rounded = f"{numbers}.map((number) => Number(new Axis({numbers}).place(number).toFixed(6)))"
+    assert evaluate("axis.js", rounded) == places
+    assert evaluate("axis.js", f"new Axis({numbers}).isLogarithmic") is False
+
+
+def test_axis_of_near_numbers(evaluate):
+    """Numbers that share their first digits are told apart."""
+    assert evaluate("axis.js", "new Axis([0.4312345, 0.4312349]).ticks.map(([name]) => name)") == [
+        "0.4312345", "0.4312346", "0.4312347", "0.4312348", "0.4312349",
+    ]  # fmt: skip
+
+
+def test_axis_of_huge_numbers(evaluate):
+    """Beside huge numbers the others keep their places: the axis is logarithmic, and on both sides of zero."""
+    assert evaluate("axis.js", "new Axis([1e30, 1, 0.5, 0.7]).ticks.map(([name]) => name)") == [
+        "1", "1e6", "1e12", "1e18", "1e24", "1e30",
+    ]  # fmt: skip
+    mixed = "new Axis([-1e30, 1e20, 0.5, 0.7, 0.4])"
+    assert evaluate("axis.js", f"[{mixed}.isLogarithmic, ...{mixed}.ticks.map(([name]) => name)]") == [
+        True, "-1e30", "-1e19", "-1e8", "0", "1e8", "1e19",
+    ]  # fmt: skip
+    places = evaluate("axis.js", f"[-1e30, 0, 0.5, 1e8, 1e20].map((number) => {mixed}.place(number))")
+    assert places == sorted(places)
+    assert (places[0], places[-1], places[2] - places[1] < 0.02 < places[3] - places[2]) == (0, 1, True)
+
+
 def test_cell_words(evaluate):
     """A cell of the matrix says its worst outcome and share, and in its title all counts."""
     assert evaluate("matrix.js", "cellWords([0, 3, 0, 0, 0, 17, 2])") == {

@@ -26,6 +26,8 @@ SHRUNK = {
 
 BLAME = {"type": "blame", "test": "t", "fingerprint": "f", "blame": {"verdict": "target", "reason": "r", "worst": None}}
 ELEMENT = {"index": [0], "reference": 1.0, "target": "nan", "exact": 1.0, "reference_ulp": 0.0, "target_ulp": None}
+LOSSES = {"reference": [0.5, 1e300], "eager": [0.5, "nan"], "graph": None, "words": []}
+LOSSES |= {"parting": {"step": 2, "words": "at step 2, in the forward: loss"}}
 
 REACHED = {
     "type": "reached",
@@ -87,6 +89,7 @@ def test_good_records(header, case, ended, row, evidence, element):
         worst=[element()],
         heat={"shape": [1, 2], "rows": 1, "columns": 2, "cells": [[0.0, "not finite"]], "note": ""},
         histogram=[["0", 1], ["not finite", 1]],
+        losses=LOSSES,
     )
     rows = [row(), row(level="known", reason="why", evidence=shown), row(evidence=evidence(program=None))]
     start, end = case(divergences=rows)
@@ -207,6 +210,10 @@ def test_new_fields_of_a_row(case, row, change, fault):
 WORST = "but should be a list of objects with absolute, eager, graph, index, reference, relative, ulp"
 HEAT = "but should be null or an object whose cells have its rows and columns"
 PAIRS = "but should be null or a list of pairs of a string and an integer"
+CURVES = (
+    "but should be absent, null or an object with words, with reference, eager, graph: null or a number, a word "
+    "or null for each step, and with parting: null or a step among them and words"
+)
 FACTS = "but should be a list of rows of four strings or nulls"
 
 
@@ -229,6 +236,8 @@ FACTS = "but should be a list of rows of four strings or nulls"
         ({"histogram": [["0"]]}, f"histogram=[['0']], {PAIRS}"),
         ({"histogram": [["0", 1.5]]}, f"histogram=[['0', 1.5]], {PAIRS}"),
         ({"histogram": [[0, 1]]}, f"histogram=[[0, 1]], {PAIRS}"),
+        ({"losses": 1}, f"losses=1, {CURVES}"),
+        ({"losses": {"reference": [1.0]}}, f"losses={{'reference': [1.0]}}, {CURVES}"),
     ],
 )
 def test_wrong_field_of_evidence(case, row, evidence, change, fault):
@@ -254,6 +263,30 @@ def test_map_that_is_not_its_size(case, row, evidence, change):
     fault = fault_of(case(divergences=[row(evidence=evidence(heat={**heat, **change}))])[1])
     assert fault is not None
     assert fault.endswith(HEAT)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"eager": [0.5]},
+        {"eager": [0.5, True]},
+        {"eager": [0.5, "no number"]},
+        {"eager": [0.5, float("inf")]},
+        {"eager": 0.5},
+        {"words": None},
+        {"parting": {"step": 0, "words": "w"}},
+        {"parting": {"step": 3, "words": "w"}},
+        {"parting": {"step": 1}},
+        {"parting": []},
+    ],
+)
+def test_losses_that_are_no_curves(case, row, evidence, change):
+    """Losses that no curve can be drawn of are refused before anything draws it; they may be as large as floats go."""
+    assert fault_of(case(divergences=[row(evidence=evidence(losses={**LOSSES, "graph": [1e300, 1e-300]}))])[1]) is None
+    assert fault_of(case(divergences=[row(evidence=evidence(losses=None))])[1]) is None
+    fault = fault_of(case(divergences=[row(evidence=evidence(losses={**LOSSES, **change}))])[1])
+    assert fault is not None
+    assert fault.endswith(CURVES)
 
 
 def test_evidence_that_lacks_a_field(case, row, evidence):

@@ -283,6 +283,7 @@ def test_hostile_text_is_inert(made, case, row, ended, evidence, element):
         worst=[element(reference=HOSTILE)],
         heat={"shape": [1], "rows": 1, "columns": 1, "cells": [[HOSTILE]], "note": HOSTILE},
         histogram=[[HOSTILE, 1]],
+        losses={"reference": [1.0], "eager": None, "parting": {"step": 1, "words": HOSTILE}, "words": [HOSTILE]},
     )
     names = ("test", "fingerprint", "op", "message", "reason", "replay")
     divergence = row(**dict.fromkeys(names, HOSTILE), evidence=shown)

@@ -49,6 +49,23 @@ def test_keys(summed, case, ended, row, evidence):
     assert told["slowest"] == [{"test": "test_x.py::test_a", "seconds": 1.0}]
 
 
+def test_losses(summed, case, row, evidence):
+    """A new divergence of a training has its losses in its row, one of anything else has no such key."""
+    losses = {
+        "reference": [0.5],
+        "eager": ["nan"],
+        "graph": None,
+        "words": ["eager: a loss that is not finite in any step"],
+    }
+    losses["parting"] = {"step": 1, "words": "at step 1, in the forward: loss"}
+    rows = [
+        row(fingerprint="a", evidence=evidence(losses=losses)),
+        row(fingerprint="b", evidence=evidence(losses=None)),
+    ]
+    told = summed(*case(verdict="divergent", divergences=rows)).to_json()["divergences"]
+    assert [one.get("losses", "no key") for one in told] == [losses, "no key"]
+
+
 def test_severity_orders_kinds():
     """Crashes come first, an unknown kind before refusals, refusals last."""
     kinds = ["unsupported", "missing", "new_kind", "dtype", "value", "timeout", "crash"]

@@ -255,6 +255,7 @@ def test_evidence_is_kept_whole(summed, case, row, evidence, element):
     heat = {"shape": [1], "rows": 1, "columns": 1, "cells": [["not finite"]], "note": "n"}
     facts = [["dtype", "float32", None, "float64"]]
     shown = evidence(last_words="F", facts=facts, words=["w"], worst=[element()], heat=heat, histogram=[["0", 3]])
+    shown["losses"] = {"reference": [0.5, "nan"], "eager": [0.5, None], "graph": None, "parting": None, "words": ["w"]}
     [found] = summed(*case(verdict="divergent", divergences=[row(evidence=shown)])).evidence.values()
     assert json.loads(json.dumps(found.to_json())) == {**shown, "shrunk": None, "blame": None}
 

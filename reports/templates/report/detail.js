@@ -4,6 +4,7 @@ import { VIEWS, noFilters, writeHash } from "./address.js";
 import { code, copyButton, el, folded, list, paragraph, scrollBox, soft } from "./elements.js";
 import { heatMapSection } from "./heatmap.js";
 import { histogramSection } from "./histogram.js";
+import { lossesSection } from "./losses.js";
 import { programSection, shrunkSection } from "./program.js";
 import { fullSection, section } from "./section.js";
 import { blameSection, factsSection, worstSection } from "./values.js";
@@ -31,6 +32,7 @@ export const messageSection = (message) => section("Message", paragraph("whole",
 function evidenceSections(evidence, { target, stages = [] }) {
   return [
     evidence.blame || stages.length ? blameSection(evidence.blame, stages) : null,
+    evidence.losses ? lossesSection(evidence.losses, target) : null,
     evidence.shrunk ? shrunkSection(evidence.shrunk) : null,
     evidence.program ? programSection(evidence.program, evidence.blamed_line, evidence.inputs) : null,
     evidence.words?.length ? section("In words", list(evidence.words)) : null,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,7 @@ WRONG = {
     "test_backward": ((BACK, "value", "cosh"), "cosh: gradient of "),
     "test_later_batches": ((EAGER, "value", "program"), "program: loss at step 3 differs in 1 of 1 element: it is "),
     "test_accumulating": ((BACK, "value", "backward"), "backward: gradient of m0.weight at step 2 differs in "),
+    "test_third_batch": ((EAGER, "exception", "atan"), "atan: atan raised RuntimeError: no third batch"),
     "test_zero_grad": ((BACK, "value", "backward"), "backward: gradient of m0.weight at step 2 differs in "),
 }
 
@@ -47,6 +50,51 @@ def test_fault(wrong: Outcome, name: str) -> None:
     row, message = WRONG[name]
     assert row in wrong.rows(name)
     assert [one for one in wrong.messages(name) if one.startswith(message)]
+
+
+def losses(run: Outcome, name: str, phase: str) -> dict[str, Any]:
+    """What the first divergence of a test in a phase tells of losses."""
+    told = (row for end in run.ends(name) for row in end["divergences"] if row["phase"] == phase)
+    found: dict[str, Any] = next(told)["evidence"]["losses"]
+    return found
+
+
+def apart(told: dict[str, Any], side: str) -> list[bool]:
+    """Whether a side's losses are others than the reference's, step by step."""
+    return [one != pytest.approx(other, rel=1e-4) for one, other in zip(told["reference"], told[side], strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "phase", "steps", "words"),
+    [
+        ("test_sgd", UPDATE, [False, False, True], "at step 2, after the update: parameter m0.weight"),
+        ("test_adamw", UPDATE, [False, True, True], "at step 1, after the update: parameter m0.weight"),
+        ("test_step_lr", UPDATE, [False, False, False], "at step 2, after the schedule: the learning rate"),
+        ("test_forward", EAGER, [True, True, True], "at step 1, in the forward: loss"),
+        ("test_backward", BACK, [False, True, True], "at step 1, in the backward: gradient of m0.weight"),
+    ],
+)
+def test_losses(wrong: Outcome, name: str, phase: str, steps: list[bool], words: str) -> None:
+    """Each tells the losses of all steps, though fewer show it, and what of which step parts first."""
+    told = losses(wrong, name, phase)
+    assert apart(told, "eager") == steps
+    assert (told["graph"], told["parting"]["words"], told["words"]) == (None, words, [])
+
+
+def test_losses_until_it_fails(wrong: Outcome) -> None:
+    """A target that fails in a step has shown the losses of those before."""
+    told = losses(wrong, "test_third_batch", EAGER)
+    assert told["eager"] == [*told["reference"][:2], None]
+    assert told["parting"] == {"step": 3, "words": "at step 3, in the forward: atan"}
+    assert told["words"] == ["eager: no loss in 1 of 3 steps, first in step 3"]
+
+
+def test_losses_in_the_report(wrong: Outcome) -> None:
+    """The page has them beside the divergence."""
+    row = next(one for one in wrong.summary["divergences"] if one["op"] == "AdamW")
+    [detail] = wrong.folder.glob(f"autotest-report/runs/*/report/divergences/{row['id']}.js")
+    told = json.loads(detail.read_text().removeprefix("autotest.detail(").removesuffix(");\n"))
+    assert told["evidence"]["losses"] == losses(wrong, "test_adamw", UPDATE)
 
 
 def test_sound(shared_run: Callable[..., Outcome]) -> None:
@@ -90,6 +138,15 @@ def test_gradients_that_a_graph_does_not_show(wrong_graphs: Outcome) -> None:
         "test_sgd": {"verified"},
         "test_accumulating": {"oneflow shows no gradients where it accumulates"},
     }
+
+
+def test_losses_in_graphs(wrong_graphs: Outcome) -> None:
+    """The graph's losses stand beside those of eager and reference, which are alike."""
+    told = losses(wrong_graphs, "test_sgd", "graph_update")
+    assert (apart(told, "eager"), apart(told, "graph")) == ([False, False, False], [False, False, True])
+    assert told["parting"] == {"step": 2, "words": "at step 2, after the update: parameter m0.weight"}
+    told = losses(wrong_graphs, "test_scaler", "graph_backward")
+    assert (told["eager"], told["words"]) == (None, ["eager: no loss in any step"])
 
 
 PLANTED = """\

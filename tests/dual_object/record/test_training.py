@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,6 +48,21 @@ def test_program() -> None:
     assert text.startswith("def program(torch, x, x_2):\n    m0 = torch.nn.Linear(2, 1)\n")
     assert STEP in text
     assert text.count("backward()") == text.count("clip_grad_norm_") == text.count("= m0(x") == 2
+
+
+def test_losses_of_a_run_that_ends() -> None:
+    """What ends a run in its second step leaves the loss of the first to see, and nothing else."""
+    program = recorded(whole)
+    assert program.training is not None
+    [first], [second] = program.training.losses()
+    whole_run = Replay(load_reference(), program).run()
+    assert {first, second} <= set(whole_run.outputs)
+    last = max(index for index, call in enumerate(program.calls) if call.op == "mean")
+    program.calls[last] = replace(program.calls[last], op="no_such")
+    ended = Replay(load_reference(), program).run()
+    assert ended.ended
+    assert list(ended.outputs) == [first]
+    assert ended.outputs[first].data.tobytes() == whole_run.outputs[first].data.tobytes()
 
 
 def test_steps() -> None:

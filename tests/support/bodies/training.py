@@ -99,6 +99,13 @@ def test_accumulating():
 
 
 @autotest(**STEPS)
+def test_third_batch():
+    layer, _ = model()
+    torch.optim.SGD(layer.parameters(), lr=0.1)
+    return torch.atan(layer(random_tensor(2, 4, 3))).mean()
+
+
+@autotest(**STEPS)
 def test_zero_grad():
     layer, loss = model()
     torch.optim.RMSprop(layer.parameters(), lr=0.1)
