@@ -84,12 +84,16 @@ def _index(value: object) -> str:
     return str(value)
 
 
-def blame_lines(blame: Mapping[str, Any] | None, stages: Mapping[str, str] | None) -> list[str]:
-    """Return which side is wrong, and why, in one line, and how each stage did in another; what is not known is left
-    out.
+def blame_lines(
+    blame: Mapping[str, Any] | None, stages: Mapping[str, str] | None, losses: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Return a line each: which side is wrong, and why; how each stage did; where a training parts first. What is not
+    known is left out.
     """
     lines = [f"blame: {blame['verdict']}, {blame['reason']}"] if blame else []
-    return [*lines, f"stages: {stages_words(stages)}"] if stages else lines
+    lines += [f"stages: {stages_words(stages)}"] if stages else []
+    parting = losses.get("parting") if losses else None
+    return [*lines, f"training: first apart {parting['words']}"] if parting else lines
 
 
 def stages_words(stages: Mapping[str, str]) -> str:

@@ -60,14 +60,14 @@ def _print_block(console: Console, group: Sequence[Mapping[str, object]], repro:
         console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
     if first["reason"] and first["level"] in RED_LEVELS:  # of one that a mark excuses, the mark says it
         console.print(Padding(Text(literal(str(first["reason"])), overflow="fold"), (0, 0, 0, 2)))
-    evidence = first["evidence"]
+    evidence: Any = first["evidence"] or {}
     stages: Any = first.get("stages")
-    for line in blame_lines(evidence.get("blame") if isinstance(evidence, Mapping) else None, stages):
+    for line in blame_lines(evidence.get("blame"), stages, evidence.get("losses")):
         console.print(Padding(Text(literal(line), overflow="fold"), (0, 0, 0, 2)))
-    if isinstance(evidence, Mapping):
+    if evidence:
         for part in program_parts(evidence):
             console.print(Padding(part, (0, 0, 0, 2)))
-    if isinstance(evidence, Mapping) and evidence["worst"]:
+    if evidence and evidence["worst"]:
         console.print()
         console.print(Padding(worst_table(evidence["worst"], str(first["target"])), (0, 0, 0, 2)))
     console.print()

@@ -250,7 +250,7 @@ class _Page:
             self._say(self._text(first.reason), INDENT)
         # A damaged record may have taken its evidence along.
         evidence = self._summary.evidence.get(first.fingerprint, Evidence())
-        for line in blame_lines(evidence.blame, first.stages):
+        for line in blame_lines(evidence.blame, first.stages, evidence.losses):
             self._say(self._text(line), INDENT)
         for part in program_parts(evidence.to_json(), self._encoding):
             self._say(part, INDENT)

@@ -101,7 +101,7 @@ class Observation:
         unplaced: numbers of those of which this is unknown.
         failures: first the calls that failed otherwise than they were meant to, then what ended the run, if anything
             did.
-        ended: whether the last failure ended the run.
+        ended: whether the last failure ended the run, of which nothing is shown then but the losses of a training.
         backward_failure: what ended the backward.
         again: outputs, gradients and buffers at a second call of the same static graph.
         second: by leaf key, the second derivatives of the leaves that have a gradient.

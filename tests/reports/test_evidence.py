@@ -88,6 +88,18 @@ def test_hostile_elements_are_literal(element):
     assert "[red]\\x1b[31m" in lines[1]
 
 
+def test_parting_of_a_training(summed, case, row, evidence, ended):
+    """Where a training parts first stands below the blame in the terminal and in the text of a failed test."""
+    losses = {"reference": [0.5], "eager": [0.75], "graph": None, "words": []}
+    parting = {"step": 1, "words": "at step 1, in the forward: loss"}
+    told = row(evidence=evidence(losses={**losses, "parting": parting}))
+    words = "training: first apart at step 1, in the forward: loss"
+    assert f"\n  {words}\n" in failure_text([told], cases=1)
+    assert f"\n  {words}\n" in render(summed(*case(verdict="divergent", divergences=[told]), ended(outcome="failed")))
+    nowhere = row(evidence=evidence(losses={**losses, "parting": None}))
+    assert "training" not in failure_text([nowhere], cases=1) + failure_text([row(evidence=evidence())], cases=1)
+
+
 def test_stages_and_their_faces(summed, case, row, evidence, ended):
     """How each stage did in the first case stands in summary.json, and below the blame in the terminal, in the text of
     a failed test, in Markdown and on the page; of a target without stages nothing is said.

@@ -149,6 +149,26 @@ def test_losses_in_graphs(wrong_graphs: Outcome) -> None:
     assert (told["eager"], told["words"]) == (None, ["eager: no loss in any step"])
 
 
+BESIDE = """\
+from autotest import autotest, random_tensor, torch
+
+
+@autotest(n=1, train=3, coverage="none")
+def test_dampening():
+    layer = torch.nn.Linear(3, 2)
+    torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9, dampening=0.5)
+    return torch.square(layer(random_tensor(2, 4, 3, low=0.5, high=1.5))).mean()
+"""
+
+
+def test_losses_of_a_graph_beside_a_wrong_eager(shared_run: Callable[..., Outcome]) -> None:
+    """What eager is wrong in is drawn with the graph, too, though that runs later."""
+    run = shared_run("training-beside", {"test_beside.py": BESIDE}, target="oneflow")
+    told = losses(run, "test_dampening", UPDATE)
+    assert apart(told, "eager") == apart(told, "graph") == [False, True, True]
+    assert told["parting"] == {"step": 1, "words": "at step 1, after the update: parameter m0.weight"}
+
+
 PLANTED = """\
 import runpy
 import sys
