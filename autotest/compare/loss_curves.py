@@ -112,13 +112,13 @@ def _curve(losses: Sequence[Loss]) -> list[Loss] | None:
 
 def _words(name: str, losses: Sequence[Loss], seen: Mapping[str, Sequence[Sequence[Seen | None]]]) -> Iterator[str]:
     """Which of a side's losses are missing or not finite, and the dtype that they have otherwise than the reference."""
-    for what, found in (
-        ("no loss", [loss is None for loss in losses]),
-        ("a loss that is not finite", [isinstance(loss, str) for loss in losses]),
+    for what, always, found in (
+        ("no loss", "any", [loss is None for loss in losses]),
+        ("a loss that is not finite", "every", [isinstance(loss, str) for loss in losses]),
     ):
         if any(found):
             steps = f"of {len(found)} steps, first in step {found.index(True) + 1}"
-            yield f"{name}: {what} in any step" if all(found) else f"{name}: {what} in {sum(found)} {steps}"
+            yield f"{name}: {what} in {always} step" if all(found) else f"{name}: {what} in {sum(found)} {steps}"
     for wanted, given in zip(chain(*seen["reference"]), chain(*seen[name]), strict=True):
         if wanted is not None and given is not None and wanted.dtype != given.dtype:
             yield f"{name}: losses are {given.dtype}, but {wanted.dtype} on the reference"

@@ -55,7 +55,7 @@ def test_losses(summed, case, row, evidence):
         "reference": [0.5],
         "eager": ["nan"],
         "graph": None,
-        "words": ["eager: a loss that is not finite in any step"],
+        "words": ["eager: a loss that is not finite in every step"],
     }
     losses["parting"] = {"step": 1, "words": "at step 1, in the forward: loss"}
     rows = [

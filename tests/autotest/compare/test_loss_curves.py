@@ -143,6 +143,15 @@ def test_side_without_losses(shows: tuple[Program, Observation]) -> None:
     assert curves["words"] == ["graph: no loss in any step"]
 
 
+def test_no_finite_loss(shows: tuple[Program, Observation]) -> None:
+    """A side of which every loss is no number still has a curve."""
+    program, seen = shows
+    curves = loss_curves(Trained(program, Sides(seen, with_losses(program, seen, *[float("nan")] * 3)), somewhere()))
+    assert curves is not None
+    assert curves["eager"] == ["nan"] * 3
+    assert curves["words"] == ["eager: a loss that is not finite in every step"]
+
+
 def test_loss_of_another_shape(shows: tuple[Program, Observation]) -> None:
     """What is no single number is no loss."""
     program, seen = shows
