@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from autotest.compare.kinds import PHASES, Phase
@@ -85,12 +87,16 @@ _NUMBER = re.compile(r"\{(\d+)\}")
 
 
 class Names:
-    """Value numbers and leaf keys as the printed Program names them."""
+    """Value numbers and leaf keys as the printed Program names them, which is printed for the first of them."""
 
     def __init__(self, program: Program) -> None:
+        self._program = program
+
+    @cached_property
+    def _names(self) -> Mapping[int, str]:
         from dual_object.program.printing import names
 
-        self._names = names(program)
+        return names(self._program)
 
     def value(self, id_: int) -> str:
         """`x`, `t0`, `m1`."""

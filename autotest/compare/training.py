@@ -11,7 +11,7 @@ from typing import Any
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, tensor_difference, unlike
 from autotest.compare.kinds import Phase
 from dual_object.program.program import Program
-from dual_object.program.training import Part, Shown, Step, StepPart, prepares
+from dual_object.program.training import Part, Step, StepPart, prepares
 from dual_object.program.values import Ref, Tree
 from dual_object.replay.observation import Observation
 
@@ -108,14 +108,15 @@ def _of_tensors(
         wanted, given = expected.outputs.get(id_), actual.outputs.get(id_)
         if wanted is None:  # random, or nothing that the eager target had
             continue
-        where = _where(names, part, id_, shown, f"{_batch(program, part, id_)}step {number}")
         if given is None:
+            where = _where(names, program, part, id_, number)
             kind = "grad_missing" if shown.what == "gradient" else "structure"
             message = f"{where} is missing, but should be a {wanted.dtype} tensor"
             yield Difference(phase, kind, where, message, part.call, key=str(id_), expected=wanted)
             continue
         way = unlike(wanted, given, rules)
         if way is not None:
+            where = _where(names, program, part, id_, number)
             difference = tensor_difference(phase, where, way, "output", str(id_), wanted, given, rules)
             yield replace(difference, call=part.call)
 
@@ -191,8 +192,9 @@ def _batch(program: Program, part: Part, id_: int) -> str:
     return f"batch {1 + [*part.values].index(id_) * training.accumulate // len(part.values)} of "
 
 
-def _where(names: Names, part: Part, id_: int, shown: Shown, step: str) -> str:
+def _where(names: Names, program: Program, part: Part, id_: int, number: int) -> str:
     """`loss at step 2`, `loss at batch 1 of step 2`, `gradient of m0.weight at step 2`, `m0.weight after step 2`."""
+    shown, step = part.values[id_], f"{_batch(program, part, id_)}step {number}"
     if part.name == "forward":
         return f"{'loss' if shown.what == 'loss' else names.value(id_)} at {step}"
     leaf = names.leaf(shown.leaf) if shown.leaf else names.value(id_)
