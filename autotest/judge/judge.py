@@ -40,7 +40,8 @@ from autotest.options import TestOptions
 from autotest.oracle.undecidable import decidable
 from autotest.workers.alone import run_alone
 from autotest.workers.protocol import Cause, Death, GraphFailure, Target
-from dual_object.program.global_layouts import distributed
+from dual_object.program.data_parallel import wrappers
+from dual_object.program.global_layouts import together
 from dual_object.program.program import Program
 from dual_object.program.training import makes_scaler
 from dual_object.replay.adapter import GraphRefusal, Reference
@@ -120,7 +121,9 @@ class Judge:
 
     def lacking(self, program: Program) -> str | None:
         """Why the target cannot be asked about a Program at all; None where it can."""
-        if not distributed(program):
+        if wrappers(program) and not together(program):
+            return "DistributedDataParallel averages the gradients of several ranks: run with --ranks 2"
+        if not together(program):
             return None
         info = self.target.info()
         return None if "global_tensors" in info.capabilities else f"the target {info.name} has no global tensors"
@@ -370,7 +373,10 @@ class Judge:
             return [Divergence(difference, case.program, first.call, first.alone, sides, facts=first.facts)]
         if count >= LOCALIZED and not self._consensus.alone:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
-        divergences = localize(reference, target, case.program, differences, self.options.rules, sides, graph=graph)
+        agreed = self._agreed
+        divergences = localize(
+            reference, target, case.program, differences, self.options.rules, sides, graph=graph, agreed=agreed
+        )
         divergences = self._with_conditions(self._decidable(judgement, divergences), graph=graph)
         if case.laid_out and not self._ordinary:
             self._ordinary = {_told_by(found): found for found in divergences} if _ordinary(case) else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, in_world
@@ -14,13 +14,21 @@ from autotest.compare.observations import compare
 from autotest.compare.training import step_of
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
-from dual_object.program.global_layouts import distributed
+from dual_object.program.global_layouts import together
 from dual_object.program.program import Program
 from dual_object.program.shortened import first_forward, truncated
 from dual_object.replay.adapter import Adapter, GraphRefusal
 from dual_object.replay.isolation import isolate, isolate_refused, waves
 from dual_object.replay.observation import Capture, Failure, Observation, failure_kind
 from dual_object.replay.replay import Replay
+
+#: The differences that any rank has seen at a place, given those that this one has.
+Agreed = Callable[[str, list[Difference]], list[Difference]]
+
+
+def _own(place: str, differences: list[Difference]) -> list[Difference]:
+    """What one process agrees on with itself."""
+    return differences
 
 
 def localize(
@@ -32,15 +40,17 @@ def localize(
     sides: Sides,
     *,
     graph: bool,
+    agreed: Agreed = _own,
 ) -> list[Divergence]:
     """The divergences behind `differences`: one per call that diverges alone.
 
     A difference that names its call keeps it. One in what the body has read (`x.item()`) names the read, and comes of a
     call before: it is looked for like those without a call. What no call shows alone is blamed on the Program as a
-    whole, once per phase, or on the read. `sides` are what `program` showed.
+    whole, once per phase, or on the read. `sides` are what `program` showed. What is run again is `agreed` on with the
+    other ranks, which have to run it, too.
     """
     if program.training is not None:
-        return _of_training(reference, target, program, differences, rules, sides, graph=graph)
+        return _of_training(reference, target, program, differences, rules, sides, graph=graph, agreed=agreed)
     settled = [
         Divergence(d, program, d.call, sides=sides) for d in differences if d.call is not None and d.part != "host"
     ]
@@ -71,6 +81,7 @@ def _of_training(
     sides: Sides,
     *,
     graph: bool,
+    agreed: Agreed,
 ) -> list[Divergence]:
     """The divergences behind those of a training: of its first forward or backward as of any other, in the Program that
     differentiates its loss alone; else of the call that brings the part about, after as few steps as show it.
@@ -79,7 +90,7 @@ def _of_training(
     for difference in differences:
         number, part = step_of(program, difference)
         if number == 1 and part is not None and part.name in ("forward", "backward") and difference.key:
-            in_first = _of_first_forward(reference, target, program, rules, graph=graph)
+            in_first = _of_first_forward(reference, target, program, rules, graph=graph, agreed=agreed)
             if in_first:
                 return in_first
         told.append(Divergence(difference, truncated(program, number), difference.call, sides=sides))
@@ -87,7 +98,7 @@ def _of_training(
 
 
 def _of_first_forward(
-    reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool
+    reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool, agreed: Agreed
 ) -> list[Divergence]:
     forward = first_forward(program)
     forward.cotangents = waves(reference, forward)
@@ -103,6 +114,7 @@ def _of_first_forward(
             return []
         sides.graph = result
         differences = compare(forward, eager, result, rules, graph=True)
+    differences = agreed("the first forward", differences)
     return localize(reference, target, forward, differences, rules, sides, graph=graph) if differences else []
 
 
@@ -124,7 +136,7 @@ def localize_death(reference: Adapter, target: Target, divergence: Divergence) -
     This costs one more worker. A target that hung is not run again: the whole deadline would pass once more.
     """
     program, noted, difference = divergence.program, divergence.call, divergence.difference
-    if difference.kind == "timeout" or only_call(program) is not None or distributed(program):
+    if difference.kind == "timeout" or only_call(program) is not None or together(program):
         return divergence
     if noted is not None and program.calls[noted].raises:
         refused = call_alone(reference, program, noted)

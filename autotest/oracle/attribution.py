@@ -21,7 +21,7 @@ from autotest.oracle.weighing import Attribution, Side, Weighing, listed
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.configured import under
 from autotest.workers.protocol import Death, Target
-from dual_object.program.global_layouts import distributed
+from dual_object.program.global_layouts import together
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation
@@ -49,7 +49,7 @@ def attribute(
     own = KINDS[divergence.difference.kind].of_target
     if own:
         return budget.keep(fingerprint, Attribution("target", own))
-    if distributed(divergence.program):
+    if together(divergence.program):
         return budget.keep(fingerprint, Attribution("not judged", "its tensors lie on several ranks"))
     if budget.spent:
         spent = f"the {budget.total:g} s that this process has for verdicts are spent; --blame-total gives more"

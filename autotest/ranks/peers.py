@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Sequence
@@ -9,15 +10,20 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Row
 from autotest.errors import EnvironmentFault
 from autotest.judge.consensus import Consensus
 from autotest.workers.protocol import GraphFailure
-from dual_object.program.calls import Call, op_name
+from dual_object.program.calls import Call, Input, op_name
+from dual_object.program.data_parallel import joined, part_of, wrappers, wraps
 from dual_object.program.program import Program
+from dual_object.program.values import Array
 from dual_object.replay.adapter import Distributed, GraphRefusal
 from dual_object.replay.observation import Failure, Observation
+from dual_object.replay.reading import Finished
 from dual_object.replay.replay import QuietReplay
 
 #: A note is one write of so many bytes at most, so that the launcher never reads half of one.
@@ -158,6 +164,30 @@ class Peers(Consensus):
             return [GraphRefusal(False, call, tuple(classes), said) for _ in answer]
         return answer
 
+    def join(self, program: Program, observation: Observation) -> Observation:
+        """The observation of a training whose batches the ranks share, with what its forwards give on all of them: the
+        mean of the losses, and the parts of each output one behind the other.
+        """
+        training = program.training
+        if training is None or training.ranks == 1 or observation.ended:
+            return observation
+        for step in training.steps:
+            for id_ in step.parts[0].values:
+                seen = observation.outputs[id_]
+                seen.data = joined(self._all(seen.data))
+                seen.shape = seen.data.shape
+        return observation
+
+    def _all(self, own: Array) -> list[Array]:
+        """The arrays of all ranks; this one's alone where they are no parts of one."""
+        file = io.BytesIO()
+        np.save(file, own, allow_pickle=False)
+        self._write(waits=True)
+        parts = [np.load(io.BytesIO(data)) for data in self._adapter.gather(file.getvalue())]
+        self._write(waits=False)
+        alike = all(part.dtype == own.dtype and part.shape[1:] == own.shape[1:] for part in parts)
+        return parts if alike and all(part.ndim == own.ndim for part in parts) else [own]
+
     def agree(self, place: str, differences: Sequence[Difference]) -> list[Difference]:
         """The differences that any rank has seen, each with the ranks that saw it; those seen elsewhere have no
         tensors.
@@ -213,22 +243,41 @@ class RankReplay(QuietReplay):
     def __init__(self, adapter: Any, program: Program, peers: Peers) -> None:
         super().__init__(adapter, program)
         self.peers = peers
+        #: Whether all ranks have heard that the run has ended.
+        self._over = False
+        self._wrappers = wrappers(program)
 
     def step(self, index: int, call: Call) -> None:
-        """Run one call, and hear from the other ranks whether theirs ended the run."""
-        if self.seen.ended:
-            return
-        self.peers.calls(op_name(call))
-        super().step(index, call)
-        place = f"call {index} ({op_name(call)})"
-        if any(self.peers.share(place, self.seen.ended)):
-            self.seen.ended = True
+        """Run one call; before one that ranks may make together, hear whether the run has ended on any of them."""
+        if self._meets(call):
+            self._meet(f"call {index} ({op_name(call)})")
+        if not self.seen.ended:
+            self.peers.calls(op_name(call))
+            super().step(index, call)
 
-    def place(self, x: Any) -> None:
-        """Create an input tensor, or give up with the rank that cannot."""
-        super().place(x)
-        if any(self.peers.share(f"input {x.id}", self.seen.ended)):
-            self.seen.ended = True
+    def place(self, x: Input) -> None:
+        """Create an input tensor; of a batch that the ranks share, this one's part."""
+        super().place(part_of(x, self.program, self.peers.rank))
+        if self.program.training is None:
+            self._meet(f"input {x.id}")
+
+    def finish(self) -> Finished:
+        """Ask for the backward, unless the run has ended on any rank."""
+        self._meet("the end of the calls")
+        return super().finish()
+
+    def _meets(self, call: Call) -> bool:
+        """Whether ranks may make a call together: of a training that they share only in its wrapper, in the backward,
+        and in what the test has made itself. Each meeting costs as much as a hundred calls where others compute, too.
+        """
+        if self.program.training is None:
+            return True
+        together = call.kind == "custom" or call.op == "backward" or wraps(call)
+        return together or not self._wrappers.isdisjoint(call.operands())
+
+    def _meet(self, place: str) -> None:
+        if not self._over and any(self.peers.share(place, self.seen.ended)):
+            self.seen.ended = self._over = True
 
 
 __all__ = ["Note", "Notes", "Peers", "RankReplay", "read_note"]

@@ -40,6 +40,10 @@ class RankTarget(InlineTarget):
         self.peers.calls("backward")
         return self.peers.agree_on_backward(super().finish(stepper))
 
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """Replay programs one after the other, on all ranks."""
+        return [self.peers.join(program, self.replay(program).run()) for program in programs]
+
     def graph(
         self,
         programs: Sequence[Program],

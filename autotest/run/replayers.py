@@ -82,7 +82,9 @@ class WorkerReplayer:
 
 
 class InlineReplayer:
-    """Steps through each case on the target in this process, while its body runs; the other ranks do so, too."""
+    """Steps through each case on the target in this process, while its body runs; the other ranks do so, too. Of a
+    training that ranks share, only its end tells which inputs are a batch: the target runs it once it is recorded.
+    """
 
     chunk = 1
 
@@ -103,12 +105,16 @@ class InlineReplayer:
 
     def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
         """Draw a case on both sides."""
-        self._stepper = self.target.stepper()
+        shared = drawer.options.train is not None and not self.consensus.alone
+        self._stepper = None if shared else self.target.stepper()
         return drawer.draw(index, self._stepper, origin=origin)
 
     def submit(self, programs: Sequence[Program]) -> Answers:
-        """Give what the case that was drawn last has come to: its calls have run already."""
-        assert self._stepper is not None
+        """Give what the case that was drawn last has come to: its calls have run already, but those of a training that
+        ranks share.
+        """
+        if self._stepper is None:
+            return _Answered(self.target.eager(programs))
         return _Answered([self.target.finish(self._stepper) for _ in programs])
 
 

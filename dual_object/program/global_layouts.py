@@ -48,6 +48,12 @@ def world_size() -> int:
     return int(size) if size.isdecimal() else 1
 
 
+def own_rank() -> int:
+    """This process's place among them, from 0."""
+    rank = os.environ.get("RANK", "0")
+    return int(rank) if rank.isdecimal() and world_size() > 1 else 0
+
+
 def everywhere(device_type: str) -> Placement:
     """The placement of all ranks."""
     return Placement(device_type, tuple(range(world_size())))
@@ -155,9 +161,15 @@ def distributed(program: Program) -> bool:
     )
 
 
+def together(program: Program) -> bool:
+    """Whether ranks run the Program together: its tensors are global, or they share the batches of its training."""
+    return distributed(program) or (program.training is not None and program.training.ranks > 1)
+
+
 def ranks_needed(program: Program) -> int:
-    """How many ranks a run needs for the placements of the Program."""
+    """How many ranks a run needs for the placements of the Program, or as many as share its batches."""
     trees: list[Tree] = [x.layout for x in program.inputs]
     trees += [(call.args, call.kwargs) for call in program.calls]
     placements = [leaf for leaf in leaves(trees) if type(leaf) is Placement]
-    return max((max(placement.members) + 1 for placement in placements), default=1)
+    trained = 1 if program.training is None else program.training.ranks
+    return max((max(placement.members) + 1 for placement in placements), default=trained)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dual_object.program.data_parallel import part_of, unwrapped
+from dual_object.program.global_layouts import own_rank
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 
@@ -24,19 +26,18 @@ def truncated(program: Program, steps: int) -> Program:
 
 
 def first_forward(program: Program) -> Program:
-    """What the first step computes, as a Program that differentiates its loss, once its cotangents are set."""
+    """What the first step computes, as a Program that differentiates its loss, once its cotangents are set.
+
+    Of a training whose batches several ranks share, what this rank computes of its part, by itself.
+    """
     training = program.training
     assert training is not None, "it trains"
     first, *_ = training.steps
     own = {*training.batches(first)[0]}
     later = {id_ for step in training.steps for id_ in step.inputs if id_ not in own}
-    return replace(
-        program,
-        inputs=[x for x in program.inputs if x.id not in later],
-        calls=program.calls[: training.forward],
-        outputs=tuple(map(Ref, training.returned(first)[0])),
-        training=None,
-    )
+    inputs = [part_of(x, program, own_rank()) for x in program.inputs if x.id not in later]
+    calls, outputs = program.calls[: training.forward], tuple(map(Ref, training.returned(first)[0]))
+    return unwrapped(replace(program, inputs=inputs, calls=calls, outputs=outputs, training=None))
 
 
 __all__ = ["first_forward", "truncated"]

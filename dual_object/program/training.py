@@ -107,6 +107,7 @@ class Training:
         forward: index of the call after the last one of the first batch's forward.
         steps: all of them, in order.
         accumulate: how many batches each of them has.
+        ranks: how many ranks share each batch, and average the gradients; 1 where one process trains.
     """
 
     start: int
@@ -114,6 +115,7 @@ class Training:
     forward: int
     steps: tuple[Step, ...]
     accumulate: int = 1
+    ranks: int = 1
 
     def shown(self) -> list[int]:
         """Numbers of all values that the steps show."""
@@ -144,12 +146,13 @@ class Training:
             ]
             for step in self.steps
         ]
-        return [self.start, self.loss, self.forward, steps, *([] if self.accumulate == 1 else [self.accumulate])]
+        more = [self.accumulate, self.ranks] if self.ranks > 1 else [self.accumulate] if self.accumulate > 1 else []
+        return [self.start, self.loss, self.forward, steps, *more]
 
     @classmethod
     def from_json(cls, data: list[Any]) -> Training:
         """Rebuild what `to_json` gave."""
-        start, loss, forward, steps, *accumulate = data
+        start, loss, forward, steps, *more = data
         return cls(
             start,
             loss,
@@ -165,7 +168,7 @@ class Training:
                 )
                 for inputs, end, parts in steps
             ),
-            *accumulate,
+            *more,
         )
 
 

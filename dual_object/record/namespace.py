@@ -11,6 +11,7 @@ from typing import Any
 
 from dual_object.errors import ArgumentError, RawTargetNeeded
 from dual_object.program.global_layouts import MOVES
+from dual_object.record.data_parallel import DataParallel
 from dual_object.record.dual import DualObject
 from dual_object.record.names import unknown_name
 from dual_object.record.own_module import OwnModule
@@ -73,6 +74,8 @@ class DualFunction:
         other = None if instead is None else instead(self)
         if other is not None:
             return other(*args, **kwargs)
+        if self._function is sys.modules["torch"].nn.parallel.DistributedDataParallel:
+            return DataParallel(*args, **kwargs)
         record = recording(f"torch.{self._dual_path}")
         return record.call(self._kind, self._dual_path, self._function, args, kwargs)
 

@@ -110,7 +110,7 @@ class Recording:
         self._drew = False
         self._seed = seed
         self._foreign = foreign
-        self._trains = trains
+        self.trains = trains
         self.clipping: list[Call] = []
         self._start_randomness()
 
@@ -178,7 +178,7 @@ class Recording:
         raw_args, neutral = self._positional(receiver, op, typed, args, kwargs)
         raw_kwargs, neutral_kwargs = self._keywords(kind, op, typed, args, kwargs) if kwargs else ({}, {})
         record = Call(kind, op, neutral, neutral_kwargs, custom=custom)
-        if self._trains and clips(record):
+        if self.trains and clips(record):
             self.clipping.append(record)
             return None
         if kind == "module":

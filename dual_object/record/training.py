@@ -19,11 +19,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from dual_object.errors import ArgumentError
 from dual_object.program.calls import Call, Input
+from dual_object.program.data_parallel import joined, part, wrappers
+from dual_object.program.global_layouts import world_size
 from dual_object.program.training import (
     Part,
     Shown,
@@ -35,15 +40,18 @@ from dual_object.program.training import (
     outer_schedules,
     prepares,
 )
-from dual_object.program.values import Ref, refs
+from dual_object.program.values import Array, Ref, refs
 from dual_object.record.dual import DualObject
 from dual_object.record.recording import Recording
 from dual_object.replay.reading import leaf_tensors
+from dual_object.replay.replay import Replay
 from dual_object.replay.second_call import other_inputs
 from dual_object.replay.training import look
 
 #: The one schedule whose step wants to know how well the training does.
 _MEASURING = "optim.lr_scheduler.ReduceLROnPlateau"
+#: How near what the parts of a batch give together is to what the whole gives: relatively and absolutely.
+_ALIKE = (1e-3, 1e-5)
 #: What the steps call, and no body.
 _EACH_STEP = ("zero_grad", "backward", "step", "update", "scale", "unscale_")
 
@@ -61,7 +69,9 @@ def train(recording: Recording, returned: Any, steps: int, accumulate: int = 1) 
         warnings.simplefilter("ignore")  # a schedule counts what a scaler makes its optimizer leave out
         parts = [recorder.step(number) for number in range(steps)]
     program = recording.program
-    program.training = Training(recorder.start, recorder.loss, recorder.forward, tuple(parts), accumulate)
+    program.training = Training(
+        recorder.start, recorder.loss, recorder.forward, tuple(parts), accumulate, recorder.ranks
+    )
     program.outputs = tuple(map(Ref, program.training.shown()))
     program.brief = True
 
@@ -100,6 +110,11 @@ class _Recorder:
         }
         self._inputs = self._batch()
         self._check_returned()
+        self._wrapped = bool(wrappers(recording.program))
+        #: How many ranks share each batch.
+        self.ranks = world_size() if self._wrapped else 1
+        if self.ranks > 1:
+            self._check_parts()
 
     def _check_calls(self) -> None:
         """Refuse a body that does itself what each step does after it, or makes at each step what is trained once."""
@@ -164,6 +179,55 @@ class _Recorder:
         trained = {id(tensor) for optimizer in self._optimizers for tensor in self._trained(optimizer)}
         return [x for x in program.inputs if x.id in read and id(values.inputs[x.id]) not in trained]
 
+    def _check_parts(self) -> None:
+        """Refuse a training that ranks cannot share: where the parts of a batch do not make the whole, ranks compute
+        something else than one process does, and lawfully so.
+        """
+        ranks = self.ranks
+        for x in self._inputs:
+            if not x.data.ndim or not x.data.shape[0] or x.data.shape[0] % ranks:
+                raise ArgumentError(
+                    f"{x.name or 'an input'} has shape {x.data.shape}, but should have a first dimension that "
+                    f"{ranks} ranks can share: with DistributedDataParallel each has its part of the batch. "
+                    "Make what all of them need whole before the optimizer, as by torch.ones(...)"
+                )
+        parts = [self._forward_of(rank) for rank in range(ranks)]
+        [wholes] = [self._recording.reference.read([self._recording.values.by_id[id_] for id_ in self._returned])]
+        for id_, whole, *each in zip(self._returned, wholes, *parts, strict=True):
+            together = joined(each) if each[0].ndim == whole.ndim else None
+            if together is None or together.shape != whole.shape or not np.allclose(together, whole, *_ALIKE, True):
+                what = "loss" if id_ == self.loss else "output"
+                raise ArgumentError(
+                    f"the {what} of a batch is not {'the mean' if not whole.ndim else 'made'} of those of its parts, "
+                    f"so {ranks} ranks with DistributedDataParallel compute another one: the loss should be a mean "
+                    "over the batch, and no call may mix its rows, as BatchNorm does in training, or draw at random"
+                )
+
+    def _forward_of(self, rank: int) -> list[Array]:
+        """What the body returns for a rank's part of the batch."""
+        recording = self._recording
+        reference, values = recording.reference, recording.values
+        replay = Replay(reference, recording.program, side="reference")
+        replay.values.by_id.update(values.by_id)
+        buffers = {id_: self._buffers(module) for id_, module in values.modules.items()}
+        for x in self._inputs:
+            replay.place(replace(x, data=part(x.data, rank, self.ranks), strides=None, offset=0, layout=None))
+        for index, call in enumerate(self._body, self.start):
+            replay.step(index, call)
+        for id_, module in values.modules.items():
+            reference.load_state(module, buffers[id_])
+        if replay.seen.ended:
+            raise ArgumentError(
+                f"a rank's part of the batch cannot be computed: {replay.seen.failures[-1].message}; with "
+                "DistributedDataParallel the body should not fix the size of the batch, as in reshape(4, -1)"
+            )
+        return reference.read([replay.values.by_id[id_] for id_ in self._returned])
+
+    def _buffers(self, module: Any) -> dict[str, Array]:
+        reference = self._recording.reference
+        buffers = reference.buffers(module)
+        return {name: data.copy() for name, data in zip(buffers, reference.read([*buffers.values()]), strict=True)}
+
     def _trained(self, optimizer: int) -> list[Any]:
         reference: Any = self._recording.reference
         parameters: list[Any] = reference.trained(self._recording.values.by_id[optimizer])
@@ -182,7 +246,8 @@ class _Recorder:
             shown |= {loss: Shown("loss"), **{id_: Shown("output") for id_ in others}}
             if not place:
                 for optimizer in self._optimizers:
-                    self._dual(optimizer).zero_grad(set_to_none=True)
+                    # The wrapper of a target may keep gradients where it averages them, and add to what is there.
+                    self._dual(optimizer).zero_grad(set_to_none=not self._wrapped)
             self._differentiate(loss)
         parts = [Part("forward", None, shown), self._gradients()]
         parts += [part for call in self._recording.clipping for part in self._clip(call)]
@@ -222,9 +287,16 @@ class _Recorder:
 
     def _gradients(self) -> Part:
         backward = self._last
-        if all(parameter.grad is None for optimizer in self._optimizers for parameter in self._trained(optimizer)):
+        trained = [tensor for optimizer in self._optimizers for tensor in self._trained(optimizer)]
+        missing = [tensor for tensor in trained if tensor.grad is None]
+        if len(missing) == len(trained):
             raise ArgumentError(
                 "the loss gives no parameter of an optimizer a gradient, but should come of one that requires it"
+            )
+        if missing and self._wrapped:
+            raise ArgumentError(
+                f"the loss gives {len(missing)} of the optimizers' parameters no gradient, but should give each one: "
+                "with DistributedDataParallel the ranks would wait for it"
             )
         return self._part("backward", backward, [("gradients", optimizer) for optimizer in self._optimizers])
 

@@ -214,6 +214,11 @@ class Distributed(Protocol):
     def gather(self, data: bytes) -> list[bytes]:
         """What every rank passes, in their order; all of them must call it."""
 
+    def data_parallel(self, held: Sequence[Any]) -> Callable[[Any], Any]:
+        """The framework's `DistributedDataParallel` of a model that holds these modules and parameters: a function
+        that is given what the model has computed, and gives it back such that a backward from it averages gradients.
+        """
+
 
 def distributed(adapter: Adapter) -> Distributed | None:
     """The adapter as one of a framework with global tensors, None where it has none."""

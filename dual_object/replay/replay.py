@@ -17,6 +17,7 @@ import numpy as np
 
 from dual_object.errors import MissingOp, ProgramError
 from dual_object.program.calls import Call, Input
+from dual_object.program.data_parallel import WRAPPER, unchanged
 from dual_object.program.global_layouts import KEYWORDS, MOVES, READS, stand_in
 from dual_object.program.program import Program
 from dual_object.program.strides import laid
@@ -126,9 +127,7 @@ class Replay:
         for x in self.program.inputs:
             self.place(x)
         for index, call in enumerate(self.program.calls):
-            if self.seen.ended:
-                break
-            if before is not None:
+            if before is not None and not self.seen.ended:
                 before(index)
             self.step(index, call)
         if before is not None and self.program.cotangents and not self.seen.ended:
@@ -255,6 +254,8 @@ class Replay:
     def _function(self, path: str) -> Any:
         if not self._side and path in MOVES:
             return MOVES[path]
+        if path == WRAPPER:
+            return self._distributed().data_parallel if self._side else unchanged
         return self.adapter.resolve(path)
 
     def _attribute(self, call: Call, receiver: Any) -> Any:

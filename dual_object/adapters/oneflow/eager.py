@@ -23,6 +23,7 @@ import numpy as np
 
 from dual_object.adapters.oneflow import global_tensors as globals_
 from dual_object.adapters.oneflow.configurations import CONFIGURATIONS
+from dual_object.adapters.oneflow.data_parallel import data_parallel
 from dual_object.adapters.oneflow.surface import RegistryError, backward_op_types, registered
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Array, Device, Name, Placement, Sbp, Tree
@@ -310,3 +311,7 @@ class EagerAdapter:
     def gather(self, data: bytes) -> list[bytes]:
         """What every rank passes, in their order."""
         return globals_.gather(self.flow, data)
+
+    def data_parallel(self, held: Sequence[Any]) -> Any:
+        """OneFlow's own `DistributedDataParallel`, of a module that has these as its children."""
+        return data_parallel(self.flow, held)

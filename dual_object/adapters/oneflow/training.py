@@ -1,5 +1,8 @@
 """A training in OneFlow's static graph: forward, backward and update are one `build`, and each step is a call of it.
 
+A graph knows no `DistributedDataParallel`. Where several ranks share the batches of a training, its tensors are global
+instead: parameters lie whole on each rank, batches are split, and the loss is the whole batch's.
+
 An optimizer keeps its state in the graph, under names such as `m5.weight-momentum`, and a scaler its scale. Gradients
 come out of the graph as the backward gives them: scaled, and not yet clipped. A graph that accumulates takes the
 batches of a step in one, cuts it into these again, and cannot give gradients out.
@@ -15,6 +18,7 @@ from typing import Any, Protocol
 from dual_object.adapters.oneflow.configurations import configure
 from dual_object.adapters.oneflow.surface import graph_op_types
 from dual_object.program.calls import Call, op_name
+from dual_object.program.data_parallel import WRAPPER
 from dual_object.program.program import Program
 from dual_object.program.training import (
     Step,
@@ -52,6 +56,7 @@ class OneFlow(Adapter, Trains, Protocol):
 
     flow: Any
     touched: set[str]
+    kept: list[Any]
     graph_debug: tuple[int, list[int] | None] | None
 
 
@@ -79,7 +84,8 @@ class _Member:
         self.configuration = configuration
         self.program = program
         self.training: Training = program.training
-        self.replay = Replay(adapter, program)
+        self.replay = _Unwrapped(adapter, program)
+        self.place = _Place(adapter.flow, self.training.ranks) if self.training.ranks > 1 else None
         for x in program.inputs:
             self.replay.place(x)
         made = [index for index in setup_calls(program) if self.training.start <= index < self.training.forward]
@@ -90,6 +96,8 @@ class _Member:
             self.replay.step(index, call)
             if self.replay.seen.ended:
                 raise TraceRefused(self.replay.seen.failures[-1])
+            if self.place is not None:
+                self._spread(call)
         self.values = self.replay.values
         #: Of what the body returns, whether a batch gives a single number.
         self.single: list[bool] = []
@@ -110,6 +118,19 @@ class _Member:
         whole = (x for x in self.program.inputs if x.id in self.training.steps[0].inputs and x.data.ndim == 0)
         if self.training.accumulate > 1 and any(whole):
             raise _NoGraph("OneFlow's nn.Graph cuts its inputs into batches, and a number has no batches")
+        if self.training.accumulate > 1 and self.place is not None:
+            raise _NoGraph("OneFlow's nn.Graph cuts each rank's part of its inputs into batches")
+
+    def _spread(self, call: Call) -> None:
+        """Lay what a call before the graph has made whole on every rank."""
+        assert self.place is not None, "several ranks train"
+        values = self.replay.values
+        for id_ in call.results():
+            value = values.by_id[id_]
+            if id_ in values.modules and call.state:
+                value.to_global(placement=self.place.everywhere, sbp=self.place.whole)
+            elif isinstance(value, self.adapter.tensor_type) and not value.is_global:
+                values.by_id[id_] = self.place.copied(value)
 
     def _check_parameters(self) -> None:
         """Raise _NoGraph for parameters that no graph trains."""
@@ -203,6 +224,9 @@ class _Member:
                 return member.trace(tensors, member.blocks(self))
 
         graph = Trained()
+        if self.place is not None:
+            # Destroyed while another rank still sends, a graph ends the process (comm_network.cpp); it leaks anyway.
+            self.adapter.kept.append(graph)
         if self.adapter.graph_debug is not None:
             level, ranks = self.adapter.graph_debug
             graph.debug(level, ranks=ranks)
@@ -227,6 +251,8 @@ class _Member:
             replay.step(index, call)
             if replay.seen.ended:
                 raise TraceRefused(replay.seen.failures[-1])
+            if self.place is not None and any(self._local(id_) for id_ in call.results()):
+                raise _NoGraph("OneFlow's nn.Graph makes no global tensor of a local one")
         returned = [replay.values.by_id[id_] for id_ in training.returned(first)[0]]
         self.single = [tensor.ndim == 0 for tensor in returned]
         replay.values.by_id[training.loss].backward()
@@ -239,7 +265,12 @@ class _Member:
         """The tensors that the graph is called with at a step."""
         for alike in zip(*self.training.batches(step), strict=True):
             tensors = [self.values.inputs[id_].detach() for id_ in alike]
-            yield tensors[0] if len(tensors) == 1 else self.adapter.flow.cat(tensors, dim=0)
+            whole = tensors[0] if len(tensors) == 1 else self.adapter.flow.cat(tensors, dim=0)
+            yield whole if self.place is None else self.place.split(whole)
+
+    def _local(self, id_: int) -> bool:
+        value = self.replay.values.by_id[id_]
+        return isinstance(value, self.adapter.tensor_type) and not value.is_global
 
     def _read(self, seen: Observation, step: Step, results: tuple[Any, ...], graph: Any) -> None:
         """Read what one call of the graph shows, before the next one writes to it again."""
@@ -287,6 +318,34 @@ def _cut(result: Any, batches: int, *, single: bool) -> list[Any]:
         return [result]
     size = result.shape[0] // batches
     return [result[place] if single else result[size * place : size * (place + 1)] for place in range(batches)]
+
+
+class _Unwrapped(Replay):
+    """A replay in which a wrapped model is the model itself."""
+
+    def _function(self, path: str) -> Any:
+        return _unwrapped if path == WRAPPER else super()._function(path)
+
+
+def _unwrapped(held: Any) -> Any:
+    return lambda outputs: outputs
+
+
+class _Place:
+    """Where the tensors of a training lie that several ranks share."""
+
+    def __init__(self, flow: Any, ranks: int) -> None:
+        self.everywhere = flow.placement("cpu", list(range(ranks)))
+        self.whole = [flow.sbp.broadcast]
+        self._parts = [flow.sbp.split(0)]
+
+    def copied(self, tensor: Any) -> Any:
+        """A local tensor, the same on all ranks, as a copy on each."""
+        return tensor.to_global(placement=self.everywhere, sbp=self.whole)
+
+    def split(self, tensor: Any) -> Any:
+        """The same, each rank with its part along the first dimension."""
+        return self.copied(tensor).to_global(sbp=self._parts)
 
 
 def _attribute(key: int | str) -> str:
