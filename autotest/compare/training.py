@@ -74,6 +74,24 @@ def _drift(step: Step, expected: Observation, actual: Observation) -> int | None
     return None
 
 
+def earliest(program: Program, differences: list[Difference]) -> list[Difference]:
+    """Those of the first part of a step that any rank has seen something in: what one rank does wrong shows on the
+    others in later parts. Differences of a Program that does not train are as they were.
+    """
+    training = program.training
+    if training is None or not differences:
+        return differences
+
+    def when(difference: Difference) -> tuple[int, int]:
+        number, part = step_of(program, difference)
+        step = training.steps[number - 1]
+        last = len(step.parts) if difference.part == "buffer" else -1
+        return number, last if part is None else step.parts.index(part)
+
+    first = min(map(when, differences))
+    return [difference for difference in differences if when(difference) == first]
+
+
 def step_of(program: Program, difference: Difference) -> tuple[int, Part | None]:
     """The step, counted from 1, and the part that a difference is about; no part where a call before the first step
     failed, or an unknown one.
@@ -227,4 +245,4 @@ def _part_of_call(program: Program, step: Step, call: int) -> Part | None:
     return begun[-1] if begun else forward
 
 
-__all__ = ["step_of", "training_differences"]
+__all__ = ["earliest", "step_of", "training_differences"]

@@ -17,6 +17,7 @@ from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.loss_curves import Trained
 from autotest.compare.observations import compare
+from autotest.compare.training import earliest
 from autotest.judge import second_call
 from autotest.judge.conditions import Facts
 from autotest.judge.consensus import Consensus
@@ -167,8 +168,9 @@ class Judge:
             judgement.graph.second = second_check(case.program, answer)
         if self.survey is not None:
             self.survey.take(case, answer)
-        differences = self._agreed(
-            f"{case.key} eager",
+        differences = self._agreed_of_case(
+            case,
+            "eager",
             eager_differences(self.reference, case.program, case.reference, answer, self.options.rules),
         )
         if case.swept is not None and differences and all(found.kind == "unsupported" for found in differences):
@@ -223,7 +225,7 @@ class Judge:
         if case.reference.buffers:
             shown = "buffers" in result.shows
             judgement.graph.state = VERIFIED if shown else Check("unverified", f"{self.target.info().name} shows none")
-        differences = self._agreed(f"{case.key} graph", self._graph_differences(judgement, result))
+        differences = self._agreed_of_case(case, "graph", self._graph_differences(judgement, result))
         if not differences:
             self._judge_again(judgement, result, run)
             return
@@ -408,6 +410,11 @@ class Judge:
         if not self._consensus.alone:
             return list(divergences)
         return self._facts.with_conditions(divergences, graph=graph)
+
+    def _agreed_of_case(self, case: Case, mode: str, differences: list[Difference]) -> list[Difference]:
+        """The differences of all ranks in a case; of a training, where any rank has seen the first of them."""
+        agreed = self._agreed(f"{case.key} {mode}", differences)
+        return agreed if self._consensus.alone else earliest(case.program, agreed)
 
     def _agreed(self, place: str, differences: list[Difference]) -> list[Difference]:
         """The differences of all ranks: whatever one of them has to look at again, all run again."""

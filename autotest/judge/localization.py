@@ -14,6 +14,7 @@ from autotest.compare.observations import compare
 from autotest.compare.training import step_of
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
+from dual_object.program.data_parallel import wraps
 from dual_object.program.global_layouts import together
 from dual_object.program.program import Program
 from dual_object.program.shortened import first_forward, truncated
@@ -93,6 +94,10 @@ def _of_training(
             in_first = _of_first_forward(reference, target, program, rules, graph=graph, agreed=agreed)
             if in_first:
                 return in_first
+        if not graph and part is not None and part.name == "backward" and difference.key:
+            # What it starts from is right, and so is each op where it was asked: left is what averages the gradients.
+            wrapper = next((index for index, call in enumerate(program.calls) if wraps(call)), difference.call)
+            difference = replace(difference, call=wrapper)
         told.append(Divergence(difference, truncated(program, number), difference.call, sides=sides))
     return _distinct(told)
 
@@ -163,8 +168,12 @@ def _ends(target: Target, alone: Program, difference: Difference) -> bool:
 
 
 def of_refusal(program: Program, refusal: GraphRefusal | GraphFailure) -> Divergence:
-    """A static graph's refusal as a divergence of the Program that it refused."""
+    """A static graph's refusal as a divergence of the Program that it refused; of a training, of its first step, of
+    which its graph is built.
+    """
     call = refusal.call if isinstance(refusal, GraphRefusal) else None
+    if program.training is not None and call is not None:
+        program = truncated(program, 1)
     call = only_call(program) if call is None else call
     kind = failure_kind(refusal.classes, refusal.message)
     failure = Failure(call, kind, refusal.classes, refusal.message)

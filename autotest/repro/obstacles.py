@@ -9,7 +9,7 @@ from autotest.compare.fingerprint import configuration_of
 from autotest.compare.kinds import DEADLY, KINDS, in_graph
 from autotest.repro.targets import RECIPES, recipe
 from dual_object.adapters.oneflow.configurations import NAMES
-from dual_object.program.global_layouts import together
+from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay import tracing
 from dual_object.replay.executors import EXECUTORS, REFUSES, AskedExecutor, asked_executor
@@ -47,7 +47,9 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
         return f"a script does not ask {target} for {', '.join(sorted(asked))}"
     if program.inline is not None:
         return program.inline
-    if together(program):
+    if program.training is not None and program.training.ranks > 1:
+        return "several ranks share its batches, and a script is one process"
+    if distributed(program):
         return "it has global tensors, which a script of one process has not"
     for call in program.calls:
         if call.custom and not all(isinstance(side, str) and "<" not in side for side in call.custom):

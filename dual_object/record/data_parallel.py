@@ -18,8 +18,7 @@ from dual_object.record.recording import recording
 class DataParallel(OwnModule):
     """A wrapped model: a module of the framework, or one of a class of the test's own.
 
-    Raises ArgumentError where the body is no training, for other arguments than the model, and for a model without
-    parameters.
+    Raises ArgumentError where the body is no training, and for other arguments than one model.
     """
 
     def __init__(self, module: Any, *args: Any, **kwargs: Any) -> None:
@@ -36,8 +35,8 @@ class DataParallel(OwnModule):
                 "options there"
             )
         held = list(_held(module))
-        if not held or not list(module.parameters()):
-            raise ArgumentError(f"{name} was given {module!r}, but should be given a module with parameters")
+        if not held:
+            raise ArgumentError(f"{name} was given {module!r}, but should be given a module")
         self.module = module
         self._wrapped = record.call("function", WRAPPER, unchanged, (held,), {})
 
@@ -49,7 +48,7 @@ class DataParallel(OwnModule):
 def _held(module: Any) -> list[Any]:
     """The framework's modules, and parameters of the test's own classes, that a model is made of."""
     if isinstance(module, OwnModule):
-        own = [parameter for name, parameter in module.named_parameters() if "." not in name]
+        own = [parameter for _, parameter in module._own_parameters()]
         return [*own, *(part for child in module.children() for part in _held(child))]
     return [module] if type(module) is DualObject else []
 

@@ -214,14 +214,24 @@ class _Recorder:
             replay.place(replace(x, data=part(x.data, rank, self.ranks), strides=None, offset=0, layout=None))
         for index, call in enumerate(self._body, self.start):
             replay.step(index, call)
-        for id_, module in values.modules.items():
-            reference.load_state(module, buffers[id_])
+        changed = [name for id_, module in values.modules.items() for name in self._restored(module, buffers[id_])]
+        if changed:
+            raise ArgumentError(
+                f"the forward changes {changed[0]}, which each of {self.ranks} ranks with DistributedDataParallel does "
+                "by its own part of the batch, and so otherwise than one process: call eval() on the module before"
+            )
         if replay.seen.ended:
             raise ArgumentError(
                 f"a rank's part of the batch cannot be computed: {replay.seen.failures[-1].message}; with "
                 "DistributedDataParallel the body should not fix the size of the batch, as in reshape(4, -1)"
             )
         return reference.read([replay.values.by_id[id_] for id_ in self._returned])
+
+    def _restored(self, module: Any, buffers: dict[str, Array]) -> list[str]:
+        """Give a module its buffers back; the names of those that had changed."""
+        now = self._buffers(module)
+        self._recording.reference.load_state(module, buffers)
+        return [name for name, data in buffers.items() if now[name].tobytes() != data.tobytes()]
 
     def _buffers(self, module: Any) -> dict[str, Array]:
         reference = self._recording.reference

@@ -1,6 +1,6 @@
-"""One training step, on one process and on all ranks: what its gradients are. Imported by the ranks' own processes.
+"""Steps of a training, on one process and on all ranks: what their gradients are. Imported by the ranks' own processes.
 
-The step works on a copy of the module and gives copies of the gradients: in OneFlow 0.9.0 a gradient that
+A step works on a copy of the module and gives copies of the gradients: in OneFlow 0.9.0 a gradient that
 `DistributedDataParallel` has averaged lies in a bucket, and `reshape` of it starts at the bucket's first element.
 """
 
@@ -19,10 +19,37 @@ def on_one_process(module: Any, x: Any) -> list[Any]:
 
 def on_all_ranks(module: Any, x: Any) -> list[Any]:
     """The same where each rank has its share of the batch; `DistributedDataParallel` averages the gradients."""
+    parallel = _parallel(module)
+    parallel(_share(x)).square().mean().backward()
+    return [parameter.grad.clone() for parameter in parallel.parameters()]
+
+
+def second_on_one_process(module: Any, x: Any) -> list[Any]:
+    """The gradients of a second step: those of a first one are gone."""
+    return on_one_process(module, x)
+
+
+def second_on_all_ranks(module: Any, x: Any) -> list[Any]:
+    """The same on all ranks, where those of the first step were set to None before, as `zero_grad` does by default in
+    PyTorch.
+    """
+    parallel = _parallel(module)
+    for _ in range(2):
+        for parameter in parallel.parameters():
+            parameter.grad = None
+        parallel(_share(x)).square().mean().backward()
+    return [parameter.grad.clone() for parameter in parallel.parameters()]
+
+
+def _parallel(module: Any) -> Any:
+    import oneflow as flow
+
+    return flow.nn.parallel.DistributedDataParallel(copy.deepcopy(module))
+
+
+def _share(x: Any) -> Any:
     import oneflow as flow
 
     share = x.shape[0] // flow.env.get_world_size()
     first = share * flow.env.get_rank()
-    parallel = flow.nn.parallel.DistributedDataParallel(copy.deepcopy(module))
-    parallel(x[first : first + share]).square().mean().backward()
-    return [parameter.grad.clone() for parameter in parallel.parameters()]
+    return x[first : first + share]

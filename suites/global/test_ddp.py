@@ -14,6 +14,12 @@ gradients = dual(
     reference=ddp_gradients.on_one_process, target=ddp_gradients.on_all_ranks, name="DistributedDataParallel"
 )
 
+gradients_of_second_step = dual(
+    reference=ddp_gradients.second_on_one_process,
+    target=ddp_gradients.second_on_all_ranks,
+    name="DistributedDataParallel.second_step",
+)
+
 
 @autotest(n=4, auto_backward=False, check_graph=False, coverage="none")
 def test_linear():
@@ -28,3 +34,10 @@ def test_layers():
     module = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Tanh(), torch.nn.Linear(6, 2))
     x = random_tensor(ndim=2, dim0=RANKS * random(1, 4).to(int).value(), dim1=4, requires_grad=False)
     return gradients(module, x)
+
+
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_gradients_set_to_none():
+    module = torch.nn.Linear(4, 2)
+    x = random_tensor(ndim=2, dim0=RANKS * random(1, 4).to(int).value(), dim1=4, requires_grad=False)
+    return gradients_of_second_step(module, x)

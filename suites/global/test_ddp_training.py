@@ -53,7 +53,7 @@ def test_lenet():
 @autotest(**STEPS)
 def test_residual_block_with_running_statistics():
     model = parallel(ResidualBlock().eval())
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9, weight_decay=1e-4)
     torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=20)
     scores = model(batch(2, 5, 5))
     return F.cross_entropy(scores, labels()), scores
@@ -92,7 +92,7 @@ def test_encoder():
 @autotest(**STEPS)
 def test_gpt():
     model, mask = parallel(GPT()), torch.triu(torch.ones(5, 5), diagonal=1) > 0.5
-    torch.optim.AdamW(model.parameters(), lr=0.01, eps=1e-3, weight_decay=0.01)
+    torch.optim.AdamW(model.parameters(), lr=0.001, eps=1e-3, weight_decay=0.01)
     scores = model(labels(5, classes=7), mask)
     return F.cross_entropy(scores.reshape(-1, 7), labels(5, classes=7).reshape(-1)), scores
 

@@ -1,7 +1,7 @@
 """The configurations of OneFlow's static graph: what `self.config` of an nn.Graph may be told, and what of its modules.
 
 None of them changes what a graph computes, but `enable_amp` in which dtype. What changes more has no place here:
-`set_gradient_accumulation_steps` belongs to a training of several batches a step, `enable_zero` needs several ranks.
+`set_gradient_accumulation_steps` belongs to a training of several batches a step. Some need several ranks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ class _Row:
     """A method of GraphConfig, the argument that it gets, and what that does.
 
     `dtype` is the name of the dtype that it is given by keyword, and that the graph may compute in. What is said
-    `of_modules` is no method, but an attribute of each module.
+    `of_modules` is no method, but an attribute of each module. `more` are other keywords with their numbers, and
+    `ranks` is how many ranks it wants at least.
     """
 
     method: str
@@ -27,20 +28,24 @@ class _Row:
     argument: bool | int | str = True
     dtype: str = ""
     of_modules: bool = False
+    more: tuple[tuple[str, int], ...] = ()
+    ranks: int = 1
 
     @property
     def name(self) -> str:
         """The method, and which argument where others mean something else: `enable_amp.float16`."""
-        told = self.dtype or ("" if self.argument is True else str(self.argument))
-        return f"{self.method}.{told}" if told else self.method
+        told = [self.dtype or ("" if self.argument is True else str(self.argument)), *(str(x) for _, x in self.more)]
+        return ".".join(filter(None, (self.method, *told)))
 
     def code(self, framework: str, modules: Sequence[str]) -> list[str]:
         """As lines of a graph's `__init__`: `self.config.enable_amp(True, dtype=torch.float16)`."""
         if self.of_modules:
             settings = [f"self.{module}.to({framework}.nn.graph.GraphModule)" for module in modules]
             return [f"{one}.{self.method} = {self.argument!r}" for one in settings]
-        dtype = f", dtype={framework}.{self.dtype}" if self.dtype else ""
-        return [f"self.config.{self.method}({self.argument!r}{dtype})"]
+        named = (
+            [f"dtype={framework}.{self.dtype}"] if self.dtype else [f"{name}={number}" for name, number in self.more]
+        )
+        return [f"self.config.{self.method}({', '.join([repr(self.argument), *named])})"]
 
 
 _ROWS: Mapping[str, _Row] = MappingProxyType(
@@ -63,11 +68,31 @@ _ROWS: Mapping[str, _Row] = MappingProxyType(
             _Row("activation_checkpointing", "computes a forward again for its backward", of_modules=True),
             _Row("enable_amp", "computes in half precision where that is safe", dtype="float16"),
             _Row("enable_amp", "computes in bfloat16 where that is safe", dtype="bfloat16"),
+            *(
+                _Row(
+                    "enable_zero",
+                    f"shards large states of optimizers, stage {stage}",
+                    more=(("stage", stage),),
+                    ranks=2,
+                )
+                for stage in (1, 2, 3)
+            ),
+            _Row(
+                "enable_zero",
+                "shards all states of optimizers, stage 2",
+                more=(("stage", 2), ("shard_min_size", 1)),
+                ranks=2,
+            ),
         )
     }
 )
 NAMES = frozenset(_ROWS)
-CONFIGURATIONS = tuple(Configuration(row.name, row.does, row.dtype, row.of_modules) for row in _ROWS.values())
+
+
+def offered(ranks: int) -> tuple[Configuration, ...]:
+    """Those that a run of so many ranks has."""
+    rows = (row for row in _ROWS.values() if row.ranks <= ranks)
+    return tuple(Configuration(row.name, row.does, row.dtype, row.of_modules) for row in rows)
 
 
 def configure(flow: Any, graph: Any, modules: Iterable[Any], name: str) -> None:
@@ -79,7 +104,7 @@ def configure(flow: Any, graph: Any, modules: Iterable[Any], name: str) -> None:
         for module in modules:
             setattr(module.to(flow.nn.graph.GraphModule), row.method, row.argument)
     else:
-        named = {"dtype": getattr(flow, row.dtype)} if row.dtype else {}
+        named = {"dtype": getattr(flow, row.dtype)} if row.dtype else dict(row.more)
         getattr(graph.config, row.method)(row.argument, **named)
 
 
@@ -95,4 +120,4 @@ def computes_in(name: str) -> str:
     return _ROWS[name].dtype if name else ""
 
 
-__all__ = ["CONFIGURATIONS", "NAMES", "code", "computes_in", "configure"]
+__all__ = ["NAMES", "code", "computes_in", "configure", "offered"]

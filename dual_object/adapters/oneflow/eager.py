@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from dual_object.adapters.oneflow import global_tensors as globals_
-from dual_object.adapters.oneflow.configurations import CONFIGURATIONS
+from dual_object.adapters.oneflow.configurations import offered
 from dual_object.adapters.oneflow.data_parallel import data_parallel
 from dual_object.adapters.oneflow.surface import RegistryError, backward_op_types, registered
 from dual_object.errors import MissingOp, TargetError
@@ -102,7 +102,8 @@ class EagerAdapter:
         """Versions and what this build can do."""
         devices = ("cpu", *(("cuda",) if self.flow.cuda.is_available() else ()))
         environment = {"oneflow": self.flow.__version__, "python": platform.python_version()}
-        return TargetInfo("oneflow", environment, devices, _DTYPES, ("global_tensors",), CONFIGURATIONS)
+        configurations = offered(self.world_size)
+        return TargetInfo("oneflow", environment, devices, _DTYPES, ("global_tensors",), configurations)
 
     def registry(self) -> tuple[str, ...]:
         """The user ops registered in liboneflow; none, with the reason on standard error, where it cannot be read."""

@@ -13,7 +13,7 @@ import pytest
 from autotest import torch
 from autotest.errors import HarnessFault
 from autotest.workers.supervisor import Supervisor
-from dual_object.adapters.oneflow.configurations import CONFIGURATIONS, NAMES, code, computes_in, configure
+from dual_object.adapters.oneflow.configurations import NAMES, code, computes_in, configure, offered
 from dual_object.replay.adapter import GraphRefusal
 from dual_object.replay.observation import Observation
 from support.programs import one_call
@@ -37,7 +37,9 @@ class Config:
         """Any method."""
 
         def method(*args: Any, **named: Any) -> None:
-            given = [*map(repr, args), *(f"{key}=flow.{value}" for key, value in named.items())]
+            numbers = [f"{key}={value}" for key, value in named.items() if type(value) is int]
+            dtypes = [f"{key}=flow.{value}" for key, value in named.items() if type(value) is str]
+            given = [*map(repr, args), *numbers, *dtypes]
             self.told.append(f"self.config.{name}({', '.join(given)})")
 
         return method
@@ -85,8 +87,15 @@ def test_without_a_name_nothing_is_told() -> None:
 def test_names() -> None:
     """Names can stand in a fingerprint and on a command line, and those of one method tell the argument."""
     assert all(set(name).isdisjoint(",/=*[ ") for name in NAMES)
-    amp = [(row.name, row.dtype) for row in CONFIGURATIONS if row.dtype]
+    amp = [(row.name, row.dtype) for row in offered(1) if row.dtype]
     assert amp == [("enable_amp.float16", "float16"), ("enable_amp.bfloat16", "bfloat16")]
+
+
+def test_zero_needs_several_ranks() -> None:
+    """What shards an optimizer's states over ranks is offered where there are several."""
+    more = [row for row in offered(2) if row not in offered(1)]
+    assert [row.name for row in more] == ["enable_zero.1", "enable_zero.2", "enable_zero.3", "enable_zero.2.1"]
+    assert code("enable_zero.2.1", "flow") == ["self.config.enable_zero(True, stage=2, shard_min_size=1)"]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +111,7 @@ def worker() -> Iterator[Supervisor]:
 def test_oneflow_has_each_configuration(worker: Supervisor) -> None:
     """A graph is built under each that this version lists, and gives the same."""
     programs = [one_call("exp", backward=True), one_call("relu", backward=True)]
-    assert [row.name for row in worker.info().configurations] == [row.name for row in CONFIGURATIONS]
+    assert [row.name for row in worker.info().configurations] == [row.name for row in offered(1)]
     for name in NAMES:
         answer = worker.graph(programs, [["0"], ["0"]], configuration=name)
         assert isinstance(answer, list), (name, answer)
