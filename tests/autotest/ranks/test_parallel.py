@@ -45,6 +45,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     ("test", "rows", "seen"),
     [
         ("sound", set(), ""),
+        ("several_batches", set(), ""),
         ("sum_of_gradients", {("eager_backward", "value", "DistributedDataParallel")}, "all 2 ranks"),
         ("gradients_of_one_rank", {("eager_backward", "value", "DistributedDataParallel")}, "rank 1 of 2"),
         ("op_on_one_rank", {("eager_forward", "value", "tanh"), ("eager_backward", "value", "tanh")}, "rank 1 of 2"),
@@ -80,6 +81,8 @@ def test_graphs_ran(outcome: Outcome) -> None:
     """The sound training was held against the reference in a graph of global tensors, too."""
     for end in outcome.ends("test_sound"):
         assert (end["graph"]["forward"], end["graph"]["training"]) == ("verified", "verified")
+    for end in outcome.ends("test_several_batches"):
+        assert end["graph"]["forward"] == "OneFlow's nn.Graph cuts each rank's part of its inputs into batches"
 
 
 class Alone:
@@ -140,7 +143,7 @@ class Gathering:
 def training() -> Program:
     """A Program that shows its loss, one step of two ranks."""
     step = Step((), 1, (Part("forward", None, {7: Shown("loss")}), Part("backward", 0, {8: Shown("gradient", "0.w")})))
-    return Program(training=Training(0, 7, 0, (step,), 2))
+    return Program(training=Training(0, 7, 0, (step,), ranks=2))
 
 
 @pytest.mark.parametrize(

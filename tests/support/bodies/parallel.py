@@ -55,3 +55,8 @@ def test_skipped_update():
 @autotest(**STEPS)
 def test_update_in_graph():
     return loss_of(torch.relu, "Adam")
+
+
+@autotest(**STEPS, accumulate=2)
+def test_several_batches():
+    return loss_of(torch.relu, "SGD", momentum=0.9)
