@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from typing import Any
 
 #: The environment variable that makes a pytest process one rank of `autotest run --ranks`.
 RANK = "AUTOTEST_RANK"
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Where ranks go on that take the place of others, which were ended in a test: the test, and the verdicts of its
+    cases by key.
+    """
+
+    test: str
+    ended: dict[str, Any]
 
 
 def rank_input() -> dict[str, Any] | None:

@@ -2,7 +2,8 @@
 
 Why not `python -m oneflow.distributed.launch`: it tells neither which rank ended nor how, never looks at one that
 hangs, and ends the others by a signal to a process group that it need not lead. Here every rank leads a group of its
-own, notes what it does, and is ended with the others as soon as one dies or stands still.
+own, notes what it does, and is ended with the others as soon as one dies or stands still. New ones then go on with the
+next case.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -28,7 +29,7 @@ import click
 
 from autotest.exits import DIVERGED, HARNESS_FAULT, NOTHING_COLLECTED, USAGE
 from autotest.options.table import OPTIONS
-from autotest.ranks.environment import RANK
+from autotest.ranks.environment import RANK, Resume
 from autotest.ranks.peers import Note, read_note
 from autotest.workers.worker import START_TIMEOUT, last_words
 
@@ -40,6 +41,8 @@ LOOK = 0.05
 LEAST_START = 30.0
 #: Seconds that a rank may take to leave once its tests have ended.
 LEAVE_TIMEOUT = 20.0
+#: Ranks that were ended so often do not start again.
+MOST_ENDS = 20
 #: So many lines of a rank that died at import are shown.
 LAST_LINES = 15
 #: What pytest itself gives for a wrong usage.
@@ -261,10 +264,21 @@ def run_ranks(paths: Sequence[str], count: int, workers: str, options: Mapping[s
     ours = pytest_arguments({**options, "isolate": "never"})
     # Captured at its descriptors, the last words of a target that ends the process would be lost with it.
     arguments = ["-n", "0", "-p", "no:randomly", "--capture=sys", *paths, *ours]
+    ends: list[End] = []
+    resume: Resume | None = None
     with tempfile.TemporaryDirectory(prefix="autotest-ranks-") as place:
-        with Ranks(Path(place), count, arguments, rank_input) as ranks:
-            end = ranks.wait(timeout)
-        return _conclude(ranks.all, end, folder, seed, options, repro_total)
+        while True:
+            own = Path(place) / str(len(ends))
+            own.mkdir()
+            with Ranks(own, count, arguments, {**rank_input, "resume": resume and asdict(resume)}) as ranks:
+                end = ranks.wait(timeout)
+            if end is not None:
+                ends.append(end)
+                resume = _record(ranks.all, end, folder, seed, options)
+            _keep_output(ranks.all, folder)
+            if end is None or resume is None or len(ends) == MOST_ENDS:
+                return _conclude(ranks.all, ends, folder, seed, repro_total)
+            click.echo(f"{end.sentence}; the ranks start again behind it", err=True)
 
 
 def _check(count: int, workers: str, options: Mapping[str, Any]) -> None:
@@ -285,29 +299,26 @@ def _check(count: int, workers: str, options: Mapping[str, Any]) -> None:
         )
 
 
-def _conclude(
-    ranks: Sequence[Rank], end: End | None, folder: Path, seed: int, options: Mapping[str, Any], repro_total: float
-) -> int:
-    """Record what could not be recorded by the ranks themselves, print the summary, and give the exit status."""
-    if end is not None and end.cause == "refused":
-        click.echo(end.sentence, err=True)
+def _conclude(ranks: Sequence[Rank], ends: Sequence[End], folder: Path, seed: int, repro_total: float) -> int:
+    """Print the summary and why ranks were ended, and give the exit status."""
+    last = ends[-1] if ends else None
+    if last is not None and last.cause == "refused":
+        click.echo(last.sentence, err=True)
         return USAGE
-    if end is not None and end.cause == "import":
-        culprit = ranks[end.ranks[0]]
+    if last is not None and last.cause == "import":
+        culprit = ranks[last.ranks[0]]
         if culprit.number:  # the first rank's output is on the terminal already
             for line in culprit.log.read_text(errors="replace").splitlines()[-LAST_LINES:]:
                 click.echo(line)
-        click.echo(f"{end.sentence}; all ranks were ended", err=True)
+        click.echo(f"{last.sentence}; all ranks were ended", err=True)
         return USAGE
-    if end is not None:
-        _record(ranks, end, folder, seed, options)
     statuses = [rank.note.status for rank in ranks if rank.note.status is not None]
     statuses = [USAGE if status == PYTEST_USAGE else status for status in statuses]
     status = next((status for status in _STATUSES if status in statuses), 0)
-    if end is not None and status in (0, NOTHING_COLLECTED):
+    if ends and status in (0, NOTHING_COLLECTED):
         status = DIVERGED
-    faulty = _tell(ranks, folder, status, repro_total) if folder.is_dir() else False
-    if end is not None:
+    faulty = _tell(folder, status, repro_total) if folder.is_dir() else False
+    for end in ends:
         click.echo(f"{end.sentence}; all ranks were ended", err=True)
     for rank in ranks[1:]:
         if rank.note.status not in (None, ranks[0].note.status) and folder.is_dir():
@@ -316,17 +327,21 @@ def _conclude(
     return HARNESS_FAULT if faulty else status
 
 
-def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, options: Mapping[str, Any]) -> None:
-    """Close the cases that were running when the ranks were ended; the first rank's record holds the divergence."""
+def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, options: Mapping[str, Any]) -> Resume | None:
+    """Close the case that was running when the ranks were ended, and tell where others may go on; None where no case
+    was running. The first rank's record holds the divergence.
+    """
     from autotest.compare.divergence import new_row
     from reports import RecordWriter
 
     note = ranks[end.ranks[0]].note
-    if not note.key:
-        return
+    if not note.key or end.cause not in ("died", "hung"):
+        return None
     kind, verdict = ("timeout", "timed_out") if end.cause == "hung" else ("crash", "crashed")
     target, inputs = options["target"], options["inputs"]
-    identity = (target, "global_forward", kind, note.op or "program", f"{len(ranks)} ranks")
+    facts = f"{len(ranks)} ranks" + f",config={note.configuration}" * bool(note.configuration)
+    phase: Literal["graph_forward", "global_forward"] = "graph_forward" if note.op == "graph" else "global_forward"
+    identity = (target, phase, kind, note.op or "program", facts)
     command = shlex.join(["autotest", "run", note.test, "--ranks", str(len(ranks))])
     row = new_row(identity, note.test, note.key, end.sentence, command)
     for rank in ranks:
@@ -336,17 +351,23 @@ def _record(ranks: Sequence[Rank], end: End, folder: Path, seed: int, options: M
             ops = [note.op] if note.op else []
             rows = [] if rank.number else [row]
             writer.end(note.test, note.key, verdict, ops=ops, graph=None, seconds=0.0, divergences=rows)
+            records = writer.path.read_text().splitlines()
+    ended = [record for record in map(json.loads, records) if record["type"] == "end" and record["test"] == note.test]
+    return Resume(note.test, {record["key"]: record["verdict"] for record in ended})
 
 
-def _tell(ranks: Sequence[Rank], folder: Path, status: int, repro_total: float) -> bool:
-    """Keep the ranks' output and the run's exit status beside their records and print the summary; whether the harness
-    was at fault.
-    """
+def _keep_output(ranks: Sequence[Rank], folder: Path) -> None:
+    """Add the ranks' output to what is beside their records, where there are any."""
+    for rank in ranks if folder.is_dir() else ():
+        with (folder / rank.log.name).open("ab") as file:
+            file.write(rank.log.read_bytes())
+
+
+def _tell(folder: Path, status: int, repro_total: float) -> bool:
+    """Keep the run's exit status beside its records and print the summary; whether the harness was at fault."""
     from autotest.commands.summary import tell
     from reports import save_status
 
-    for rank in ranks:
-        shutil.copy(rank.log, folder / rank.log.name)
     conclusion = tell(folder, shutil.get_terminal_size().columns, sys.stdout.isatty(), repro_total)
     click.echo(conclusion.text)
     for line in conclusion.annotations:

@@ -35,7 +35,8 @@ Stage = Literal["starting", "refused", "ready", "ended"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a rank does: its stage, the test, the case and the op; whether it waits for the other ranks there.
+    """What a rank does: its stage, the test, the case and the op, the configuration under which a graph is built;
+    whether it waits for the other ranks there.
 
     `said` is the sentence of a rank that refused to start, or what failed where the others may still be. `status` is
     pytest's exit status where the tests have ended. `step` grows with each note.
@@ -45,6 +46,7 @@ class Note:
     test: str = ""
     key: str = ""
     op: str = ""
+    configuration: str = ""
     waits: bool = False
     said: str = ""
     status: int | None = None
@@ -53,7 +55,8 @@ class Note:
     def place(self) -> str:
         """Where the rank is, for people."""
         at = f"{self.key or self.test or 'the start'}"
-        return f"{at} ({self.op})" if self.op else at
+        op = f"{self.op} under {self.configuration}" if self.configuration else self.op
+        return f"{at} ({op})" if op else at
 
 
 class Notes:
@@ -116,15 +119,15 @@ class Peers(Consensus):
 
     def starts(self, test: str, key: str) -> None:
         """Note the case that begins."""
-        self._write(test=test, key=key, op="", said="")
+        self._write(test=test, key=key, op="", configuration="", said="")
 
     def ends(self) -> None:
         """Note that the case has ended."""
-        self._write(key="", op="")
+        self._write(key="", op="", configuration="")
 
-    def calls(self, op: str) -> None:
-        """Note the call, or the part of the case's life, that begins."""
-        self._write(op=op)
+    def calls(self, op: str, configuration: str = "") -> None:
+        """Note the call, or the part of the case's life, that begins, and under which configuration."""
+        self._write(op=op, configuration=configuration)
 
     def _write(self, **changes: Any) -> None:
         if self.notes is not None:

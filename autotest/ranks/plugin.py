@@ -11,6 +11,7 @@ import pytest
 
 from autotest.errors import EnvironmentFault
 from autotest.exits import USAGE
+from autotest.ranks.environment import Resume
 from autotest.ranks.peers import Notes, Peers
 from autotest.ranks.target import RankTarget
 from autotest.workers.inline import load_inline
@@ -28,6 +29,7 @@ class RankPlugin:
         self._session = session
         self._notes = Notes(Path(rank_input["notes"]))
         self._notes.write(test="the start of the target")
+        self._resume: Resume | None = None if rank_input.get("resume") is None else Resume(**rank_input["resume"])
         self._pytest: pytest.Session | None = None
         self._peers: Peers | None = None
 
@@ -45,6 +47,17 @@ class RankPlugin:
         self._notes.write(test="the collection of the tests")
 
     @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave out what other ranks have run before they were ended."""
+        names = [item.nodeid for item in items]
+        if self._resume is None or self._resume.test not in names:
+            return
+        start = names.index(self._resume.test)
+        config.hook.pytest_deselected(items=items[:start])
+        items[:] = items[start:]
+        self._session().resumed = {self._resume.test: self._resume.ended}
+
+    @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """See that all ranks have the same tests in the same order."""
         assert self._peers is not None, "joined at the start"
@@ -58,7 +71,7 @@ class RankPlugin:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Note the test that begins."""
-        self._notes.write(test=nodeid, key="", op="")
+        self._notes.write(test=nodeid, key="", op="", configuration="")
 
     def pytest_unconfigure(self) -> None:
         """Note that the tests have ended, and how."""

@@ -52,7 +52,7 @@ class RankTarget(InlineTarget):
         configuration: str = "",
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph, on all ranks."""
-        self.peers.calls("graph")
+        self.peers.calls("graph", configuration)
         answer = super().graph(programs, gradients, again, configuration)
         return answer if isinstance(answer, Death) else self.peers.agree_on_graph(answer)
 

@@ -80,6 +80,9 @@ class TestRun:
         )
         self.ledger = session.ledger()
         self.verdicts = Verdicts(session, nodeid, options, self.ledger)
+        #: What has run of this test already, in processes that were ended.
+        self._before = session.resumed.get(nodeid, {})
+        self.verdicts.ended.update(self._before)
         self._survey: Survey | None = None
         if session.options.survey or options.own_tolerance is not None:
             self._survey = Survey(session.reference, options, exact=session.options.survey)
@@ -157,6 +160,9 @@ class TestRun:
             raise DivergenceError("\n\n".join(told), self.verdicts.replays())
         if refused is not None:
             raise refused
+        lost = [key for key, verdict in self._before.items() if verdict in ("crashed", "timed_out")]
+        if lost:
+            raise DivergenceError(f"{', '.join(lost)} ended the ranks; the other cases have run on new ones")
         if stale:
             raise StaleEntryError("\n".join(stale))
         if self._lacking and not {*self.verdicts.ended.values()} - {"skipped", "rejected"}:

@@ -26,6 +26,7 @@ from autotest.workers.supervisor import Supervisor
 from dual_object.replay.stages import stages
 
 if TYPE_CHECKING:
+    from autotest.judge.judgement import Verdict
     from autotest.oracle.attribution import Attribution
     from autotest.shrink.shrinker import Shrunk
     from autotest.workers.inline import InlineTarget
@@ -75,6 +76,8 @@ class Session:
         self.drawn: Program | None = None
         self.calls = 0
         self.inline_tests: dict[str, str] = {}
+        #: By test, the verdicts of the cases that have run already, in a process whose place this one takes.
+        self.resumed: Mapping[str, Mapping[str, Verdict]] = {}
         #: The cases of all tests that were collected, for who shows how far the run is.
         self.planned = 0
         self._open_inline = open_inline

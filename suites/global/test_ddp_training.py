@@ -42,6 +42,15 @@ def test_mlp():
     return F.cross_entropy(scores, labels()), scores
 
 
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
+@autotest(n=1, train=5, coverage="none", graph_configs=("enable_zero.1", "enable_zero.2", "enable_zero.3"))
+def test_zero(optimizer):
+    model = parallel(MLP())
+    getattr(torch.optim, optimizer)(model.parameters(), lr=0.01)
+    scores = model(batch(6))
+    return F.cross_entropy(scores, labels()), scores
+
+
 @autotest(**STEPS)
 def test_lenet():
     model = parallel(LeNet())

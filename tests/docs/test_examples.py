@@ -91,16 +91,21 @@ def test_guides_run(tmp_path: Path) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
 def test_global_tensors_run(tmp_path: Path) -> None:
     """docs/global-tensors.md: its test is green with the ledger that its command names, and would be red without, as
-    the page says, for a `to_global` in the static graph alone.
+    the page says, for a `to_global` in the static graph alone. Its training is green on two ranks.
     """
     page = ROOT / "docs" / "global-tensors.md"
     lay(tmp_path, {block.file: block.text for block in blocks(page, "python") if block.file})
-    [command] = [line for block in blocks(page, "console") for line in block.commands if " test_" in line]
+    command, shared = [line for block in blocks(page, "console") for line in block.commands if " test_" in line]
     done = run_autotest(tmp_path, *shlex.split(command)[1:], "-n", "0")
     assert done.returncode == 0, done.stdout + done.stderr
     summary = json.loads((tmp_path / "autotest-report" / "summary.json").read_text())
     assert summary["outcomes"] == {"test_matmul.py::test_matmul": "passed"}
     assert {(row["op"], row["phase"]) for row in summary["known"]} == {("to_global", "graph_backward")}
+    done = run_autotest(tmp_path, *shlex.split(shared)[1:])
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = json.loads((tmp_path / "autotest-report" / "summary.json").read_text())
+    assert summary["outcomes"] == {"test_shared.py::test_shared": "passed"}
+    assert summary["graph"]["verified"] == 2
 
 
 @pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")

@@ -20,7 +20,8 @@ from autotest import EnvironmentFault
 from autotest.cases.store import ReplayError
 from autotest.commands.replay import replay_id
 from autotest.compare.difference import Difference
-from autotest.ranks.launcher import End, Ranks, run_ranks
+from autotest.ranks.environment import Resume
+from autotest.ranks.launcher import End, Ranks, _record, run_ranks
 from autotest.ranks.peers import Note, Notes, Peers, read_note
 from autotest.workers.worker import last_words
 from reports import read_run, summarize
@@ -83,7 +84,8 @@ def ranks(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Outcome]:
         if fault not in made:
             folder = tmp_path_factory.mktemp("ranks") / (fault or "sound")
             more = ["--case-timeout", "15"] if fault == "hang" else []
-            made[fault] = run(folder, {"test_ranks.py": RELU}, "--target", "rank_faults:Adapter", *more, fault=fault)
+            files = {"test_ranks.py": RELU.replace("(n=2)", "(n=1)") if fault == "hang" else RELU}
+            made[fault] = run(folder, files, "--target", "rank_faults:Adapter", *more, fault=fault)
         return made[fault]
 
     return outcome
@@ -157,17 +159,31 @@ def test_exception_on_one_rank(ranks: Callable[[str], Outcome]) -> None:
 
 @with_oneflow
 def test_rank_that_dies(ranks: Callable[[str], Outcome]) -> None:
-    """A rank that dies is named with its last words, all are ended, and its case counts as crashed."""
+    """A rank that dies is named with its last words, all are ended, and its case counts as crashed. New ranks go on
+    with the next case, and the test that has lost one fails.
+    """
     outcome = ranks("die")
-    sentence = (
-        "rank 1 died in test_ranks.py::test_relu#0 (relu): killed by SIGABRT: "
+    first, second = (
+        f"rank 1 died in test_ranks.py::test_relu#{case} (relu): killed by SIGABRT: "
         "planted.cpp:1] Check failed: a == b (1 vs. 2)"
+        for case in range(2)
     )
     assert outcome.status == 1
-    assert outcome.out.splitlines()[-1] == f"{sentence}; all ranks were ended"
-    assert outcome.counts()["crashed"] == outcome.counts()["cases"] == 1
-    [row] = [row for end in outcome.records() for row in end["divergences"]]
-    assert (row["kind"], row["op"], row["phase"], row["message"]) == ("crash", "relu", "global_forward", sentence)
+    assert outcome.out.splitlines()[-2:] == [f"{sentence}; all ranks were ended" for sentence in (first, second)]
+    assert f"{first}; the ranks start again behind it\n" in outcome.out
+    counts = outcome.counts()
+    assert (counts["crashed"], counts["aligned"], counts["cases"]) == (2, 1, 3)
+    rows = [row for end in outcome.records() for row in end["divergences"]]
+    assert [row["message"] for row in rows] == [first, second]
+    row = rows[0]
+    assert (row["kind"], row["op"], row["phase"]) == ("crash", "relu", "global_forward")
+    assert outcome.outcomes() == {"test_relu": "failed", "test_abs": "passed"}
+    lost = (
+        "test_ranks.py::test_relu#0, test_ranks.py::test_relu#1 ended the ranks; the other cases have run on new ones"
+    )
+    assert lost in outcome.out
+    log = (run_folder(outcome) / "rank1.log").read_text()
+    assert log.count("Check failed") == 2
     assert row["replay"] == "autotest run test_ranks.py::test_relu --ranks 2"
     assert outcome.summary["running"] == []
 
@@ -179,7 +195,7 @@ def test_rank_that_hangs(ranks: Callable[[str], Outcome]) -> None:
     assert outcome.status == 1
     last = outcome.out.splitlines()[-1]
     assert last == "rank 1 stood still for 15 s in test_ranks.py::test_relu#0 (relu); all ranks were ended"
-    assert outcome.counts()["timed_out"] == outcome.counts()["cases"] == 1
+    assert (outcome.counts()["timed_out"], outcome.counts()["aligned"]) == (1, 1)
 
 
 @with_oneflow
@@ -346,6 +362,22 @@ def test_killing_takes_children_along(tmp_path: Path) -> None:
             return
         time.sleep(0.05)
     assert not psutil.pid_exists(int(found.sentence))
+
+
+def test_death_under_a_configuration(tmp_path: Path) -> None:
+    """A graph that ends the ranks is told with its configuration, and new ranks are told what has run."""
+    rank = Told(tmp_path, ["pass"]).ranks.all[0]
+    rank.kill()
+    rank.note = Note("ready", "test_a.py::test_b", "test_a.py::test_b#1", "graph", "enable_zero.2.1")
+    assert rank.note.place() == "test_a.py::test_b#1 (graph under enable_zero.2.1)"
+    end = End((0,), "died", "rank 0 died")
+    resume = _record([rank], end, tmp_path, 0, {**OPTIONS, "inputs": "standard"})
+    assert resume == Resume("test_a.py::test_b", {"test_a.py::test_b#1": "crashed"})
+    [record] = [json.loads(line) for line in (tmp_path / "records-rank0.jsonl").read_text().splitlines()[1:]]
+    [row] = record["divergences"]
+    assert row["fingerprint"] == "oneflow/graph_forward/crash/graph/1 ranks,config=enable_zero.2.1"
+    rank.note = Note("ready", "test_a.py::test_b")
+    assert _record([rank], end, tmp_path, 0, {**OPTIONS, "inputs": "standard"}) is None
 
 
 def test_notes(tmp_path: Path) -> None:
