@@ -8,7 +8,21 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from graphs import batch, flat, linear, losses, near, of_function, of_module, printed, sgd, training, values
+from graphs import (
+    batch,
+    flat,
+    linear,
+    losses,
+    mean_square,
+    near,
+    of_function,
+    of_module,
+    printed,
+    sgd,
+    training,
+    values,
+)
+from two_ranks import STEPS, trained_with
 
 from autotest import contract
 
@@ -184,6 +198,21 @@ def test_zero(flow, stage):
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_zero_levels(flow, level):
     same(flow, lambda made: made.config.enable_zero(True, shard_min_size=1, shard_restore_level=level))
+
+
+@graph("ZeRO shares what an optimizer keeps, and training is the same", of="nn.Graph.config.enable_zero")
+@pytest.mark.parametrize("least", [1, 1024])
+def test_zero_of_two_ranks(flow, least):
+    one, other = trained_with(stage=2, shard_min_size=least)
+    assert not isinstance(one, str), one
+    assert one == other
+    module = linear(flow)
+    optimizer = sgd(flow, module, momentum=0.9)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        mean_square(module(flow.ones(4, 3))).backward()
+        optimizer.step()
+    assert all(near(one[name], expected) for name, expected in values(module).items())
 
 
 @graph("a stage of ZeRO is 1, 2 or 3", of="nn.Graph.config.enable_zero")
