@@ -42,7 +42,7 @@ class Adapter(OneFlow):
         flow.nn.parallel.DistributedDataParallel = wrapped
         flow._C.local_all_reduce = reduced
         flow.optim.Adagrad.step = stepped
-        for marker in ("sin", "cos"):
+        for marker in ("sin", "cos", "sigmoid"):
             setattr(flow, marker, self._noting(marker, getattr(flow, marker)))
         if culprit:
             tanh = flow.tanh
@@ -62,7 +62,7 @@ class Adapter(OneFlow):
         return noted
 
     def _plant_in_graphs(self) -> None:
-        """Adam's graph does not correct its bias."""
+        """Adam's graph does not correct its bias; one with a sigmoid has no stages."""
         optimizer = self.flow.optim.Adam
         configure = optimizer._generate_conf_for_graph
 
@@ -73,3 +73,12 @@ class Adapter(OneFlow):
             return made
 
         optimizer._generate_conf_for_graph = uncorrected
+        block = self.flow.nn.graph.GraphModule
+        set_stage = block.set_stage
+
+        def staged(own: Any, *args: Any) -> None:
+            if "sigmoid" in self.asked:
+                raise RuntimeError("planted in stages")
+            set_stage(own, *args)
+
+        block.set_stage = staged

@@ -13,6 +13,9 @@ from typing import Any
 
 from dual_object.replay.adapter import Configuration
 
+#: The one that says something else to each module, where it runs, and is no line that is the same for all.
+STAGES = "set_stage"
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -92,7 +95,9 @@ NAMES = frozenset(_ROWS)
 def offered(ranks: int) -> tuple[Configuration, ...]:
     """Those that a run of so many ranks has."""
     rows = (row for row in _ROWS.values() if row.ranks <= ranks)
-    return tuple(Configuration(row.name, row.does, row.dtype, row.of_modules) for row in rows)
+    told = tuple(Configuration(row.name, row.does, row.dtype, row.of_modules) for row in rows)
+    stages = Configuration(STAGES, "runs modules in their order on one rank after the other", of_modules=True)
+    return (*told, stages) if ranks > 1 else told
 
 
 def configure(flow: Any, graph: Any, modules: Iterable[Any], name: str) -> None:
@@ -120,4 +125,4 @@ def computes_in(name: str) -> str:
     return _ROWS[name].dtype if name else ""
 
 
-__all__ = ["NAMES", "code", "computes_in", "configure", "offered"]
+__all__ = ["NAMES", "STAGES", "code", "computes_in", "configure", "offered"]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dual_object.adapters.oneflow import training
-from dual_object.adapters.oneflow.configurations import configure
+from dual_object.adapters.oneflow.configurations import STAGES, configure
 from dual_object.adapters.oneflow.eager import EagerAdapter
 from dual_object.adapters.oneflow.surface import graph_op_types
 from dual_object.program.global_layouts import layouts, moves
@@ -104,6 +104,8 @@ def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefu
         keys = request.gradients[index] if request.gradients else ()
         trains = program.training is not None
         reason = (None if trains else obstacle(program)) or _obstacle(program, keys)
+        if request.configuration == STAGES and (program.training is None or program.training.ranks == 1):
+            reason = "stages are set where ranks share a training"
         if reason is not None:
             results[index] = GraphRefusal(True, None, (), reason)
         elif trains:

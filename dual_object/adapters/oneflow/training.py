@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from dual_object.adapters.oneflow.configurations import configure
+from dual_object.adapters.oneflow.configurations import STAGES, configure
+from dual_object.adapters.oneflow.spread import Shared, Staged
 from dual_object.adapters.oneflow.surface import graph_op_types
 from dual_object.program.calls import Call, op_name
 from dual_object.program.data_parallel import WRAPPER
@@ -85,7 +86,10 @@ class _Member:
         self.program = program
         self.training: Training = program.training
         self.replay = _Unwrapped(adapter, program)
-        self.place = _Place(adapter.flow, self.training.ranks) if self.training.ranks > 1 else None
+        self.place: Shared | None = None
+        if self.training.ranks > 1:
+            lies = Staged if configuration == STAGES else Shared
+            self.place = lies(adapter.flow, program, self.training.ranks)
         for x in program.inputs:
             self.replay.place(x)
         made = [index for index in setup_calls(program) if self.training.start <= index < self.training.forward]
@@ -118,19 +122,19 @@ class _Member:
         whole = (x for x in self.program.inputs if x.id in self.training.steps[0].inputs and x.data.ndim == 0)
         if self.training.accumulate > 1 and any(whole):
             raise _NoGraph("OneFlow's nn.Graph cuts its inputs into batches, and a number has no batches")
-        if self.training.accumulate > 1 and self.place is not None:
+        if self.training.accumulate > 1 and self.place is not None and self.place.parts:
             raise _NoGraph("OneFlow's nn.Graph cuts each rank's part of its inputs into batches")
 
     def _spread(self, call: Call) -> None:
-        """Lay what a call before the graph has made whole on every rank."""
+        """Lay what a call before the graph has made on the ranks."""
         assert self.place is not None, "several ranks train"
         values = self.replay.values
         for id_ in call.results():
             value = values.by_id[id_]
             if id_ in values.modules and call.state:
-                value.to_global(placement=self.place.everywhere, sbp=self.place.whole)
+                self.place.module(id_, value)
             elif isinstance(value, self.adapter.tensor_type) and not value.is_global:
-                values.by_id[id_] = self.place.copied(value)
+                values.by_id[id_] = self.place.tensor(value)
 
     def _check_parameters(self) -> None:
         """Raise _NoGraph for parameters that no graph trains."""
@@ -210,7 +214,10 @@ class _Member:
                     self.config.set_gradient_accumulation_steps(member.training.accumulate)
                 for number, module in member.values.modules.items():
                     setattr(self, _attribute(number), module)
-                configure(flow, self, member.blocks(self).values(), member.configuration)
+                if member.place is None or member.configuration != STAGES:
+                    configure(flow, self, member.blocks(self).values(), member.configuration)
+                else:
+                    member.place.configure(flow, member.blocks(self))
                 for number in member.optimizers:
                     optimizer, schedule = member.values.by_id[number], member.schedules.get(number)
                     if schedule is None:
@@ -248,6 +255,8 @@ class _Member:
             call = self.program.calls[index]
             if index in setup or (call.out is not None and not call.results()):
                 continue
+            if self.place is not None:
+                self.place.before(call, replay.values)
             replay.step(index, call)
             if replay.seen.ended:
                 raise TraceRefused(replay.seen.failures[-1])
@@ -266,7 +275,7 @@ class _Member:
         for alike in zip(*self.training.batches(step), strict=True):
             tensors = [self.values.inputs[id_].detach() for id_ in alike]
             whole = tensors[0] if len(tensors) == 1 else self.adapter.flow.cat(tensors, dim=0)
-            yield whole if self.place is None else self.place.split(whole)
+            yield whole if self.place is None else self.place.batch(whole)
 
     def _local(self, id_: int) -> bool:
         value = self.replay.values.by_id[id_]
@@ -329,23 +338,6 @@ class _Unwrapped(Replay):
 
 def _unwrapped(held: Any) -> Any:
     return lambda outputs: outputs
-
-
-class _Place:
-    """Where the tensors of a training lie that several ranks share."""
-
-    def __init__(self, flow: Any, ranks: int) -> None:
-        self.everywhere = flow.placement("cpu", list(range(ranks)))
-        self.whole = [flow.sbp.broadcast]
-        self._parts = [flow.sbp.split(0)]
-
-    def copied(self, tensor: Any) -> Any:
-        """A local tensor, the same on all ranks, as a copy on each."""
-        return tensor.to_global(placement=self.everywhere, sbp=self.whole)
-
-    def split(self, tensor: Any) -> Any:
-        """The same, each rank with its part along the first dimension."""
-        return self.copied(tensor).to_global(sbp=self._parts)
 
 
 def _attribute(key: int | str) -> str:

@@ -51,6 +51,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
         ("op_on_one_rank", {("eager_forward", "value", "tanh"), ("eager_backward", "value", "tanh")}, "rank 1 of 2"),
         ("exception_on_one_rank", {("eager_forward", "exception", "exp")}, "rank 1 of 2"),
         ("skipped_update", {("eager_update", "value", "Adagrad")}, "rank 1 of 2"),
+        ("stages", {("graph_forward", "exception", "program")}, "all 2 ranks"),
         ("update_in_graph", {("graph_update", "value", "Adam")}, "all 2 ranks"),
     ],
 )
@@ -81,8 +82,18 @@ def test_graphs_ran(outcome: Outcome) -> None:
     """The sound training was held against the reference in a graph of global tensors, too."""
     for end in outcome.ends("test_sound"):
         assert (end["graph"]["forward"], end["graph"]["training"]) == ("verified", "verified")
+        assert end["graph"]["configurations"] == {"enable_zero.2": "verified", "set_stage": "verified"}
     for end in outcome.ends("test_several_batches"):
         assert end["graph"]["forward"] == "OneFlow's nn.Graph cuts each rank's part of its inputs into batches"
+
+
+@with_oneflow
+def test_configurations(outcome: Outcome) -> None:
+    """What shows where modules lie on one rank after the other is told as such, and the other graphs are verified."""
+    [row] = {row["fingerprint"] for end in outcome.ends("test_stages") for row in end["divergences"]}
+    assert row.endswith("config=set_stage")
+    for end in outcome.ends("test_stages"):
+        assert end["graph"]["configurations"]["enable_zero.2"] == "verified"
 
 
 class Alone:

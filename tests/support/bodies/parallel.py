@@ -22,7 +22,7 @@ def loss_of(op, optimizer, **options):
     return torch.square(model(x)).mean()
 
 
-@autotest(**STEPS)
+@autotest(**STEPS, graph_configs=("enable_zero.2", "set_stage"))
 def test_sound():
     return loss_of(torch.relu, "SGD", momentum=0.9)
 
@@ -60,3 +60,8 @@ def test_update_in_graph():
 @autotest(**STEPS, accumulate=2)
 def test_several_batches():
     return loss_of(torch.relu, "SGD", momentum=0.9)
+
+
+@autotest(**STEPS, graph_configs=("enable_zero.2", "set_stage"))
+def test_stages():
+    return loss_of(torch.sigmoid, "SGD")

@@ -14,6 +14,7 @@ from autotest import torch
 from autotest.errors import HarnessFault
 from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.oneflow.configurations import NAMES, code, computes_in, configure, offered
+from dual_object.adapters.oneflow.spread import Staged
 from dual_object.replay.adapter import GraphRefusal
 from dual_object.replay.observation import Observation
 from support.programs import one_call
@@ -91,10 +92,10 @@ def test_names() -> None:
     assert amp == [("enable_amp.float16", "float16"), ("enable_amp.bfloat16", "bfloat16")]
 
 
-def test_zero_needs_several_ranks() -> None:
-    """What shards an optimizer's states over ranks is offered where there are several."""
-    more = [row for row in offered(2) if row not in offered(1)]
-    assert [row.name for row in more] == ["enable_zero.1", "enable_zero.2", "enable_zero.3", "enable_zero.2.1"]
+def test_some_need_several_ranks() -> None:
+    """What shards an optimizer's states over ranks, or modules, is offered where there are several."""
+    more = [row.name for row in offered(2) if row not in offered(1)]
+    assert more == ["enable_zero.1", "enable_zero.2", "enable_zero.3", "enable_zero.2.1", "set_stage"]
     assert code("enable_zero.2.1", "flow") == ["self.config.enable_zero(True, stage=2, shard_min_size=1)"]
 
 
@@ -125,6 +126,43 @@ def linear(recording: Any) -> Any:
     layer = torch.nn.Linear(2, 1)
     torch.optim.SGD(layer.parameters(), lr=0.1)
     return layer(batch(recording)).sum()
+
+
+def test_stages_are_of_trainings_that_ranks_share(worker: Supervisor) -> None:
+    """Any other Program has no graph in stages, and says why."""
+    for program in (one_call("exp"), recorded(linear)):
+        assert worker.graph([program], None, configuration="set_stage") == [
+            GraphRefusal(True, None, (), "stages are set where ranks share a training")
+        ]
+
+
+def test_stages_of_modules() -> None:
+    """Modules lie in their order on the ranks, and those that another one holds lie with it."""
+
+    def body(recording: Any) -> Any:
+        first, relu, last = torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2)
+        whole = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 1), relu))
+        torch.optim.SGD(whole.parameters(), lr=0.1)
+        return whole(last(first(batch(recording)))).mean()
+
+    def placement(kind: str, ranks: list[int]) -> Any:
+        return SimpleNamespace(kind=kind, ranks=np.array(ranks))
+
+    sbp = SimpleNamespace(broadcast="B", split=lambda axis: f"S{axis}")
+    program = recorded(body)
+    staged = Staged(SimpleNamespace(placement=placement, sbp=sbp), program, 2)
+    lain: dict[int, list[int]] = {}
+    for call in program.modules():
+        [number] = call.results()
+
+        def to_global(placement: Any, sbp: Any, number: int = number) -> None:
+            lain[number] = placement.ranks.tolist()
+
+        if call.state:
+            staged.module(number, SimpleNamespace(to_global=to_global))
+    first, last, *held, inner, outer = lain.values()
+    assert (first, last) == ([0], [0])
+    assert [*held, inner, outer] == [[1]] * (len(held) + 2)
 
 
 def test_name_comes_to_the_graph(worker: Supervisor) -> None:
