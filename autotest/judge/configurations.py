@@ -92,7 +92,7 @@ class ConfiguredJudge:
 
 
 def besides(divergences: Sequence[Divergence], plain: Sequence[Divergence]) -> list[Divergence]:
-    """Those that differ in op, phase or kind from all that the plain graph, and eager, show of the same case."""
+    """Those that differ in op, phase, kind or buffer from all that the plain graph and eager show of the same case."""
     shown = {_told_by(divergence) for divergence in plain}
     return [divergence for divergence in divergences if _told_by(divergence) not in shown]
 
@@ -123,8 +123,9 @@ def _join(judgement: Judgement, branch: Judgement, name: str, plain: int) -> Non
     judgement.death = judgement.death or branch.death
 
 
-def _told_by(divergence: Divergence) -> tuple[str, str, str]:
-    return divergence.op, divergence.difference.phase, divergence.difference.kind
+def _told_by(divergence: Divergence) -> tuple[str, str, str, str]:
+    difference = divergence.difference
+    return divergence.op, difference.phase, difference.kind, difference.buffer
 
 
 __all__ = ["ConfiguredJudge", "besides", "told_under"]

@@ -94,7 +94,7 @@ class Judge:
         self._facts = Facts(reference, target, options.rules)
         self._localized: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         #: What the ordinary one of the laid-out cases shows: the same at a corner is no other fault.
-        self._ordinary: dict[tuple[str, str, str], Divergence] = {}
+        self._ordinary: dict[tuple[str, str, str, str], Divergence] = {}
         #: The ways in which each random op was sampled.
         self._sampled: dict[str, set[tuple[object, ...]]] = {}
         #: What the first refused draw of an op shows stands for all of its kind.
@@ -429,10 +429,11 @@ def _kind_of(divergence: Divergence) -> tuple[str, str]:
     return divergence.op, divergence.difference.kind
 
 
-def _told_by(divergence: Divergence) -> tuple[str, str, str]:
-    """Op, phase and kind; a wrong number is one, whether it is 0 for 1.5 or 0 for NaN."""
-    kind = divergence.difference.kind
-    return divergence.op, divergence.difference.phase, "number" if kind in NUMBERS else kind
+def _told_by(divergence: Divergence) -> tuple[str, str, str, str]:
+    """Op, phase, kind and buffer; a wrong number is one, whether it is 0 for 1.5 or 0 for NaN."""
+    difference = divergence.difference
+    kind = "number" if difference.kind in NUMBERS else difference.kind
+    return divergence.op, difference.phase, kind, difference.buffer
 
 
 def _in_graph_alone(program: Program, eager: Observation) -> bool:

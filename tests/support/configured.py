@@ -1,7 +1,8 @@
 """A target whose static graph has configurations, each with a fault: PyTorch, as `configured:Adapter`.
 
 `sound` and `half` are right; the others do otherwise to Programs with one op, which their name begins with, or with a
-module. `log` is wrong in every graph. The module is found as the planted faults are, in the folder of `faults.py`.
+module. `log` is wrong in every graph, and no graph counts batches. The module is found as the planted faults are, in
+the folder of `faults.py`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Adapter(Torch):
         name = request.configuration
         wrong = [seen for program, seen in zip(request.programs, results, strict=True) if "log" in program.ops()]
         _change(wrong, lambda data: data + 1)
+        _change_buffer(results, "num_batches_tracked")
         if name == "half":
             _change(results, _rounded)
             return results
@@ -58,6 +60,7 @@ class Adapter(Torch):
             _change((seen.again for seen in struck if isinstance(seen, Observation)), lambda data: data + 1)
         elif name == "modules_wrong":
             _change(results, lambda data: data + 1)
+            _change_buffer(results, "running_mean")
         elif name == "cos_raises":
             return [_refusal(program, op) or seen for program, seen in zip(request.programs, results, strict=True)]
         elif name == "tan_fails" and struck:
@@ -81,3 +84,11 @@ def _change(results: Iterable[Any], change: Any) -> None:
         if isinstance(seen, Observation):
             for shown in seen.outputs.values():
                 shown.data = change(shown.data)
+
+
+def _change_buffer(results: Iterable[Any], name: str) -> None:
+    for seen in results:
+        if isinstance(seen, Observation):
+            for key, shown in seen.buffers.items():
+                if key.endswith(f".{name}"):
+                    shown.data = shown.data + 1

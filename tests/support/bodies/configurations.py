@@ -60,3 +60,8 @@ def test_without_graphs():
 @autotest(n=2, graph_configs="modules_wrong")
 def test_module():
     return torch.nn.Tanh()(leaf())
+
+
+@autotest(n=2, graph_configs="modules_wrong")
+def test_statistics():
+    return torch.nn.BatchNorm1d(2)(random_tensor(ndim=2, dim0=3, dim1=2))
