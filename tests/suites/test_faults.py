@@ -41,9 +41,9 @@ def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     }
 
 
-def _outcomes(folder: Path, tests: set[str], fault: str = "plant") -> dict[str, str]:
+def _outcomes(folder: Path, tests: set[str], fault: str = "plant", target: str = "torch") -> dict[str, str]:
     """How each of these tests ends against the faulty target."""
-    asked = ["--autotest-target", "torch", "--autotest-cases", "3", "--autotest-report", str(folder)]
+    asked = ["--autotest-target", target, "--autotest-cases", "3", "--autotest-report", str(folder)]
     asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)]
     done = forks().run(command, ROOT, environment({"AUTOTEST_FAULT": f"family_faults:{fault}"}))
@@ -128,6 +128,15 @@ def test_what_is_computed_in_float32_is_red(tmp_path: Path) -> None:
     right = {f"{digits}[torch.exp]", f"{compared}[torch.ne-neighbours]"}
     expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
     assert _outcomes(tmp_path, wrong | right, "plant_single") == expected
+
+
+def test_a_state_that_is_not_loaded_is_red(tmp_path: Path) -> None:
+    """That of an optimizer, and of a schedule."""
+    file = "suites/contract/test_optimizer_contract.py"
+    wrong = {f"{file}::test_goes_on[Adam]", f"{file}::test_schedule_goes_on[StepLR]"}
+    right = {f"{file}::test_options", f"{file}::test_schedule_goes_on[LinearLR]"}
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_forgetful", target="oneflow") == expected
 
 
 def test_suites_cover_the_op_surface(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,3 +191,11 @@ def plant_single(adapter: Any) -> None:
     erf, equal = torch.erf, torch.eq
     torch.erf = lambda x: erf(x.float()).to(x.dtype)
     torch.eq = lambda x, y: equal(x.float(), y.float())
+
+
+def plant_forgetful(adapter: Any) -> None:
+    """Load the options of OneFlow's optimizers, but not what they keep, and nothing of one schedule."""
+    optim = adapter.flow.optim
+    load = optim.Optimizer.load_state_dict
+    optim.Optimizer.load_state_dict = lambda optimizer, state: load(optimizer, {**state, "state": {"step": 0}})
+    optim.lr_scheduler.StepLR.load_state_dict = lambda schedule, state: None

@@ -1,0 +1,107 @@
+"""What the documentation of optimizers and schedules says of their states, eagerly. One test a sentence."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from graphs import linear, train_eagerly
+
+from autotest import contract
+
+eager = partial(contract, target="oneflow")
+#: What makes an optimizer with a state, by its name.
+OPTIMIZERS = {
+    "SGD": {"lr": 0.05, "momentum": 0.9},
+    "Adam": {"lr": 0.05},
+    "AdamW": {"lr": 0.05, "amsgrad": True},
+    "Adagrad": {"lr": 0.05, "lr_decay": 0.1},
+    "Adadelta": {"lr": 0.5},
+    "RMSprop": {"lr": 0.05, "centered": True},
+    "LAMB": {"lr": 0.05},
+}
+#: What makes a schedule of an optimizer, by its name.
+SCHEDULES = {
+    "StepLR": {"step_size": 2, "gamma": 0.5},
+    "MultiStepLR": {"milestones": [2, 4], "gamma": 0.5},
+    "ExponentialLR": {"gamma": 0.5},
+    "ConstantLR": {"factor": 0.5, "total_iters": 4},
+    "LinearLR": {"start_factor": 0.1, "total_iters": 5},
+    "CosineAnnealingLR": {"T_max": 5},
+    "CosineAnnealingWarmRestarts": {"T_0": 4},
+}
+
+
+def optimizer(flow, module, name="SGD", **changed):
+    return getattr(flow.optim, name)(module.parameters(), **OPTIMIZERS[name] | changed)
+
+
+def in_the_middle(flow, name):
+    """The module and the optimizer of a training after three steps."""
+    module = linear(flow)
+    made = optimizer(flow, module, name)
+    train_eagerly(flow, module, made, 3)
+    return module, made
+
+
+@eager(
+    "training goes on with an optimizer that has loaded the state, bit for bit as without a break",
+    of="optim.Optimizer.load_state_dict",
+)
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_goes_on(flow, name):
+    module, first = in_the_middle(flow, name)
+    other = linear(flow)
+    other.load_state_dict(module.state_dict())
+    second = optimizer(flow, other, name)
+    second.load_state_dict(first.state_dict())
+    given, expected = train_eagerly(flow, other, second, 3), train_eagerly(flow, *in_the_middle(flow, name), 3)
+    assert given == expected, f"the losses are {given}, without a break {expected}"
+
+
+@eager("the options of each group are loaded", of="optim.Optimizer.load_state_dict")
+def test_options(flow):
+    first = optimizer(flow, linear(flow), lr=0.3, momentum=0.8, weight_decay=0.1)
+    second = optimizer(flow, linear(flow))
+    second.load_state_dict(first.state_dict())
+    options = {option: second.param_groups[0][option] for option in ("lr", "momentum", "weight_decay")}
+    assert options == {"lr": 0.3, "momentum": 0.8, "weight_decay": 0.1}
+
+
+@eager("a state of another number of groups is refused", of="optim.Optimizer.load_state_dict")
+def test_no_other_groups(flow):
+    module = linear(flow)
+    two = flow.optim.SGD([{"params": [module.weight]}, {"params": [module.bias]}], lr=0.1)
+    with pytest.raises(ValueError, match="different number of parameter groups"):
+        optimizer(flow, linear(flow)).load_state_dict(two.state_dict())
+
+
+@eager("a state of a group of another size is refused", of="optim.Optimizer.load_state_dict")
+def test_no_other_size(flow):
+    alone = flow.optim.SGD([linear(flow).weight], lr=0.1)
+    with pytest.raises(ValueError, match="doesn't match the size"):
+        optimizer(flow, linear(flow)).load_state_dict(alone.state_dict())
+
+
+@eager("a schedule that has loaded the state goes on", of="optim.lr_scheduler.LRScheduler.load_state_dict")
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedule_goes_on(flow, name):
+    def fresh():
+        own = optimizer(flow, linear(flow))
+        return own, getattr(flow.optim.lr_scheduler, name)(own, **SCHEDULES[name])
+
+    def rates(own, schedule, steps):
+        given = []
+        for _ in range(steps):
+            own.step()
+            schedule.step()
+            given.append(own.param_groups[0]["lr"])
+        return given
+
+    whole = rates(*fresh(), 6)
+    first, second = fresh(), fresh()
+    before = rates(*first, 3)
+    for old, new in zip(first, second, strict=True):
+        new.load_state_dict(old.state_dict())
+    parts = before + rates(*second, 3)
+    assert parts == whole, f"the learning rates are {parts}, without a break {whole}"
