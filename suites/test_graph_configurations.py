@@ -117,16 +117,18 @@ def test_update(optimizer):
     return loss_of(optimizer)
 
 
+@pytest.mark.parametrize("name", ["SGD", "AdamW"])
 @autotest(**TRAINED)
-def test_update_of_groups():
-    """Each group with its own learning rate."""
-    return loss_of(lambda groups: torch.optim.SGD(groups, lr=rate(), momentum=share()), groups=2)
+def test_update_of_groups(name):
+    """Each group with its own learning rate and weight decay."""
+    own = {"lr": rate(), "weight_decay": 0.3}
+    return loss_of(lambda groups: getattr(torch.optim, name)(groups, lr=rate(), weight_decay=0.1), own=own)
 
 
 @autotest(**TRAINED)
 def test_clipped_update():
-    """Gradients are clipped, and decay comes after it."""
-    layer = torch.nn.Linear(3, 2)
+    """Gradients are clipped, and decay comes after it; one parameter has a single element."""
+    layer = torch.nn.Linear(3, 1)
     torch.optim.SGD(layer.parameters(), lr=rate(), momentum=share(), weight_decay=0.1)
     loss = torch.square(layer(tensor(2, 3))).sum()
     torch.nn.utils.clip_grad_norm_(layer.parameters(), 0.5)

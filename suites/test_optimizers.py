@@ -94,6 +94,15 @@ OPTIMIZERS = {
 DEFAULTS = ("SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Adadelta")
 #: What is left out in `test_defaults` alone, for a default that is known to be another hides all else.
 GIVEN = {"RMSprop": {"eps": 1e-30}, "AdamW": {"weight_decay": 0.01}}
+#: What a group of parameters has of its own besides its learning rate and weight decay, unlike any default.
+OWN = {
+    "SGD": {"momentum": 0.5},
+    "Adam": {"betas": (0.5, 0.7)},
+    "AdamW": {"betas": (0.5, 0.7)},
+    "Adagrad": {"eps": 1e-3},
+    "RMSprop": {"alpha": 0.5},
+    "Adadelta": {"rho": 0.5},
+}
 
 
 def plain(name, parameters, **options):
@@ -118,8 +127,9 @@ def test_defaults(name):
 @pytest.mark.parametrize("name", DEFAULTS)
 @autotest(n=2, train=3)
 def test_groups(name):
-    """Of two groups of parameters, one has a learning rate of its own."""
-    return loss_of(lambda groups: plain(name, groups, weight_decay=decay()), groups=2)
+    """Of two groups of parameters, one has a learning rate, a weight decay and another option of its own."""
+    own = {"lr": rate(), "weight_decay": 0.3, **OWN[name]}
+    return loss_of(lambda groups: plain(name, groups, weight_decay=decay()), own=own)
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
@@ -130,6 +140,17 @@ def test_clipping(name):
     plain(name, layer.parameters())
     loss = torch.square(layer(tensor(2, 3))).sum()
     torch.nn.utils.clip_grad_norm_(layer.parameters(), oneof(0.1, 100.0), norm_type=oneof(2.0, 1.0, float("inf")))
+    return loss
+
+
+@autotest(n=2, train=3)
+def test_clipping_of_groups():
+    """Each group of parameters is clipped by itself."""
+    first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    plain("SGD", [{"params": first.parameters()}, {"params": second.parameters(), "lr": rate()}])
+    loss = torch.square(second(first(tensor(2, 3)))).sum()
+    torch.nn.utils.clip_grad_norm_(first.parameters(), 0.1)
+    torch.nn.utils.clip_grad_norm_(second.parameters(), oneof(0.2, 100.0), norm_type=oneof(2.0, 1.0))
     return loss
 
 
@@ -194,6 +215,17 @@ def test_scaler(name):
     getattr(torch.optim, name)(layer.parameters(), lr=rate())
     torch.amp.GradScaler("cpu", init_scale=oneof(2.0**10, 2.0**16), growth_interval=oneof(2, 1000))
     return torch.square(layer(tensor(2, 3))).mean()
+
+
+@autotest(n=2, train=4)
+def test_scaler_clipping():
+    """Gradients are clipped as they are without the scale."""
+    layer = torch.nn.Linear(3, 2)
+    torch.optim.SGD(layer.parameters(), lr=rate(), momentum=share())
+    torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=2)
+    loss = torch.square(layer(tensor(2, 3))).sum()
+    torch.nn.utils.clip_grad_norm_(layer.parameters(), oneof(0.1, 100.0))
+    return loss
 
 
 @autotest(n=2, train=5)

@@ -101,7 +101,7 @@ def test_long(make):
 @autotest(n=2, train=5)
 def test_groups(make):
     """Of two groups of parameters, each keeps its own learning rate."""
-    return loss_of(lambda groups: torch.optim.SGD(groups, lr=rate()), make, groups=2)
+    return loss_of(lambda groups: torch.optim.SGD(groups, lr=rate()), make, own={"lr": rate()})
 
 
 @autotest(n=2, train=5)

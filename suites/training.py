@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rows import real, tensor, whole
@@ -28,16 +28,17 @@ def decay() -> Any:
     return oneof(0.0, 0.1)
 
 
-def loss_of(optimizer: Makes, schedule: Makes | None = None, groups: int = 1) -> Any:
-    """The loss of a model of two layers, after its optimizer and schedule were made."""
+def loss_of(optimizer: Makes, schedule: Makes | None = None, own: Mapping[str, Any] | None = None) -> Any:
+    """The loss of a model of two layers, after its optimizer and schedule were made. What the first layer's parameters
+    have of their `own` makes two groups of them.
+    """
     first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
-    made = optimizer([*first.parameters(), *second.parameters()] if groups == 1 else _grouped(first, second))
+    if own is None:
+        made = optimizer([*first.parameters(), *second.parameters()])
+    else:
+        made = optimizer([{"params": first.parameters(), **own}, {"params": second.parameters()}])
     if schedule is not None:
         schedule(made)
     batch = whole(1, 4)
     x, y = tensor(batch, 3), tensor(batch, 2, requires_grad=False)
     return torch.nn.functional.mse_loss(second(torch.tanh(first(x))), y)
-
-
-def _grouped(first: Any, second: Any) -> list[dict[str, Any]]:
-    return [{"params": first.parameters(), "lr": rate()}, {"params": second.parameters()}]

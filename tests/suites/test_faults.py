@@ -130,6 +130,15 @@ def test_what_is_computed_in_float32_is_red(tmp_path: Path) -> None:
     assert _outcomes(tmp_path, wrong | right, "plant_single") == expected
 
 
+def test_groups_that_are_trained_as_the_first_are_red(tmp_path: Path) -> None:
+    """By an optimizer's options, and by what gradients are clipped to."""
+    file = "suites/test_optimizers.py"
+    wrong = {f"{file}::test_groups[Adam]", f"{file}::test_groups[Adagrad]", f"{file}::test_clipping_of_groups"}
+    right = {f"{file}::test_groups[SGD]", f"{file}::test_optimizer[Adam]", f"{file}::test_clipping_by_value"}
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_first_group") == expected
+
+
 def test_a_state_that_is_not_loaded_is_red(tmp_path: Path) -> None:
     """That of an optimizer, and of a schedule."""
     file = "suites/contract/test_optimizer_contract.py"

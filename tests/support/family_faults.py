@@ -193,6 +193,27 @@ def plant_single(adapter: Any) -> None:
     torch.eq = lambda x, y: equal(x.float(), y.float())
 
 
+def plant_first_group(adapter: Any) -> None:
+    """Update each group with an option of the first, and clip all parameters as if they were the first group's."""
+    for optimizer, option in ((torch.optim.Adam, "betas"), (torch.optim.Adagrad, "weight_decay")):
+        optimizer.step = _of_first_group(optimizer.step, option)
+    clip = torch.nn.utils.clip_grad_norm_
+    torch.nn.utils.clip_grad_norm_ = lambda parameters, largest, *rest, **named: clip(parameters, 0.1)
+
+
+def _of_first_group(step: Op, option: str) -> Op:
+    def planted(optimizer: Any) -> None:
+        first, *others = optimizer.param_groups
+        own = [group[option] for group in others]
+        for group in others:
+            group[option] = first[option]
+        step(optimizer)
+        for group, value in zip(others, own, strict=True):
+            group[option] = value
+
+    return planted
+
+
 def plant_forgetful(adapter: Any) -> None:
     """Load the options of OneFlow's optimizers, but not what they keep, and nothing of one schedule."""
     optim = adapter.flow.optim
