@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rows import real, whole
+from rows import real, tensor, whole
 from training import loss_of, rate, share
 
 from autotest import autotest, oneof, torch
@@ -102,6 +102,15 @@ def test_long(make):
 def test_groups(make):
     """Of two groups of parameters, each keeps its own learning rate."""
     return loss_of(lambda groups: torch.optim.SGD(groups, lr=rate()), make, own={"lr": rate()})
+
+
+@autotest(n=2, train=5)
+def test_two_optimizers():
+    """Each optimizer has a schedule of its own."""
+    first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    lr.StepLR(sgd(first.parameters()), step_size=2, gamma=share())
+    lr.ExponentialLR(sgd(second.parameters()), gamma=share())
+    return torch.square(second(first(tensor(2, 3)))).mean()
 
 
 @autotest(n=2, train=5)
