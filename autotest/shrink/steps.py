@@ -188,7 +188,8 @@ def _replaced(call: Call, position: int, value: Any) -> Call:
 
 
 def _renumbered(program: Program, size: int, kept: int) -> Program:
-    """With `kept` for `size` wherever that is an argument."""
+    """With `kept` for `size` wherever that is an argument; a loss stays divided by the number of its batches."""
+    losses = set() if program.training is None else {id_ for step in program.training.losses() for id_ in step}
 
     def leaf(value: Any) -> Any:
         return kept if type(value) is int and value == size else value
@@ -198,6 +199,8 @@ def _renumbered(program: Program, size: int, kept: int) -> Program:
 
     calls = [
         replace(call, args=tuple(renumber(arg) for arg in call.args), kwargs=renumber(call.kwargs))
+        if losses.isdisjoint(call.operands())
+        else call
         for call in program.calls
     ]
     return replace(program, calls=calls)

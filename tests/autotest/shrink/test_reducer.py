@@ -222,3 +222,17 @@ def test_training_keeps_its_calls(reference: Adapter) -> None:
     assert all(not x.data.any() for x in found.inputs)
     shown = Replay(reference, found, side="reference").run().outputs.keys()
     assert shown == {*found.training.shown()}
+
+
+def test_mean_of_batches_stays_one(reference: Adapter) -> None:
+    """Of two batches with two columns the columns become fewer, and each loss is still divided by two."""
+
+    def body(recording: Recording) -> object:
+        layer = torch.nn.Linear(2, 3)
+        torch.optim.SGD(layer.parameters(), lr=0.25)
+        return layer(batch(recording)).mean()
+
+    found = _reduce(reference, recorded(body, 1, accumulate=2), lambda candidate: "SGD" in candidate.ops())
+    lines = str(found).splitlines()
+    assert "    m0 = torch.nn.Linear(1, 1)" in lines
+    assert [line.partition(" = ")[2] for line in lines if " / " in line] == ["t4 / 2", "t7 / 2"]
