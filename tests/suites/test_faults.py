@@ -148,6 +148,17 @@ def test_a_state_that_is_not_loaded_is_red(tmp_path: Path) -> None:
     assert _outcomes(tmp_path, wrong | right, "plant_forgetful", target="oneflow") == expected
 
 
+def test_an_update_that_one_configuration_has_wrong_is_red(tmp_path: Path) -> None:
+    """It is right in the plain graph, and under all other configurations."""
+    file = "suites/test_graph_configurations.py"
+    wrong, right = {f"{file}::test_update[AdamW]"}, {f"{file}::test_update[Adagrad]"}
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_fused", target="oneflow") == expected
+    [summary] = tmp_path.glob("summary.json")
+    told = {row["fingerprint"] for row in json.loads(summary.read_text())["divergences"]}
+    assert told == {"oneflow/graph_update/value/AdamW/float32,config=allow_fuse_model_update_ops"}
+
+
 def test_suites_cover_the_op_surface(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tables name at least 250 ops, in-place and plain forms of an op counted once."""
     names = {row.name.rstrip("_") for family in FAMILIES for row in _rows(family, monkeypatch)}

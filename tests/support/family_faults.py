@@ -94,6 +94,9 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "dtypes": Fault("byte", "bool"),
         # The layer looks its rows up with the function: only a test that calls neither is innocent.
         "embedding": Fault("embedding", ""),
+        "graph_configurations": Fault(
+            "test_added_to_a_layer_norm", "test_branches", homes=(torch.nn.LayerNorm,), attribute="forward"
+        ),
         "indexing": Fault("index_add", "gather"),
         "inplace": Fault("erfinv", "floor"),
         "join": Fault("dstack", "column_stack"),
@@ -220,3 +223,31 @@ def plant_forgetful(adapter: Any) -> None:
     load = optim.Optimizer.load_state_dict
     optim.Optimizer.load_state_dict = lambda optimizer, state: load(optimizer, {**state, "state": {"step": 0}})
     optim.lr_scheduler.StepLR.load_state_dict = lambda schedule, state: None
+
+
+def plant_fused(adapter: Any) -> None:
+    """Forget AdamW's weight decay in graphs of OneFlow that fuse the ops of an update."""
+    graph, optimizer = adapter.flow.nn.Graph, adapter.flow.optim.AdamW
+    config = adapter.flow.nn.graph.graph.GraphConfig
+    begin, fuse, configure = graph.__init__, config.allow_fuse_model_update_ops, optimizer._generate_conf_for_graph
+    fused: list[Any] = []
+
+    def beginning(own: Any, *args: Any, **kwargs: Any) -> None:
+        fused.clear()
+        begin(own, *args, **kwargs)
+
+    def noting(own: Any, mode: bool) -> None:
+        fused.append(own)
+        fuse(own, mode)
+
+    def undecayed(own: Any, *args: Any) -> Any:
+        made = configure(own, *args)
+        for one in made if fused else ():
+            one.weight_decay_conf.weight_decay_rate = 0.0
+        return made
+
+    graph.__init__, config.allow_fuse_model_update_ops, optimizer._generate_conf_for_graph = (
+        beginning,
+        noting,
+        undecayed,
+    )
