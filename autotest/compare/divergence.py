@@ -12,7 +12,6 @@ from autotest.compare.evidence import Sides, evidence
 from autotest.compare.fingerprint import CONFIG
 from autotest.compare.kinds import KINDS, REFUSALS
 from autotest.compare.loss_curves import Trained, loss_curves
-from autotest.compare.stages import Stages
 from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
 from dual_object.program.printing import lines
@@ -21,6 +20,22 @@ from dual_object.program.training import prepares
 from dual_object.program.values import Ref
 
 Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The executors that a target lists, by their names as targets, in a case that diverges.
+
+    Attributes:
+        first: the first of them that shows the difference; `also`: the later ones that show the same.
+        outcomes: what came of each: `right`, `wrong`, `refused it`, and the like; empty where no graph is concerned.
+    """
+
+    first: str
+    also: tuple[str, ...] = ()
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+
+
 #: What makes a fingerprint: target, phase, kind, op and facts.
 Identity = tuple[str, str, str, str, str]
 

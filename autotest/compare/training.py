@@ -201,18 +201,19 @@ def _shown(numbers: Tree) -> str:
     return repr(numbers)
 
 
-def _batch(program: Program, part: Part, id_: int) -> str:
+def _batch(program: Program, id_: int, number: int) -> str:
     """`batch 2 of ` where a step has several batches, each of which shows values of its own."""
     training = program.training
     assert training is not None, "it trains"
-    if part.name != "forward" or training.accumulate == 1:
+    if training.accumulate == 1:
         return ""
-    return f"batch {1 + [*part.values].index(id_) * training.accumulate // len(part.values)} of "
+    batches = enumerate(training.returned(training.steps[number - 1]), 1)
+    return next((f"batch {place} of " for place, ids in batches if id_ in ids), "")
 
 
 def _where(names: Names, program: Program, part: Part, id_: int, number: int) -> str:
     """`loss at step 2`, `loss at batch 1 of step 2`, `gradient of m0.weight at step 2`, `m0.weight after step 2`."""
-    shown, step = part.values[id_], f"{_batch(program, part, id_)}step {number}"
+    shown, step = part.values[id_], f"{_batch(program, id_, number)}step {number}"
     if part.name == "forward":
         return f"{'loss' if shown.what == 'loss' else names.value(id_)} at {step}"
     leaf = names.leaf(shown.leaf) if shown.leaf else names.value(id_)

@@ -375,10 +375,8 @@ class Judge:
             return [Divergence(difference, case.program, first.call, first.alone, sides, facts=first.facts)]
         if count >= LOCALIZED and not self._consensus.alone:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
-        agreed = self._agreed
-        divergences = localize(
-            reference, target, case.program, differences, self.options.rules, sides, graph=graph, agreed=agreed
-        )
+        rules, agreed = self.options.rules, self._agreed
+        divergences = localize(reference, target, case.program, differences, rules, sides, graph=graph, agreed=agreed)
         divergences = self._with_conditions(self._decidable(judgement, divergences), graph=graph)
         if case.laid_out and not self._ordinary:
             self._ordinary = {_told_by(found): found for found in divergences} if _ordinary(case) else {}

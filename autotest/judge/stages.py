@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from autotest.compare.difference import Difference
-from autotest.compare.divergence import Divergence
+from autotest.compare.divergence import Divergence, Stages
 from autotest.compare.kinds import NUMBERS, in_graph
-from autotest.compare.stages import Stages
 from autotest.judge.configurations import ConfiguredJudge
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import VERIFIED, Check, Checks, Judgement

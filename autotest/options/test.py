@@ -37,6 +37,10 @@ def _one_of(choices: tuple[str, ...], *, or_none: bool = False) -> _Check:
     )
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
 def _is_names(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(name, str) and name for name in value)
 
@@ -47,7 +51,7 @@ _SWITCH = _Check("True or False", lambda value: isinstance(value, bool))
 _CHECKS: Mapping[str, _Check] = {
     "n": _Check(
         "a whole number of cases, at least 1",
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 1,
+        _is_count,
     ),
     "auto_backward": _SWITCH,
     "check_graph": _SWITCH,
@@ -67,11 +71,11 @@ _CHECKS: Mapping[str, _Check] = {
     ),
     "train": _Check(
         "a whole number of steps, at least 1, or None",
-        lambda value: value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1),
+        lambda value: value is None or _is_count(value),
     ),
     "accumulate": _Check(
         "a whole number of batches, at least 1",
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 1,
+        _is_count,
     ),
     "graph_configs": _Check(
         "'all', or the name or names of configurations of the target's graphs",

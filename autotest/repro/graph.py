@@ -84,9 +84,9 @@ def _training_graph_text(source: Source, training: Training) -> list[str]:
             text += [f"    {line}", *(f"    {loaded}" for loaded in source.load(call))]
     clipping = [call for call in program.calls[training.forward : training.steps[0].end] if clips(call)]
     text += [f"    {line}" for call in clipping for line in _clip(source, before, call)]
-    leaves = [_parameter(source, of) for of in training.steps[0].parts[1].values.values()]
-    # Inside of `build` a parameter is the graph's own, which has no gradient.
     if training.accumulate == 1:
+        leaves = [_parameter(source, of) for of in training.steps[0].parts[1].values.values()]
+        # Inside of `build` a parameter is the graph's own, which has no gradient.
         text.append(f"    leaves = [{', '.join(leaves)}]")
     modules = [source.name(id_) for made in first_forward(program).modules() for id_ in made.results()]
     text += _graph_class(source, modules)

@@ -49,6 +49,8 @@ class DualNamespace:
                 raise unknown_name(error, member, ".".join(filter(None, ("torch", self._path))), part) from None
         if inspect.ismodule(member):
             return type(self)(path)
+        if member is sys.modules["torch"].nn.parallel.DistributedDataParallel:
+            return DataParallel
         return DualFunction(path, member) if callable(member) else member
 
     def __repr__(self) -> str:
@@ -74,8 +76,6 @@ class DualFunction:
         other = None if instead is None else instead(self)
         if other is not None:
             return other(*args, **kwargs)
-        if self._function is sys.modules["torch"].nn.parallel.DistributedDataParallel:
-            return DataParallel(*args, **kwargs)
         record = recording(f"torch.{self._dual_path}")
         return record.call(self._kind, self._dual_path, self._function, args, kwargs)
 

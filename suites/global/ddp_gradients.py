@@ -24,14 +24,9 @@ def on_all_ranks(module: Any, x: Any) -> list[Any]:
     return [parameter.grad.clone() for parameter in parallel.parameters()]
 
 
-def second_on_one_process(module: Any, x: Any) -> list[Any]:
-    """The gradients of a second step: those of a first one are gone."""
-    return on_one_process(module, x)
-
-
 def second_on_all_ranks(module: Any, x: Any) -> list[Any]:
-    """The same on all ranks, where those of the first step were set to None before, as `zero_grad` does by default in
-    PyTorch.
+    """The gradients of a second step, where those of the first were set to None before, as PyTorch's `zero_grad` does:
+    on one process they are those of a first step.
     """
     parallel = _parallel(module)
     for _ in range(2):

@@ -15,7 +15,7 @@ gradients = dual(
 )
 
 gradients_of_second_step = dual(
-    reference=ddp_gradients.second_on_one_process,
+    reference=ddp_gradients.on_one_process,
     target=ddp_gradients.second_on_all_ranks,
     name="DistributedDataParallel.second_step",
 )

@@ -119,10 +119,12 @@ class _Member:
 
     def _check_batches(self) -> None:
         """Raise _NoGraph for batches that no graph can be given in one."""
-        whole = (x for x in self.program.inputs if x.id in self.training.steps[0].inputs and x.data.ndim == 0)
-        if self.training.accumulate > 1 and any(whole):
+        if self.training.accumulate == 1:
+            return
+        batch = self.training.steps[0].inputs
+        if any(x.data.ndim == 0 for x in self.program.inputs if x.id in batch):
             raise _NoGraph("OneFlow's nn.Graph cuts its inputs into batches, and a number has no batches")
-        if self.training.accumulate > 1 and self.place is not None and self.place.parts:
+        if self.place is not None and self.place.parts:
             raise _NoGraph("OneFlow's nn.Graph cuts each rank's part of its inputs into batches")
 
     def _spread(self, call: Call) -> None:
