@@ -13,7 +13,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import in_graph
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import VERIFIED, Check, Judgement
-from autotest.workers.configured import wanted
+from autotest.workers.configured import dtype_under, wanted
 from autotest.workers.protocol import Death
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Configuration
@@ -34,7 +34,8 @@ class ConfiguredJudge:
         self._plain = plain
         self._asked = asked
         self._judge_under = judge_under
-        self._judges: dict[Configuration, Judge] | None = None
+        self._wanted: list[Configuration] | None = None
+        self._judges: dict[Configuration, Judge] = {}
 
     def judge(self, judgements: Sequence[Judgement], answers: Sequence[Observation | Death]) -> None:
         """Judge cases by what they have shown eagerly, then by what they show in graphs."""
@@ -53,19 +54,21 @@ class ConfiguredJudge:
         self._plain.judge_graphs(judgements, eager=eager)
         if not self._plain.options.check_graph:
             return
-        judges = self._offered()
+        offered = self._offered()
         for judgement in judgements:
-            if judges:
-                judgement.graph.configurations = {configuration.name: _NONE for configuration in judges}
+            if offered:
+                judgement.graph.configurations = {configuration.name: _NONE for configuration in offered}
             else:
                 none = Check("unverified", f"{self._plain.target.info().name} offers none")
                 judgement.graph.configurations = dict.fromkeys(self._asked, none)
         ran = [judgement for judgement in judgements if judgement.graph.forward == VERIFIED]
-        branches = {configuration: [judgement.branch() for judgement in ran] for configuration in judges}
+        branches = {configuration: [judgement.branch() for judgement in ran] for configuration in offered}
         told = [len(judgement.divergences) for judgement in ran]
-        for configuration, judge in judges.items():
+        for configuration in offered:
             own = [branch for branch in branches[configuration] if _concerns(configuration, branch.case.program)]
-            judge.judge_graphs(own, eager=False)
+            for dtype in dict.fromkeys((configuration.dtype, "")):
+                alike = [branch for branch in own if dtype_under(configuration, branch.case.program) == dtype]
+                self._judge(configuration._replace(dtype=dtype)).judge_graphs(alike, eager=False)
             for judgement, branch, plain in zip(ran, branches[configuration], told, strict=True):
                 if any(branch is one for one in own):
                     _join(judgement, branch, configuration.name, plain)
@@ -84,11 +87,15 @@ class ConfiguredJudge:
         """The same for each of many draws."""
         return self._plain.all_refused(programs)
 
-    def _offered(self) -> dict[Configuration, Judge]:
-        if self._judges is None:  # only now has the target said what it has
-            offered = wanted(self._asked, self._plain.target.info())
-            self._judges = {configuration: self._judge_under(configuration) for configuration in offered}
-        return self._judges
+    def _offered(self) -> list[Configuration]:
+        if self._wanted is None:  # only now has the target said what it has
+            self._wanted = wanted(self._asked, self._plain.target.info())
+        return self._wanted
+
+    def _judge(self, configuration: Configuration) -> Judge:
+        if configuration not in self._judges:
+            self._judges[configuration] = self._judge_under(configuration)
+        return self._judges[configuration]
 
 
 def besides(divergences: Sequence[Divergence], plain: Sequence[Divergence]) -> list[Divergence]:

@@ -46,7 +46,7 @@ def trial(
     Under a `configuration` of the target's graph, those that the plain graph does not show; none where the target has
     no such configuration. Raises TrialError where the reference itself cannot run it.
     """
-    configured = under(target, rules, configuration)
+    configured = under(target, rules, configuration, program)
     if configured is None:
         return []
     if configuration:

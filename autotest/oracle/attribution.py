@@ -75,7 +75,7 @@ class Inquiry:
         self._reference = reference
         self._difference = divergence.difference
         # Where the target no longer has the configuration, its plain graph is asked, which does not show it.
-        configured = under(target, rules, self._difference.configuration)
+        configured = under(target, rules, self._difference.configuration, divergence.proof)
         self._target, self._rules = configured or (target, rules)
         self._op = divergence.op
         self._program = divergence.proof

@@ -21,6 +21,7 @@ from autotest.repro.templating import public, template
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.adapters.oneflow.configurations import computes_in
+from dual_object.program.precision import is_wide
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, leaves
 from dual_object.replay.executors import EXECUTORS, AskedExecutor, asked_executor
@@ -81,7 +82,8 @@ def script(
         program = shown_in_graph(program)
         key = want.key if want.part == "output" else ""
         want = replace(want, graph=False, backward=False, part="output", key=key)
-    rules = rules.computed_in(computes_in(want.configuration))
+    if not is_wide(program):
+        rules = rules.computed_in(computes_in(want.configuration))
     source = Source(program, want)
     checked = KINDS[row["kind"]].compared if row["kind"] in KINDS else _ALL
     text = source.program_text()

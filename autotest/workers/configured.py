@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from autotest.compare.difference import Rules
 from autotest.errors import UsageError
 from autotest.workers.protocol import Death, GraphFailure, Target
+from dual_object.program.precision import is_wide
 from dual_object.program.program import Program
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Configuration, GraphRefusal, TargetInfo
@@ -57,16 +58,21 @@ def wanted(asked: Sequence[str], info: TargetInfo) -> list[Configuration]:
     return [configuration for name, configuration in offered.items() if ALL in asked or name in asked]
 
 
-def under(target: Target, rules: Rules, name: str) -> tuple[Target, Rules] | None:
-    """The target under its configuration of this name, and how closely what its graphs give is compared then; both as
-    they are where there is no name, and None where the target has no such configuration.
+def under(target: Target, rules: Rules, name: str, program: Program) -> tuple[Target, Rules] | None:
+    """The target under its configuration of this name, and how closely what a graph of the Program gives is compared
+    then; both as they are where there is no name, and None where the target has no such configuration.
     """
     if not name:
         return target, rules
     for configuration in target.info().configurations:
         if configuration.name == name:
-            return Configured(target, configuration), rules.computed_in(configuration.dtype)
+            return Configured(target, configuration), rules.computed_in(dtype_under(configuration, program))
     return None
 
 
-__all__ = ["Configured", "under", "wanted"]
+def dtype_under(configuration: Configuration, program: Program) -> str:
+    """The dtype that a graph of the Program may compute in: no configuration narrows float64."""
+    return "" if configuration.dtype and is_wide(program) else configuration.dtype
+
+
+__all__ = ["Configured", "dtype_under", "under", "wanted"]

@@ -16,7 +16,7 @@ from dual_object.errors import CannotWiden
 from dual_object.program.calls import Call, Input
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
-from dual_object.program.values import Array, Name, Opaque, Tree, map_leaves
+from dual_object.program.values import Array, Name, Opaque, Ref, Tree, leaves, map_leaves
 
 #: What a dtype is widened to, in all spellings that a Program has for it.
 WIDE = {
@@ -54,6 +54,25 @@ def widened(program: Program, change: Change | None = None, *, integers: bool = 
             key: _array(array, str(array.dtype), change) for key, array in program.second_cotangents.items()
         },
     )
+
+
+def is_wide(program: Program) -> bool:
+    """Whether it computes in float64 (complex128) from its inputs and parameters on, as far as can be seen: none of
+    them is narrower, no call names a narrower dtype or converts to one, and none makes a tensor out of nothing, which
+    would be in the default dtype.
+    """
+    arrays = [array for call in program.calls for array in call.state.values()]
+    dtypes = {x.dtype for x in program.inputs} | {str(array.dtype) for array in arrays}
+    floating = dtypes & _FLOATING
+    return bool(floating) and floating.isdisjoint(WIDE) and not any(_narrows(call) for call in program.calls)
+
+
+def _narrows(call: Call) -> bool:
+    given = [*leaves(call.args), *(leaf for tree in call.kwargs.values() for leaf in leaves(tree))]
+    names = {leaf.path for leaf in given if type(leaf) is Name}
+    if call.kind == "function" and "float64" not in names and not any(type(leaf) is Ref for leaf in given):
+        return True
+    return not names.isdisjoint(WIDE) or (call.kind == "method" and call.op in _CONVERSIONS)
 
 
 def _apart(program: Program) -> list[Input]:

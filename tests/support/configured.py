@@ -76,7 +76,8 @@ def _refusal(program: Program, op: str) -> GraphRefusal | None:
 
 
 def _rounded(data: Any) -> Any:
-    return torch.from_numpy(data).half().float().numpy()
+    exact = torch.from_numpy(data)
+    return exact.half().to(exact.dtype).numpy()
 
 
 def _change(results: Iterable[Any], change: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from dual_object import Replay
 from dual_object.errors import CannotWiden
-from dual_object.program.precision import widened
+from dual_object.program.precision import is_wide, widened
 from support.dual_bodies import double, tensor, torch
 
 
@@ -109,3 +109,22 @@ def test_changed_elements_of_an_expanded_input_lie_apart(recorded):
     assert widened(program).inputs[0].strides == (0, 1)
     with pytest.raises(CannotWiden, match=r"as_strided\(\) reads an expanded input's memory"):
         widened(expanded(lambda: torch.as_strided(tensor(2, 3), (3,), (1,))), change)
+
+
+@pytest.mark.parametrize(
+    ("body", "wholly"),
+    [
+        (lambda: torch.sin(tensor(2, 3, dtype="float64")), True),
+        (lambda: torch.nn.Linear(3, 2, dtype=torch.float64)(tensor(2, 3, dtype="float64")), True),
+        (lambda: torch.sin(tensor(2, 3)), False),
+        (lambda: tensor(2, 3, dtype="float64") + tensor(2, 3), False),
+        (lambda: tensor(2, 3, dtype="float64").float(), False),
+        (lambda: tensor(2, 3, dtype="float64").to(torch.float16), False),
+        (lambda: tensor(2, 3, dtype="float64") * torch.ones(3), False),
+        (lambda: tensor(2, 3, dtype="float64") * torch.ones(3, dtype=torch.float64), True),
+        (lambda: tensor(2, 3, dtype="int64") + 1, False),
+    ],
+)
+def test_wide_is_what_has_nothing_narrower(body, wholly, recorded):
+    """A Program in float64 throughout; what has no floating input at all is in the default dtype where it has one."""
+    assert is_wide(recorded(body).program) is wholly

@@ -42,6 +42,11 @@ def test_some():
     return torch.sin(leaf())
 
 
+@autotest(n=3, graph_configs=("sound", "half"))
+def test_double():
+    return torch.sin(random_tensor(ndim=2, low=0.1, high=0.9, dtype=torch.float64))
+
+
 @autotest(n=3, graph_configs=("sound", "fused"))
 def test_unknown():
     return torch.sin(leaf())
