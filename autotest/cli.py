@@ -394,7 +394,7 @@ def doctor(target: str, report: Path) -> None:
 @click.option(
     "--wider",
     is_flag=True,
-    help="Make the entry wider that differs in the dtype or in what inputs need alone, instead of adding one.",
+    help="Make the entry wider that differs in the dtype or in what it needs alone, instead of adding one.",
 )
 def accept_divergences(
     ids: tuple[str, ...], reason: str, where: str | None, report: Path, ledger: Path | None, strict: str, wider: bool

@@ -49,7 +49,8 @@ class Divergence:
         call: index of the blamed call in `program`; None where no single call shows the difference.
         alone: that call as a Program of its own, where it was run so.
         last_words: what a target that died printed last.
-        facts: what the inputs must have for the difference to show, such as `tie` or `strided`.
+        facts: what the inputs must have for the difference to show, such as `tie` or `strided`, and which arguments
+            the call, such as `p=`.
         stages: which executor shows it, where the target lists several; None where it is one target.
         trained: the training that it came up in; None where the case does not train.
     """
@@ -70,14 +71,18 @@ class Divergence:
         return self.program if self.alone is None else self.alone
 
     @property
+    def proof_call(self) -> int | None:
+        """Index of the blamed call in the proof."""
+        return self.call if self.alone is None else len(self.alone.calls) - 1
+
+    @property
     def shown(self) -> Row:
         """What shows the divergence: the blamed call's index in the proof and in the whole Program, the part that was
         compared, and its key.
         """
-        call = self.call if self.alone is None else len(self.alone.calls) - 1
         difference = self.difference
         return {
-            "call": call,
+            "call": self.proof_call,
             "program_call": self.call,
             "part": difference.part,
             "key": difference.key,
@@ -104,7 +109,7 @@ class Divergence:
         return name, self.difference.phase, self.difference.kind, self.op, self._facts()
 
     def _facts(self) -> str:
-        program, call = (self.program, self.call) if self.alone is None else (self.alone, len(self.alone.calls) - 1)
+        program, call = self.proof, self.proof_call
         buffer = [self.difference.buffer] if self.difference.buffer else []
         facts = ",".join([_dtype(program, call), *self.facts, *buffer])
         if call is not None and KINDS[self.difference.kind].of_form:

@@ -1,7 +1,7 @@
 """A fingerprint: what makes two divergences the same, and which of two says no more than the other.
 
-Its last part is made of facts: the dtype, what the inputs need for the divergence to show, and how the op was called,
-as in `float32,nonfinite,dim=,method`. What stands for one another as a cause is one class, whatever the inputs have.
+Its last part is made of facts: the dtype, what inputs and arguments need for the divergence to show, and how the op was
+called, as in `float32,nonfinite,p=`. What stands for one another as a cause is one class, whatever the inputs have.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ STRIDED = ("offset", "transposed", "channels_last", "strided")
 #: A size is no class: what goes wrong on no element and on one without a dimension has nothing in common.
 SIZES = ("empty", "0-dim")
 _CLASS = {member: name for name, members in {**VALUES, "strided": STRIDED}.items() for member in members}
+#: What most inputs have, and is asked for where a result is wrong: numbers below zero, and one dimension.
+NEGATIVE, VECTOR = "negative", "1-dim"
 #: What inputs may be needed for, in the order in which fingerprints tell it.
-NEEDS = ("strided", "expanded", *VALUES, *SIZES)
+NEEDS = ("strided", "expanded", *VALUES, NEGATIVE, *SIZES, VECTOR)
 #: What an entry of a ledger says -> what meets it, where that is more than the class itself. Ledgers have older names:
 #: nobody had tried greater or lesser values in place of a NaN, and `special` was any several of them.
 _MET: Mapping[str, frozenset[str]] = {
@@ -50,8 +52,9 @@ CONFIG = "config="
 class Fingerprint:
     """A fingerprint in its parts.
 
-    `needs` are the classes of what inputs must have, `said` the same in the words that it was written in; `rest` is
-    what is kept as it is: a buffer's name, keyword arguments, `method`, `config=NAME`, `again`.
+    `needs` are the classes of what inputs must have, and the arguments (`p=`) that cannot be left out or be others;
+    `said` is the same in the words that it was written in. `rest` is what is kept as it is: a buffer's name, `method`,
+    `config=NAME`, `again`, and of a kind that tells how the op was called all keyword arguments.
     """
 
     target: str
@@ -69,15 +72,24 @@ class Fingerprint:
         head, _, facts = text.rpartition("/")
         target, phase, kind, op = head.split("/", 3)
         dtype, *others = facts.split(",")
-        said = tuple(fact for fact in others if fact in (*_CLASS, *NEEDS, "special"))
+        of_form = kind not in KINDS or KINDS[kind].of_form
+        said = tuple(
+            fact for fact in others if fact in (*_CLASS, *NEEDS, "special") or (fact.endswith("=") and not of_form)
+        )
         needs = frozenset(_CLASS.get(fact, fact) for fact in said)
         return cls(target, phase, kind, op, dtype, needs, tuple(fact for fact in others if fact not in said), said)
 
     @property
     def facts(self) -> str:
-        """The last part, with classes for what inputs need."""
+        """The last part, with classes for what inputs and arguments need."""
         needs = [name for name in (*NEEDS, "special") if name in self.needs]
-        return ",".join([self.dtype, *needs, *self.rest])
+        arguments = sorted(need for need in self.needs if need.endswith("="))
+        return ",".join([self.dtype, *needs, *arguments, *self.rest])
+
+    @property
+    def bare(self) -> bool:
+        """Whether it needs nothing: it is about whatever is so with the op and the dtype."""
+        return not self.needs
 
     def __str__(self) -> str:
         return "/".join([self.target, self.phase, self.kind, self.op, self.facts])
@@ -104,7 +116,7 @@ class Fingerprint:
         return self.kind == other.kind or (beyond and {self.kind, other.kind} == _NUMBERS)
 
     def near(self, other: Fingerprint) -> bool:
-        """Whether `other` differs in nothing but the dtype and what inputs need. Of kinds that tell how the op was
+        """Whether `other` differs in nothing but the dtype and what it needs. Of kinds that tell how the op was
         called, the dtype is the same: a pattern in its place would be about each call. In a contract it is the test
         that stands there, and two tests have nothing in common.
         """

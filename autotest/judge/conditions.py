@@ -1,4 +1,4 @@
-"""Facts of a divergence, found by experiment: what of its inputs it needs in order to show.
+"""Facts of a divergence, found by experiment: what of its inputs and arguments it needs in order to show.
 
 A wrong value at NaN and one at ordinary numbers are two faults, a wrong value in eight layouts is one. So each property
 that an input has beyond the ordinary is taken away from the least Program known to show the divergence, and it is run
@@ -6,44 +6,65 @@ again on both sides. What no longer shows then needs the property: its class (au
 of the fingerprint. What shows with values that are nearer to the ordinary, too, needs no more than those: an infinity
 that overflows as a huge number does is `extreme`, whichever of them came first. A target that fails at times would not
 show it then by chance: what is claimed has held in repeated runs, of other ordinary values each.
+
+So is each argument of the blamed call, where the call gives a wrong result: it is left out, or is another one. An
+argument that the divergence needs is a fact by its name, such as `p=`, so that what is known of `norm(x, p=inf)` is
+another thing than whatever `norm(x)` shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import repeat
+from itertools import repeat, takewhile
+from typing import Any, NamedTuple
 
-from autotest.compare.difference import Rules
+from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.fingerprint import STRIDED, VALUES, classes
+from autotest.compare.fingerprint import NEGATIVE, SIZES, STRIDED, VALUES, VECTOR, classes
+from autotest.compare.kinds import KINDS, PHASES
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
+from autotest.judge.arguments import Argument, arguments, plain
 from autotest.judge.localization import of_death, of_refusal
-from autotest.judge.properties import apart, calmed, grown, nearer, packed, properties
+from autotest.judge.properties import apart, calmed, grown, matrices, nearer, packed, positive, properties, usual
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Death, Target
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
-from dual_object.replay.adapter import Adapter
+from dual_object.replay.adapter import Reference
 from dual_object.replay.isolation import waves
-from dual_object.replay.observation import Observation
+from dual_object.replay.observation import Observation, Seen
 from dual_object.replay.replay import Replay
 
 #: So many runs with a property must all show a divergence, and as many without it none, for the divergence to need it.
 TRIALS = 3
-#: (phase, kind) of every difference that a Program shows.
-PhaseKinds = frozenset[tuple[str, str]]
+#: The phase and kind of a difference.
+PhaseKind = tuple[str, str]
+#: A wrong number may be none, once an argument is another.
+_NUMBERS = frozenset({"value", "nonfinite"})
+#: Of results whose shapes differ, values are not compared.
+_HIDING = frozenset({"shape", "structure"})
+
+
+class Shown(NamedTuple):
+    """What a Program shows: its differences, and the steps whose results could be compared: `forward`, `backward`,
+    `second`.
+    """
+
+    differences: frozenset[PhaseKind]
+    compared: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
 class Facts:
-    """Finds out what the inputs of divergences need for them to show.
+    """Finds out what the inputs and arguments of divergences need for them to show.
 
-    What one divergence needs is taken over for all others of the same op, phase, kind and properties of inputs.
+    What one divergence needs is taken over for all others of the same op, phase, kind, arguments and properties of
+    inputs.
     """
 
-    reference: Adapter
+    reference: Reference
     target: Target
     rules: Rules
     known: dict[tuple[object, ...], tuple[str, ...]] = field(default_factory=dict)
@@ -54,48 +75,63 @@ class Facts:
 
     def _with_conditions(self, divergence: Divergence, graph: bool) -> Divergence:
         program, difference = divergence.proof, divergence.difference
-        has = properties(program)
         # Each experiment with what never ends takes as long as the deadline, or all the memory that there is.
         endless = difference.kind in ("timeout", "out_of_memory")
-        if not has or program.training is not None or program.inline is not None or endless or distributed(program):
+        if program.training is not None or program.inline is not None or endless or distributed(program):
             return divergence
-        key = (divergence.op, difference.phase, difference.kind, graph, has)
+        has = properties(program)
+        call = None if KINDS[difference.kind].ends or KINDS[difference.kind].of_form else divergence.proof_call
+        given = [] if call is None else arguments(program, call)
+        if call is not None:
+            has |= usual(program)
+        if not (has or given):
+            return divergence
+        values = tuple((argument, repr(argument.of(program))) for argument in given)
+        key = (divergence.op, difference.phase, difference.kind, graph, has, values)
         if key not in self.known:
             wanted = (difference.phase, difference.kind)
-            self.known[key] = self._facts(program, wanted, graph)
+            self.known[key] = self._facts(program, wanted, call, graph)
         return replace(divergence, facts=self.known[key])
 
-    def _facts(self, program: Program, wanted: tuple[str, str], graph: bool) -> tuple[str, ...]:
-        """What a Program's divergence needs; nothing where it does not show at each run, for then nobody knows."""
+    def _facts(self, program: Program, wanted: PhaseKind, call: int | None, graph: bool) -> tuple[str, ...]:
+        """What a Program's divergence needs. Where it does not show at each run, nobody knows: of a wrong number its
+        sizes are told, for memory that was never written holds another one in each run, and that comes of sizes.
+        """
 
         def stands(candidate: Program) -> bool:
-            return wanted in self._phase_kinds(candidate, graph)
+            return wanted in self._shown(candidate, graph).differences
 
         def shown(candidates: Iterable[Program]) -> Program | None:
             return next(filter(stands, candidates), None)
 
+        by_chance = tuple(size for size in SIZES if size in properties(program)) if wanted[1] in _NUMBERS else ()
         # Each experiment with what ends the target costs a process: such a Program is taken at its word.
         trusted = wanted[1] == "crash"
         if not (trusted or stands(program)):
-            return ()
-        needed = tuple(self._needed(program, shown))
+            return by_chance
+        needed, plain = self._needed(program, shown)
+        if call is not None:
+            needed += self._needed_by_call(plain, call, wanted, graph)
         if needed and not trusted and not all(stands(program) for _ in range(TRIALS - 1)):
-            return ()
-        return needed
+            return by_chance
+        return tuple(needed)
 
-    def _needed(self, program: Program, shown: Callable[[Iterable[Program]], Program | None]) -> Iterator[str]:
-        """One property after the other is taken away; what can go stays away, and what can be nearer to the ordinary
-        becomes that.
+    def _needed(
+        self, program: Program, shown: Callable[[Iterable[Program]], Program | None]
+    ) -> tuple[list[str], Program]:
+        """One property of the inputs after the other is taken away; what can go stays away, and what can be nearer to
+        the ordinary becomes that. What is left, and the Program with nothing else.
         """
+        needed: list[str] = []
         layouts = properties(program) & {*STRIDED, "expanded"}
         if layouts:
             plain = shown(repeat(packed(program), TRIALS))
             if plain is not None:
                 program = plain
             elif "expanded" in layouts and shown(repeat(apart(program), TRIALS)) is None:
-                yield "expanded"
+                needed.append("expanded")
             else:
-                yield "strided"
+                needed.append("strided")
         program = self._of_few_classes(program, shown)
         for name, members in VALUES.items():
             if name not in classes(properties(program)):
@@ -104,7 +140,7 @@ class Facts:
             if less is None and name != "tie":
                 less = shown(repeat(nearer(program, name), TRIALS))
             if less is None:
-                yield name
+                needed.append(name)
             else:
                 program = less
         for size, name in ((0, "empty"), (None, "0-dim")):
@@ -113,9 +149,56 @@ class Facts:
             larger = grown(self.reference, program, size)
             more = None if larger is None else shown(repeat(larger, TRIALS))
             if more is None:
-                yield name
+                needed.append(name)
             else:
                 program = more
+        return needed, program
+
+    def _needed_by_call(self, program: Program, call: int, wanted: PhaseKind, graph: bool) -> Iterator[str]:
+        """The same for numbers below zero, for vectors, and for one argument of the call after the other."""
+        for name, others in ((NEGATIVE, [positive(program)]), (VECTOR, matrices(program))):
+            if name not in usual(program):
+                continue
+            less, needed = self._lessened(others, wanted, graph)
+            program = less or program
+            if needed:
+                yield name
+        yield from self._needed_arguments(program, call, wanted, graph)
+
+    def _needed_arguments(self, program: Program, call: int, wanted: PhaseKind, graph: bool) -> list[str]:
+        """The arguments that are needed. Where it takes some of those with names, and none of them alone, all of these
+        that could not be spared: of the two dimensions of a diagonal none can be left out without the other.
+        """
+        unnamed = plain(self.reference, program, call)
+        less, of_names = self._lessened([] if unnamed is None else [unnamed], wanted, graph)
+        program = less or program
+        needed: list[Argument] = []
+        for argument in arguments(program, call):
+            less, alone = self._lessened(argument.replaced(self.reference, program), wanted, graph)
+            program = less or program
+            if alone:
+                needed.append(argument)
+        if of_names and not needed:
+            needed = [argument for argument in arguments(program, call) if isinstance(argument.at, str)]
+        return sorted({f"{argument.name(self.reference, program)}=" for argument in needed})
+
+    def _lessened(self, candidates: Iterable[Program], wanted: PhaseKind, graph: bool) -> tuple[Program | None, bool]:
+        """The first of some Programs without one thing whose results can be compared, where it shows the divergence,
+        too; and whether the thing is needed, for in `TRIALS` runs it does not. Where none can be compared, nobody
+        knows.
+        """
+        phase, kind = wanted
+        as_good = {(phase, other) for other in (_NUMBERS if kind in _NUMBERS else {kind})}
+        for candidate in candidates:
+            for trial in range(TRIALS):
+                shown = self._shown(candidate, graph)
+                if not as_good.isdisjoint(shown.differences):
+                    return candidate, False
+                if PHASES[phase].step not in shown.compared:
+                    break
+                if trial == TRIALS - 1:
+                    return None, True
+        return None, False
 
     def _of_few_classes(self, program: Program, shown: Callable[[Iterable[Program]], Program | None]) -> Program:
         """The Program with no values of any class, or of one alone, where one is enough: that nearest to the ordinary.
@@ -131,22 +214,21 @@ class Facts:
                 return less
         return program
 
-    def _phase_kinds(self, program: Program, graph: bool) -> PhaseKinds:
+    def _shown(self, program: Program, graph: bool) -> Shown:
         """What a Program shows; nothing where the reference does not do what was recorded."""
         expected = Replay(self.reference, program, side="reference").run()
         if expected.backward_failure is not None:  # other values may give results of another size: what a mask selects
             program = replace(program, cotangents=waves(self.reference, program), cotangent_strides={})
             expected = Replay(self.reference, program, side="reference").run()
         if expected.ended or expected.failures or expected.backward_failure is not None:
-            return frozenset()
+            return Shown(frozenset())
         eager = run_alone(self.target, program)
         if isinstance(eager, Death):
             return _of([of_death(program, eager, "eager_forward")])
         if not graph:
-            differences = eager_differences(self.reference, program, expected, eager, self.rules)
-            return frozenset((d.phase, d.kind) for d in differences)
+            return _compared(eager_differences(self.reference, program, expected, eager, self.rules), expected)
         if eager.ended:
-            return frozenset()
+            return Shown(frozenset())
         result = run_graph_alone(self.target, program, eager.gradient_keys())
         if isinstance(result, Death):
             return _of([of_death(program, result, "graph_forward")])
@@ -154,11 +236,27 @@ class Facts:
             return _of([of_refusal(program, result)])
         differences = compare(program, eager, result, self.rules, graph=True)
         differences = differences or compare(program, expected, result, self.rules, graph=True)
-        return frozenset((d.phase, d.kind) for d in differences)
+        return _compared(differences, expected)
 
 
-def _of(divergences: Sequence[Divergence]) -> PhaseKinds:
-    return frozenset((d.difference.phase, d.difference.kind) for d in divergences)
+def _of(divergences: Sequence[Divergence]) -> Shown:
+    return Shown(frozenset((d.difference.phase, d.difference.kind) for d in divergences))
+
+
+def _compared(differences: Iterable[Difference], expected: Observation) -> Shown:
+    """What two sides that answered show. Where shapes differ, or something was raised, neither the values of this step
+    nor those of the next are compared; nor are any of results without elements.
+    """
+    found = frozenset((d.phase, d.kind) for d in differences)
+    hidden = {PHASES[phase].step for phase, kind in found if KINDS[kind].ends or kind in _HIDING}
+    steps: dict[str, Mapping[Any, Seen | None]]
+    steps = {"forward": expected.outputs, "backward": expected.gradients, "second": expected.second}
+    before = takewhile(lambda step: step not in hidden, steps)
+    return Shown(found, frozenset(step for step in before if any(map(_has_elements, steps[step].values()))))
+
+
+def _has_elements(seen: Seen | None) -> bool:
+    return seen is not None and seen.data.size > 0
 
 
 def _without(program: Program, names: Collection[str]) -> Iterator[Program]:

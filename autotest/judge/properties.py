@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autotest.compare.fingerprint import VALUES
+from autotest.compare.fingerprint import NEGATIVE, VALUES, VECTOR
 from dual_object.program.calls import Input
 from dual_object.program.program import Program
 from dual_object.program.values import Array
@@ -28,12 +28,19 @@ KINKS = 8
 
 def properties(program: Program) -> frozenset[str]:
     """What the inputs of a Program have beyond the ordinary, such as `{"channels_last", "nan"}`: layouts, classes of
-    values, `empty`, `0-dim`.
+    values, `empty`, as a module's parameters may be, too, `0-dim`.
     """
     names: set[str] = set()
     for x in program.inputs:
         names.update(_properties(x))
+    if _without_parameters(program):
+        names.add("empty")
     return frozenset(names)
+
+
+def _without_parameters(program: Program) -> bool:
+    """Whether a parameter or buffer of a module has no elements, such as the weight of `nn.Linear(3, 0)`."""
+    return any(array.size == 0 for call in program.modules() for array in call.state.values())
 
 
 def _properties(x: Input) -> Iterator[str]:
@@ -99,6 +106,12 @@ def _mask(x: Input, name: str) -> Array:
     return mask
 
 
+def usual(program: Program) -> frozenset[str]:
+    """What most inputs have: numbers below zero, and a single dimension."""
+    names = {NEGATIVE} if any(x.data.dtype.kind in "if" and bool((x.data < 0).any()) for x in program.inputs) else set()
+    return frozenset({*names, *(VECTOR for x in program.inputs if x.data.ndim == 1)})
+
+
 def _with(program: Program, change: Callable[[Input], Input]) -> Program:
     return replace(program, inputs=[change(x) for x in program.inputs])
 
@@ -133,6 +146,26 @@ def calmed(program: Program, names: Collection[str], trial: int) -> Program:
         return _replaced(x, special, _beside(x, plain, trial) if trial % 3 == 2 else plain)
 
     return _with(program, calm)
+
+
+def positive(program: Program) -> Program:
+    """The Program with the absolute values of its inputs."""
+    return _with(program, lambda x: replace(x, data=np.abs(x.data)) if x.data.dtype.kind in "if" else x)
+
+
+def matrices(program: Program) -> Iterator[Program]:
+    """The Program with a matrix of one row in place of each vector, of the first one alone, or of one column."""
+    vectors = [x.id for x in program.inputs if x.data.ndim == 1]
+
+    def grown_to(*shape: int, ids: Collection[int]) -> Program:
+        return _with(
+            program,
+            lambda x: replace(x, data=x.data.reshape(shape), strides=None, offset=0) if x.id in ids else x,
+        )
+
+    yield grown_to(1, -1, ids=vectors)
+    yield grown_to(1, -1, ids=vectors[:1])
+    yield grown_to(-1, 1, ids=vectors)
 
 
 def nearer(program: Program, name: str) -> Program:
@@ -209,7 +242,7 @@ def _ordinary(x: Input, others: Array, trial: int = 0) -> Array:
 
 def grown(reference: Adapter, program: Program, size: int | None) -> Program | None:
     """The Program with something in its empty inputs, or with a dimension for those that have none; None where the
-    reference refuses that.
+    reference refuses that, or a module's own parameters are empty.
 
     `size` 0: shape (0, 3) becomes (2, 3). None: shape () becomes (1,).
     """
@@ -223,6 +256,8 @@ def grown(reference: Adapter, program: Program, size: int | None) -> Program | N
         return replace(x, data=data if size == 0 else x.data.reshape(shape), strides=None, offset=0)
 
     larger = replace(_with(program, grow), cotangents={}, cotangent_strides={})
+    if size == 0 and _without_parameters(program):
+        return None
     if Replay(reference, larger, side="reference").run().ended:
         return None
     return replace(larger, cotangents=waves(reference, larger)) if program.cotangents else larger

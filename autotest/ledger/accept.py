@@ -27,7 +27,7 @@ FIELDS = ("id", "fingerprint", "target", "test", "op", "phase", "kind", "level")
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """What `accept` did: entries written, rows that could not be, each with its sentence, and a sentence for each entry
-    that differs from one that was there in the dtype or in what inputs need alone.
+    that differs from one that was there in the dtype or in what it needs alone.
     """
 
     written: tuple[str, ...]
@@ -47,7 +47,7 @@ def accept(
     wider: bool = False,
 ) -> Accepted:
     """Write an entry for each divergence of the latest run that `ids` name or `where` matches; `wider`: make the entry
-    that differs in the dtype or in what inputs need alone cover it.
+    that differs in the dtype or in what it needs alone cover it.
 
     `where` is a list of `field=pattern` separated by blanks, such as `kind=dtype op=arg*`. Raises AcceptError,
     ReportError.

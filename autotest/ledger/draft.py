@@ -56,12 +56,16 @@ class Draft:
             return
         near = self._ledger.nearest(fingerprint)
         if near is not None:
-            joined = near.parts.joined(Fingerprint.parse(fingerprint))
+            self._offer(near, fingerprint)
+        self._section.append(_table(entry))
+
+    def _offer(self, near: Entry, fingerprint: str) -> None:
+        joined = near.parts.joined(Fingerprint.parse(fingerprint))
+        if near.parts.bare or not joined.bare:
             self.offers.append(
-                f"{fingerprint} differs from {near.fingerprint} in the dtype or in what inputs need alone: "
+                f"{fingerprint} differs from {near.fingerprint} in the dtype or in what it needs alone: "
                 f"--wider makes that one {joined}, which covers both"
             )
-        self._section.append(_table(entry))
 
     def widen(self, fingerprint: str, tests: Sequence[str], reason: str) -> None:
         """Make the nearest entry cover a divergence that `tests` showed; raises AcceptError where none is near."""
@@ -69,10 +73,15 @@ class Draft:
         near = widened or self._ledger.nearest(fingerprint)
         if near is None:
             raise AcceptError(
-                f"{fingerprint} differs from no entry of {self.path} in the dtype or in what inputs need alone: "
+                f"{fingerprint} differs from no entry of {self.path} in the dtype or in what it needs alone: "
                 "accept it as an entry of its own [--wider]"
             )
         parts = near.parts if widened else near.parts.joined(Fingerprint.parse(fingerprint))
+        if parts.bare and not near.parts.bare:
+            raise AcceptError(
+                f"{fingerprint} needs nothing that {near.fingerprint} needs: what covers both would excuse whatever is "
+                "wrong with the op; accept it as an entry of its own [--wider]"
+            )
         shown = sorted({*near.tests, *map(case_test_name, tests)})
         wide = replace(near, fingerprint=str(parts), reason=reason.strip(), tests=tuple(shown))
         table = next(table for table in self._section if table["fingerprint"] == near.fingerprint)

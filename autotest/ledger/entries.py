@@ -258,7 +258,7 @@ class Ledger:
         return next((entry for entry in elsewhere if entry.known_in(test)), None)
 
     def nearest(self, fingerprint: str) -> Entry | None:
-        """The entry that differs from a new divergence only in the dtype or in what inputs need, and in the least of
+        """The entry that differs from a new divergence only in the dtype or in what it needs, and in the least of
         that.
         """
         parts = Fingerprint.parse(fingerprint)

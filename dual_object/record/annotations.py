@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 import typing
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Optional, Protocol
 
@@ -171,20 +172,24 @@ def parameter_type(function: Any, op: str, parameter: int | str, positional: int
     return _TABLE.get(name) if isinstance(name, str) else None
 
 
+def parameter_name(function: Any, op: str, position: int, positional: int, keywords: frozenset[str]) -> str | None:
+    """The name of the parameter at a position, None where none can be found. `function` is one of PyTorch's, or None
+    where nobody knows it; of a method, its receiver is at position 0.
+    """
+    names, _ = _signature(function)
+    if position < len(names):
+        return names[position]
+    overloads = _overloads(op.rpartition(".")[2], positional, keywords, 0)
+    return next((str(arguments[position].name) for arguments in overloads), None)
+
+
 def _schema_type(op: str, function: Any, parameter: int | str, positional: int, keywords: frozenset[str]) -> Any:
     """The type in the first overload that takes this many arguments and these keywords."""
     bound = getattr(function, "__self__", None)
     is_method = bound is not None and not inspect.ismodule(bound) and not inspect.isclass(bound)
-    schemas = _schemas(op)
-    for schema in schemas:
-        arguments = schema.arguments
-        names = [argument.name for argument in arguments]
-        offset = 1 if is_method and names[:1] == ["self"] else 0
-        if "out" in names and "out" not in keywords:
-            continue
-        if not keywords <= {*names, "input"} or positional + offset > sum(not a.kwarg_only for a in arguments):
-            continue
+    for arguments in _overloads(op, positional, keywords, int(is_method)):
         if isinstance(parameter, int):
+            offset = int(is_method and arguments[0].name == "self")
             argument = arguments[parameter + offset]
         else:
             matching = [argument for argument in arguments if argument.name == parameter]
@@ -194,9 +199,23 @@ def _schema_type(op: str, function: Any, parameter: int | str, positional: int, 
         annotation = _from_schema(str(argument.type))
         if annotation is not None:
             return annotation
-    if isinstance(parameter, int) and any(_takes_sizes(schema, is_method) for schema in schemas):
+    if isinstance(parameter, int) and any(_takes_sizes(schema, is_method) for schema in _schemas(op)):
         return int
     return None
+
+
+def _overloads(op: str, positional: int, keywords: frozenset[str], bound: int) -> Iterator[Any]:
+    """The arguments of each overload that takes this many positional ones, besides `bound` receivers, and these
+    keywords.
+    """
+    for schema in _schemas(op):
+        arguments = schema.arguments
+        names = [argument.name for argument in arguments]
+        offset = bound if names[:1] == ["self"] else 0
+        if "out" in names and "out" not in keywords:
+            continue
+        if keywords <= {*names, "input"} and positional + offset <= sum(not a.kwarg_only for a in arguments):
+            yield arguments
 
 
 def _takes_sizes(schema: Any, is_method: bool) -> bool:

@@ -23,6 +23,15 @@ def test_parts() -> None:
     assert str(found) == "oneflow/eager_forward/exception/max/float32,strided,tie,running_var,dim=,again"
 
 
+def test_arguments_are_needs() -> None:
+    """Of a wrong result the arguments that it needs are told, of an exception all that were given by name."""
+    found = Fingerprint.parse("t/graph_forward/value/norm/float32,p=,tie,dim=,config=fused")
+    assert found.needs == {"tie", "p=", "dim="}
+    assert found.rest == ("config=fused",)
+    assert str(found) == "t/graph_forward/value/norm/float32,tie,dim=,p=,config=fused"
+    assert Fingerprint.parse("t/eager_forward/unsupported/norm/float32,p=").rest == ("p=",)
+
+
 @pytest.mark.parametrize(
     ("facts", "configuration"),
     [("float32", ""), ("float32,config=fused", "fused"), ("float32,tie,config=amp.half,again", "amp.half"),
@@ -34,8 +43,11 @@ def test_configuration(facts: str, configuration: str) -> None:
 
 
 def test_every_property_has_a_class() -> None:
-    """What inputs can have, and what generators lay out, is of a class."""
-    assert classes({*CLASSES, *LAYOUTS, "empty", "0-dim"} - {"contiguous"}) == set(NEEDS)
+    """What inputs can have, and what generators lay out, is of a class; most have numbers below zero, or one
+    dimension.
+    """
+    found = classes({*CLASSES, *LAYOUTS, "empty", "0-dim"} - {"contiguous"})
+    assert found | {"negative", "1-dim"} == set(NEEDS)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +82,13 @@ def test_every_property_has_a_class() -> None:
         ("value/max/float32", "value/max/float32,running_var", False),
         ("exception/max/*", "exception/max/float32,dim=", True),
         ("exception/max/*,dim=", "exception/max/float32,keepdim=", False),
+        # A wrong result needs its arguments as it needs anything else.
+        ("value/norm/float32,p=", "value/norm/float32,p=", True),
+        ("value/norm/float32,p=", "value/norm/float32,negative,dim=,p=", True),
+        ("value/norm/float32,p=", "value/norm/float32", False),
+        ("value/norm/float32,p=", "value/norm/float32,dim=", False),
+        ("value/norm/float32", "value/norm/float32,p=", True),
+        ("value/norm/*,negative", "value/norm/float64,1-dim,negative", True),
         # The configuration of a graph counts; a pattern may be about each.
         ("value/max/float32", "value/max/float32,config=fused", False),
         ("value/max/float32,config=fused", "value/max/float32", False),
@@ -102,6 +121,7 @@ def test_phase_and_target_count(other: str) -> None:
         ("value/max/float32,zero", "value/max/float32,nonfinite", "value/max/float32"),
         ("value/max/float32,nonfinite", "nonfinite/max/float64,nonfinite", "value/max/*,nonfinite"),
         ("exception/max/float32,empty,dim=", "exception/max/float32,dim=", "exception/max/float32,dim="),
+        ("value/norm/float32,tie,p=", "value/norm/float64,dim=,p=", "value/norm/*,p="),
         ("exception/max/float32", "exception/max/float64", None),
         ("exception/max/float32", "exception/max/float32,dim=", None),
         ("value/max/float32,nonfinite", "nonfinite/max/float32,tie", None),

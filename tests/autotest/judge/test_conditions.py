@@ -29,16 +29,16 @@ Fault = Callable[[Any], Any]
 
 
 class Faulty:
-    """PyTorch with another `exp`; counts what it is asked."""
+    """PyTorch with another `exp`, or another function; counts what it is asked."""
 
-    def __init__(self, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.fault, self.patch, self.asked = fault, monkeypatch, 0
+    def __init__(self, fault: Fault, monkeypatch: pytest.MonkeyPatch, home: Any = torch, op: str = "exp") -> None:
+        self.fault, self.patch, self.home, self.op, self.asked = fault, monkeypatch, home, op, 0
 
     def eager(self, programs: Sequence[Program]) -> list[Any]:
         """Replay under the fault."""
         self.asked += 1
         with self.patch.context() as patch:
-            patch.setattr(torch, "exp", self.fault)
+            patch.setattr(self.home, self.op, self.fault)
             return [Replay(Adapter(), program).run() for program in programs]
 
     def graph(self, programs: Sequence[Program], gradients: Any) -> Any:
@@ -72,11 +72,11 @@ def facts(program: Program, target: Faulty) -> tuple[str, ...]:
     reference = Adapter()
     expected: Observation = Replay(reference, program, side="reference").run()
     [answer] = target.eager([program])
-    [difference] = compare(program, expected, answer, Rules())
-    finder = Facts(reference, target, Rules())
-    [divergence] = finder.with_conditions([Divergence(difference, program, 0)], graph=False)
+    difference = compare(program, expected, answer, Rules())[0]
+    finder, last = Facts(reference, target, Rules()), len(program.calls) - 1
+    [divergence] = finder.with_conditions([Divergence(difference, program, last)], graph=False)
     assert divergence.fingerprint("t") == "/".join(
-        ["t", "eager_forward", difference.kind, "exp", ",".join(["float32", *divergence.facts])]
+        ["t", "eager_forward", difference.kind, program.ops()[-1], ",".join(["float32", *divergence.facts])]
     )
     return divergence.facts
 
@@ -117,15 +117,18 @@ WILD = [[0.1, NAN, 0.3], [0.4, INF, 0.7]]
         (exp_of([0.1, 0.5]), wrong_where(lambda x: bool((x == 0.5).any())), ("tie",)),
         (exp_of([0.1, 0.1, 0.2]), wrong_where(TIED), ("tie",)),
         (exp_of([0.1, 1e-42]), wrong_where(lambda x: bool(((x != 0) & (x.abs() < 1e-40)).any())), ("extreme",)),
-        (exp_of([0.1, -3e38]), wrong_where(lambda x: bool((x < -1e30).any())), ("extreme",)),
+        (exp_of([0.1, -3e38]), wrong_where(lambda x: bool((x < -1e30).any())), ("extreme", "negative")),
         # Whichever value shows it first, it is told by the one nearest to the ordinary that does.
-        (exp_of([0.1, -INF]), wrong_where(lambda x: bool((x < -1e30).any())), ("extreme",)),
+        (exp_of([0.1, -INF]), wrong_where(lambda x: bool((x < -1e30).any())), ("extreme", "negative")),
         (exp_of([0.1, -INF]), ANY_INF, ("nonfinite",)),
         (exp_of([0.1, NAN]), wrong_where(lambda x: not bool((x.abs() <= 1e30).all())), ("extreme",)),
         (exp_of([0.1, 1e-42]), wrong_where(lambda x: bool((x.abs() < 1e-40).any())), ("tie",)),
         (exp_of([0.1, 3e38, -3e38]), wrong_where(lambda x: bool((x.abs() >= 8).any())), ("tie",)),
-        (exp_of([0.1, -3e38]), wrong_where(lambda x: bool((x < -6).any())), ()),
-        (exp_of([0.1, -INF]), wrong_where(lambda x: bool((x < -6).any())), ()),
+        (exp_of([0.1, -3e38]), wrong_where(lambda x: bool((x < -6).any())), ("negative",)),
+        (exp_of([0.1, -INF]), wrong_where(lambda x: bool((x < -6).any())), ("negative",)),
+        (exp_of([0.1, -0.2]), ALWAYS, ()),
+        (exp_of([0.1, 0.2]), wrong_where(lambda x: x.dim() == 1), ("1-dim",)),
+        (exp_of([0.1, -0.2]), wrong_where(lambda x: x.dim() == 1), ("1-dim",)),
         (exp_of([0.1, 8.0]), wrong_where(lambda x: bool((x > 6).any())), ()),
         (exp_of([NAN, NAN, 0.3]), wrong_where(lambda x: bool(x.isnan().any()) or TIED(x)), ("nonfinite",)),
     ],
@@ -133,6 +136,94 @@ WILD = [[0.1, NAN, 0.3], [0.4, INF, 0.7]]
 def test_facts(monkeypatch: pytest.MonkeyPatch, program: Program, fault: Fault, expected: tuple[str, ...]) -> None:
     """Only what the fault needs is a fact; an infinity that has nothing to do with it is none."""
     assert facts(program, Faulty(fault, monkeypatch)) == expected
+
+
+def call_of(op: str, *args: Any, kind: str = "function", values: Any = ROWS, **kwargs: Any) -> Program:
+    """A call with `x` first, and with what follows; an argument that is None in its place is left out."""
+    x = Input(0, "x", np.array(values, np.float32), "float32")
+    return Program([x], [Call(kind, op, (Ref(0), *args), kwargs, out=Ref(1))], Ref(1))
+
+
+def wrong_if(function: Any, chosen: Callable[..., bool]) -> Fault:
+    """A function whose result is one too much for the arguments that are chosen."""
+    return lambda x, *args, **kwargs: function(x, *args, **kwargs) + bool(chosen(*args, **kwargs))
+
+
+NORM, STD, ROLL = torch.norm, torch.std, torch.roll
+#: Positive numbers, so that no sign is asked for.
+NORMS = wrong_if(NORM, lambda p="fro", dim=None, keepdim=False: p == INF)
+STDS = wrong_if(STD, lambda *args, unbiased=True, **kwargs: not unbiased)
+ROLLS = wrong_if(ROLL, lambda shifts, dims=(): dims != ())
+
+
+@pytest.mark.parametrize(
+    ("program", "op", "fault", "expected"),
+    [
+        # By position or by name, it is the parameter; the others can be spared.
+        (call_of("norm", INF), "norm", NORMS, ("p=",)),
+        (call_of("norm", p=INF, keepdim=True), "norm", NORMS, ("p=",)),
+        (call_of("norm", INF, 0), "norm", NORMS, ("p=",)),
+        (call_of("norm", INF, dim=1), "norm", wrong_if(NORM, lambda *args, **kwargs: True), ()),
+        (call_of("std", unbiased=False), "std", STDS, ("unbiased=",)),
+        (call_of("std", dim=1, unbiased=False, keepdim=True), "std", STDS, ("unbiased=",)),
+        (call_of("std", dim=1, unbiased=True), "std", wrong_if(STD, lambda *args, **kwargs: True), ()),
+        (call_of("roll", 1, 0), "roll", ROLLS, ("dims=",)),
+        (call_of("roll", 1, 0), "roll", wrong_if(ROLL, lambda *args: True), ()),
+        # One that has to be given is given in another way.
+        (call_of("cumsum", 1), "cumsum", wrong_if(torch.cumsum, lambda dim: dim == 1), ("dim=",)),
+        (call_of("cumsum", dim=-1), "cumsum", wrong_if(torch.cumsum, lambda dim: dim < 0), ("dim=",)),
+        (call_of("cumsum", 0), "cumsum", wrong_if(torch.cumsum, lambda dim: True), ()),
+        # Each of two may be needed, or the two together.
+        (call_of("std", dim=1, unbiased=False), "std",
+         wrong_if(STD, lambda dim=None, unbiased=True: dim and not unbiased), ("dim=", "unbiased=")),
+        (call_of("diagonal", dim1=1, dim2=0), "diagonal", wrong_if(torch.diagonal, lambda **dims: dims != {}),
+         ("dim1=", "dim2=")),
+    ],
+)  # fmt: skip
+def test_arguments(
+    monkeypatch: pytest.MonkeyPatch, program: Program, op: str, fault: Fault, expected: tuple[str, ...]
+) -> None:
+    """An argument that a wrong result needs is a fact by its name; what shows without it needs nothing."""
+    assert facts(program, Faulty(fault, monkeypatch, torch, op)) == expected
+
+
+def test_arguments_of_what_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception tells how the op was called, and is not looked into."""
+
+    def refusing(x: Any, dim: int) -> Any:
+        raise RuntimeError("planted")
+
+    target = Faulty(refusing, monkeypatch, torch, "cumsum")
+    assert facts(call_of("cumsum", 1), target) == ()
+    assert target.asked == 1
+
+
+def test_arguments_of_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a module was made with counts, too; of its state it keeps what it then has."""
+    x = Input(0, "x", np.arange(1, 13, dtype=np.float32).reshape(2, 3, 2), "float32")
+    made = torch.nn.InstanceNorm1d(3, track_running_stats=True)
+    state = {name: tensor.numpy() for name, tensor in made.named_buffers()}
+    calls = [
+        Call("module", "nn.InstanceNorm1d", (3,), {"track_running_stats": True}, Ref(1), state),
+        Call("method", "train", (Ref(1), False), {}, Ref(1)),
+        Call("call", "InstanceNorm1d", (Ref(1), Ref(0)), {}, Ref(2)),
+    ]
+    forward = torch.nn.InstanceNorm1d.forward
+
+    def wrong(module: Any, x: Any) -> Any:
+        return forward(module, x) + module.track_running_stats
+
+    target = Faulty(wrong, monkeypatch, torch.nn.InstanceNorm1d, "forward")
+    assert facts(Program([x], calls, Ref(2)), target) == ("track_running_stats=",)
+    target = Faulty(lambda module, x: forward(module, x) + 1, monkeypatch, torch.nn.InstanceNorm1d, "forward")
+    assert facts(Program([x], calls, Ref(2)), target) == ()
+
+
+def test_what_by_chance_is_wrong_has_its_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A result that was never written holds another number in each run: that comes of sizes, where there are any."""
+    turns = cycle((True, False))
+    fault = wrong_where(lambda x: next(turns))
+    assert facts(exp_of(0.3), Faulty(fault, monkeypatch)) == ("0-dim",)
 
 
 def test_an_infinity_in_a_transposed_tensor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,9 +269,9 @@ def test_ordinary_inputs_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         [divergence] = finder.with_conditions([Divergence(difference, program, 0)], graph=False)
         assert divergence.facts == ("nonfinite",)
-    # For the divergence, for it again, three times each without its property and with one nearer to the ordinary, and
-    # twice more with it.
-    assert target.asked == 10
+    # For the divergence, for it again, three times each without its property and with one nearer to the ordinary, once
+    # as a matrix, and twice more with it.
+    assert target.asked == 11
 
 
 def test_what_does_not_show_again_has_no_facts(monkeypatch: pytest.MonkeyPatch) -> None:

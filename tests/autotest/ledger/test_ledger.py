@@ -540,7 +540,7 @@ def test_wider_entry(accepted, tmp_path):
     path.write_text(before)
     plain = accept(["aaaaaaaa"], None, "seen", tmp_path / "report", path, "seen")
     assert plain.offers == (
-        f"{SHORT}/float64,tie differs from {SHORT}/float32,kink in the dtype or in what inputs need alone: "
+        f"{SHORT}/float64,tie differs from {SHORT}/float32,kink in the dtype or in what it needs alone: "
         f"--wider makes that one {SHORT}/*,tie, which covers both",
     )
     assert [*read(path, "torch").entries] == [f"{SHORT}/float32,kink", other, f"{SHORT}/float64,tie"]
@@ -548,7 +548,7 @@ def test_wider_entry(accepted, tmp_path):
     wide = accept(["aaaaaaaa", "bbbbbbbb", "cccccccc"], None, "rounded", tmp_path / "report", path, wider=True)
     assert wide.written == (f"{SHORT}/*,tie", f"{SHORT}/*,tie")
     assert wide.refused == (
-        f"torch/eager_backward/value/relu/float32 differs from no entry of {path} in the dtype or in what inputs need "
+        f"torch/eager_backward/value/relu/float32 differs from no entry of {path} in the dtype or in what it needs "
         "alone: accept it as an entry of its own [--wider]",
     )
     [made, left] = read(path, "torch").entries.values()
@@ -654,6 +654,38 @@ def test_accept_by_first_digits(tmp_path, monkeypatch, given, sentence):
         accept([given], None, "planted", report, None, "seen")
     assert str(caught.value).replace(str(path.parent), "RUN") == sentence
     assert accept(["0a1b9"], None, "planted", report, None, "seen").written == (f"{FINGERPRINT},nan",)
+
+
+def test_wider_entry_that_would_need_nothing(tmp_path):
+    """What covers both would excuse whatever the op shows: it is neither offered nor made, unless it is there."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(fingerprint=f"{SHORT}/float32,p="))
+    new, info = f"{SHORT}/float32,dim=", TargetInfo("torch", {"torch": "2.14.1"}, ("cpu",), ())
+    with pytest.raises(AcceptError) as error:
+        Draft(path, info).widen(new, ["test_b.py::test_other"], "both")
+    assert str(error.value) == (
+        f"{new} needs nothing that {SHORT}/float32,p= needs: what covers both would excuse whatever is wrong with the "
+        "op; accept it as an entry of its own [--wider]"
+    )
+    draft = Draft(path, info)
+    draft.add({"fingerprint": new, "tests": ["test_b.py::test_other"]})
+    assert (draft.written, draft.offers) == ([new], [])
+    path.write_text(entry(fingerprint=f"{SHORT}/float32"))
+    draft = Draft(path, info)
+    draft.widen(f"{SHORT}/float64,dim=", ["test_b.py::test_other"], "both")
+    assert draft.written == [f"{SHORT}/*"]
+
+
+def test_entry_about_an_argument(tmp_path):
+    """A corner excuses that corner, with whatever else, in any test; the op without it is new."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(fingerprint=f"{SHORT}/float32,p="))
+    ledger = read(path, "torch")
+    [corner] = ledger.entries.values()
+    for facts in ("float32,p=", "float32,strided,dim=,p="):
+        assert ledger.find(f"{SHORT}/{facts}", "test_b.py::test_other") is corner
+    assert ledger.find(f"{SHORT}/float32", corner.tests[0]) is None
+    assert ledger.find(f"{SHORT}/float32,strided,dim=", corner.tests[0]) is None
 
 
 def test_entry_gets_further_tests(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 import torch as real
 
 from dual_object.errors import SignatureError
-from dual_object.record.annotations import parameter_type
+from dual_object.record.annotations import parameter_name, parameter_type
 from generators import constant, nothing, oneof, random, random_or_nothing
 from generators import tuple as generated_tuple
 from support.dual_bodies import double, integers, tensor, torch
@@ -148,3 +148,21 @@ def test_parameter_type(function, op, parameter, found):
     """The type of one parameter, None where it is not known."""
     keywords = frozenset([parameter] if isinstance(parameter, str) else [])
     assert parameter_type(function, op, parameter, 1, keywords) == found
+
+
+@pytest.mark.parametrize(
+    ("function", "op", "position", "positional", "name"),
+    [
+        (real.norm, "norm", 1, 2, "p"),
+        (real.std, "std", 1, 2, "unbiased"),
+        (real.Tensor.std, "std", 1, 2, "unbiased"),
+        (real.Tensor.narrow, "narrow", 2, 4, "start"),
+        (real.roll, "roll", 2, 3, "dims"),
+        (real.nn.InstanceNorm1d, "nn.InstanceNorm1d", 4, 5, "track_running_stats"),
+        (real.nn.functional.max_pool2d, "nn.functional.max_pool2d", 1, 2, "kernel_size"),
+        (None, "no_such_op", 1, 2, None),
+    ],
+)
+def test_name_of_a_position(function, op, position, positional, name):
+    """By position an argument is the parameter that it would be by name; a method counts its receiver."""
+    assert parameter_name(function, op, position, positional, frozenset()) == name
