@@ -34,12 +34,15 @@ class Argument:
         return call.kwargs[self.at] if isinstance(self.at, str) else call.args[self.at]
 
     def name(self, reference: Reference, program: Program) -> str:
-        """The name of its parameter; its position, from 0, where that is not known: the second operand of `%` is 1."""
+        """The name of its parameter; its position, from 0, where nobody knows that."""
         if isinstance(self.at, str):
             return self.at
         call = program.calls[self.call]
-        found = parameter_name(_function(reference, call), call.op, self.at, len(call.args), frozenset(call.kwargs))
-        return found or str(self.at)
+        if call.kind == "operator":
+            return "index" if call.op == "getitem" else "other"
+        function, keywords = _function(reference, call), frozenset(call.kwargs)
+        method = call.kind == "method"
+        return parameter_name(function, call.op, self.at, len(call.args), keywords, method=method) or str(self.at)
 
     def replaced(self, reference: Reference, program: Program) -> Iterator[Program]:
         """The Program without it, then with another value in its place, the most ordinary one first. Which of them make

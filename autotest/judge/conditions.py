@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.fingerprint import NEGATIVE, SIZES, STRIDED, VALUES, VECTOR, classes
+from autotest.compare.fingerprint import NEGATIVE, SIZES, STRIDED, UNSTEADY, VALUES, VECTOR, classes
 from autotest.compare.kinds import KINDS, PHASES
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
@@ -43,8 +43,6 @@ TRIALS = 3
 PhaseKind = tuple[str, str]
 #: A wrong number may be none, once an argument is another.
 _NUMBERS = frozenset({"value", "nonfinite"})
-#: Of results whose shapes differ, values are not compared.
-_HIDING = frozenset({"shape", "structure"})
 
 
 class Shown(NamedTuple):
@@ -94,8 +92,9 @@ class Facts:
         return replace(divergence, facts=self.known[key])
 
     def _facts(self, program: Program, wanted: PhaseKind, call: int | None, graph: bool) -> tuple[str, ...]:
-        """What a Program's divergence needs. Where it does not show at each run, nobody knows: of a wrong number its
-        sizes are told, for memory that was never written holds another one in each run, and that comes of sizes.
+        """What a Program's divergence needs. Where it does not show at each run, nobody knows: a wrong result is
+        `unsteady`. Its sizes are told, too, for memory that was never written holds another number in each run, and
+        that comes of sizes.
         """
 
         def stands(candidate: Program) -> bool:
@@ -104,7 +103,8 @@ class Facts:
         def shown(candidates: Iterable[Program]) -> Program | None:
             return next(filter(stands, candidates), None)
 
-        by_chance = tuple(size for size in SIZES if size in properties(program)) if wanted[1] in _NUMBERS else ()
+        sizes = [size for size in SIZES if size in properties(program)]
+        by_chance = () if call is None else (*sizes, UNSTEADY)
         # Each experiment with what ends the target costs a process: such a Program is taken at its word.
         trusted = wanted[1] == "crash"
         if not (trusted or stands(program)):
@@ -248,7 +248,7 @@ def _compared(differences: Iterable[Difference], expected: Observation) -> Shown
     nor those of the next are compared; nor are any of results without elements.
     """
     found = frozenset((d.phase, d.kind) for d in differences)
-    hidden = {PHASES[phase].step for phase, kind in found if KINDS[kind].ends or kind in _HIDING}
+    hidden = {PHASES[phase].step for phase, kind in found if KINDS[kind].ends or kind == "shape"}
     steps: dict[str, Mapping[Any, Seen | None]]
     steps = {"forward": expected.outputs, "backward": expected.gradients, "second": expected.second}
     before = takewhile(lambda step: step not in hidden, steps)

@@ -172,14 +172,17 @@ def parameter_type(function: Any, op: str, parameter: int | str, positional: int
     return _TABLE.get(name) if isinstance(name, str) else None
 
 
-def parameter_name(function: Any, op: str, position: int, positional: int, keywords: frozenset[str]) -> str | None:
+def parameter_name(
+    function: Any, op: str, position: int, positional: int, keywords: frozenset[str], *, method: bool = False
+) -> str | None:
     """The name of the parameter at a position, None where none can be found. `function` is one of PyTorch's, or None
-    where nobody knows it; of a method, its receiver is at position 0.
+    where nobody knows it; of a `method` its receiver is at position 0.
     """
     names, _ = _signature(function)
-    if position < len(names):
-        return names[position]
-    overloads = _overloads(op.rpartition(".")[2], positional, keywords, 0)
+    if position - method < len(names):
+        return names[position - method]
+    spellings = dict.fromkeys((op.replace(".", "_"), op.rpartition(".")[2]))  # aten::linalg_norm
+    overloads = (one for name in spellings for one in _overloads(name, positional, keywords, 0))
     return next((str(arguments[position].name) for arguments in overloads), None)
 
 

@@ -39,7 +39,10 @@ def layer(made: torch.nn.Module, name: str, *args: Any, **kwargs: Any) -> Progra
     [
         (one("function", "norm", Ref(0), INF, 1, keepdim=True), ["keepdim", "dim", "p"]),
         (one("method", "norm", Ref(0), p=INF, dim=None), ["p"]),
-        (one("operator", "mod", Ref(0), -1.5), ["1"]),
+        (one("method", "norm", Ref(0), INF, 1), ["dim", "p"]),
+        (one("operator", "mod", Ref(0), -1.5), ["other"]),
+        (one("operator", "getitem", Ref(0), 1), ["index"]),
+        (one("function", "no_such_op", Ref(0), 1), ["1"]),
         (one("function", "nn.functional.layer_norm", Ref(0), (2,), None, Ref(1)), ["bias", "normalized_shape"]),
         (one("get", "T", Ref(0)), []),
     ],

@@ -156,13 +156,16 @@ def test_parameter_type(function, op, parameter, found):
         (real.norm, "norm", 1, 2, "p"),
         (real.std, "std", 1, 2, "unbiased"),
         (real.Tensor.std, "std", 1, 2, "unbiased"),
+        (real.Tensor.norm, "norm", 1, 2, "p"),
         (real.Tensor.narrow, "narrow", 2, 4, "start"),
         (real.roll, "roll", 2, 3, "dims"),
         (real.nn.InstanceNorm1d, "nn.InstanceNorm1d", 4, 5, "track_running_stats"),
         (real.nn.functional.max_pool2d, "nn.functional.max_pool2d", 1, 2, "kernel_size"),
+        (real.linalg.norm, "linalg.norm", 1, 2, "ord"),
         (None, "no_such_op", 1, 2, None),
     ],
 )
 def test_name_of_a_position(function, op, position, positional, name):
     """By position an argument is the parameter that it would be by name; a method counts its receiver."""
-    assert parameter_name(function, op, position, positional, frozenset()) == name
+    method = getattr(real.Tensor, op, None) is function is not None
+    assert parameter_name(function, op, position, positional, frozenset(), method=method) == name
