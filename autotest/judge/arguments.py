@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from dual_object.errors import MissingOp
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
-from dual_object.program.values import Array, Ref, Tree
+from dual_object.program.values import Array, Device, Name, Ref, Tree, leaves
 from dual_object.record.annotations import parameter_name
 from dual_object.replay.adapter import Reference
 from dual_object.replay.replay import Replay
@@ -75,6 +76,24 @@ def arguments(program: Program, index: int) -> list[Argument]:
         found += [Argument(number, name) for name in reversed(call.kwargs) if call.kwargs[name] is not None]
         found += [Argument(number, at) for at in positions if call.args[at] is not None]
     return found
+
+
+def kinds_of_arguments(call: Call) -> Iterator[tuple[int | str, tuple[object, ...]]]:
+    """Of each argument of a call by what others it can stand for: `norm(x, p=2)` for `norm(x, p=3)`, but neither for
+    `norm(x, p=inf)` nor for `norm(x)`.
+    """
+    named: list[tuple[int | str, Tree]] = [*enumerate(call.args), *call.kwargs.items()]
+    for name, tree in named:
+        yield name, tuple(_kind_of(leaf) for leaf in leaves(tree))
+
+
+def _kind_of(leaf: object) -> object:
+    """A number's type and sign, or which it is that is none; a choice itself, and of anything else the type."""
+    if isinstance(leaf, (bool, str, Name, Device)):
+        return leaf
+    if not isinstance(leaf, (int, float)):
+        return type(leaf).__name__
+    return (type(leaf).__name__, (leaf > 0) - (leaf < 0)) if math.isfinite(leaf) else repr(leaf)
 
 
 def plain(reference: Reference, program: Program, index: int) -> Program | None:
@@ -158,4 +177,4 @@ def _function(reference: Reference, call: Call) -> Any:
         return None
 
 
-__all__ = ["Argument", "arguments", "plain"]
+__all__ = ["Argument", "arguments", "kinds_of_arguments", "plain"]

@@ -19,6 +19,7 @@ from autotest.compare.loss_curves import Trained
 from autotest.compare.observations import compare
 from autotest.compare.training import earliest
 from autotest.judge import second_call
+from autotest.judge.arguments import kinds_of_arguments
 from autotest.judge.conditions import Facts
 from autotest.judge.consensus import Consensus
 from autotest.judge.distributions import random_calls, sample_differences, way
@@ -387,10 +388,10 @@ class Judge:
         return divergences
 
     def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
-        """What cases have in common that share the blamed call: all their calls, dtypes, differences and properties of
-        inputs.
+        """What cases have in common that share the blamed call and its facts: all their calls, the kinds of these
+        calls' arguments, dtypes, differences and properties of inputs.
         """
-        calls = tuple((call.kind, call.op) for call in program.calls)
+        calls = tuple((call.kind, call.op, *kinds_of_arguments(call)) for call in program.calls)
         dtypes = tuple(x.dtype for x in program.inputs)
         kinds = tuple(sorted({(d.phase, d.kind, d.buffer) for d in differences}))
         return calls, dtypes, kinds, properties(program)

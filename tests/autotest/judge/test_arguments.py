@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from autotest.judge.arguments import Argument, arguments, plain
+from autotest.judge.arguments import Argument, arguments, kinds_of_arguments, plain
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
@@ -108,3 +108,25 @@ def test_a_layer_keeps_its_parameters() -> None:
     [_, less] = Argument(0, "track_running_stats").replaced(adapter, program)
     assert sorted(less.calls[0].state) == ["bias", "weight"]
     assert plain(adapter, layer(torch.nn.BatchNorm1d(3, affine=False), "BatchNorm1d", 3, affine=False), 1) is None
+
+
+@pytest.mark.parametrize(
+    ("one_of", "other", "alike"),
+    [
+        ({"p": 2.0}, {"p": 3.5}, True),
+        ({"p": 2.0}, {"p": INF}, False),
+        ({"p": 2.0}, {"p": -2.0}, False),
+        ({"p": 2.0}, {"p": 0.0}, False),
+        ({"p": 2.0}, {"p": 2}, False),
+        ({"p": 2.0}, {}, False),
+        ({"dim": (0, 1)}, {"dim": (1, 2)}, False),
+        ({"dim": (1, 2)}, {"dim": (2, 3)}, True),
+        ({"keepdim": True}, {"keepdim": False}, False),
+        ({"p": "fro"}, {"p": "nuc"}, False),
+        ({"out": Ref(1)}, {"out": Ref(0)}, True),
+    ],
+)
+def test_kinds_of_arguments(one_of: dict[str, Any], other: dict[str, Any], alike: bool) -> None:
+    """Numbers of one type and sign are of a kind; an infinity, a choice, and what is left out are each their own."""
+    kinds = [[*kinds_of_arguments(one("function", "norm", Ref(0), **each).calls[0])] for each in (one_of, other)]
+    assert (kinds[0] == kinds[1]) is alike

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autotest.cases.case import Case
@@ -14,12 +15,15 @@ from autotest.judge.judgement import Check, Checks, Judgement
 from autotest.options import TestOptions
 from autotest.workers.protocol import Death, GraphFailure
 from dual_object.adapters.torch.adapter import Adapter
+from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
+from dual_object.program.values import Ref
 from dual_object.replay.adapter import GraphRefusal
 from dual_object.replay.observation import Failure, Observation
 from dual_object.replay.replay import Replay
 from support.pretended import Pretended, off, program, same, sound
 
+INF = float("inf")
 DIED = Death("crash", "died", 0, None, "last words")
 
 
@@ -64,6 +68,29 @@ def test_eager_is_localized() -> None:
     [judgement] = judged(target, program("sin", "exp"))
     assert judgement.verdict == "divergent"
     assert told(judgement) == [("eager_forward", "value", "exp")]
+
+
+def test_facts_of_other_arguments_are_not_taken_over() -> None:
+    """A norm that is wrong with `p=inf` says nothing of a later case's that is wrong without: what is known of the one
+    excuses nothing of the other.
+    """
+
+    def wrong(seen: Observation, program: Program) -> Observation:
+        [call] = program.calls
+        return off(seen) if call.kwargs.get("p") == INF or len(program.inputs[0].data) == 3 else seen
+
+    largest = [norm(size, p=INF) for size in (2, 4, 5, 6)]
+    found = judged(Pretended(wrong, same), *largest, norm(3), norm(3, p=1.0))
+    assert [one.facts for judgement in found for one in judgement.divergences] == [("p=",)] * 4 + [()] * 2
+
+
+def norm(size: int, **arguments: float) -> Program:
+    """A norm of a matrix with so many rows."""
+    return Program(
+        [Input(0, "", np.full((size, 2), 0.3, np.float32), "float32")],
+        [Call("function", "norm", (Ref(0),), arguments, out=Ref(1))],
+        Ref(1),
+    )
 
 
 def test_graph_is_localized() -> None:
