@@ -14,7 +14,6 @@ import numpy as np
 
 from dual_object.errors import CannotWiden
 from dual_object.program.calls import Call, Input
-from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Name, Opaque, Ref, Tree, leaves, map_leaves
 
@@ -41,8 +40,6 @@ def widened(program: Program, change: Change | None = None, *, integers: bool = 
     every integer input as well, which becomes float64. It may make elements differ that share memory, so an expanded
     input (stride 0) then gets memory of its own. Raises CannotWiden for a Program that has no meaning in another dtype.
     """
-    if distributed(program):
-        raise CannotWiden("global tensors stay as they are")
     inputs = program.inputs if change is None else _apart(program)
     change = change or (lambda values, dtype: values)
     return dataclasses.replace(

@@ -9,7 +9,10 @@ import pytest
 
 from dual_object import Replay
 from dual_object.errors import CannotWiden
+from dual_object.program.calls import Call, Input
 from dual_object.program.precision import is_wide, widened
+from dual_object.program.program import Program
+from dual_object.program.values import Placement, Ref, Sbp
 from support.dual_bodies import double, tensor, torch
 
 
@@ -128,3 +131,19 @@ def test_changed_elements_of_an_expanded_input_lie_apart(recorded):
 def test_wide_is_what_has_nothing_narrower(body, wholly, recorded):
     """A Program in float64 throughout; what has no floating input at all is in the default dtype where it has one."""
     assert is_wide(recorded(body).program) is wholly
+
+
+def test_global_tensors_are_widened(reference):
+    """What the reference computes of a Program with global tensors is asked of float64 as of any other: the gradient of
+    a LayerNorm of nearly equal numbers is a matter of rounding on several ranks, too.
+    """
+    laid = {"placement": Placement("cpu", [0]), "sbp": [Sbp("split", 0)]}
+    calls = [
+        Call("method", "to_global", (Ref(0),), laid, Ref(1)),
+        Call("function", "exp", (Ref(1),), {}, Ref(2)),
+    ]
+    program = Program([Input(0, "", np.array([1.5], np.float32), "float32")], calls, Ref(2))
+    wide = widened(program)
+    assert wide.calls == calls
+    seen = Replay(reference, wide, side="reference").run()
+    assert seen.outputs[2].data.tolist() == pytest.approx([np.exp(1.5)], rel=1e-12)
