@@ -20,7 +20,11 @@ def dampened_sgd(parameters):
 
 
 def maximized_sgd(parameters):
-    return torch.optim.SGD(parameters, lr=rate(), momentum=pick(0.0, 0.9), weight_decay=decay(), maximize=True)
+    momentum = pick(0.0, 0.9)
+    nesterov = bool(momentum) and flag()
+    return torch.optim.SGD(
+        parameters, lr=rate(), momentum=momentum, weight_decay=decay(), nesterov=nesterov, maximize=True
+    )
 
 
 def adam(parameters):
@@ -97,12 +101,24 @@ GIVEN = {"RMSprop": {"eps": 1e-30}, "AdamW": {"weight_decay": 0.01}}
 #: What a group of parameters has of its own besides its learning rate and weight decay, unlike any default.
 OWN = {
     "SGD": {"momentum": 0.5},
+    "SGD-nesterov": {"momentum": 0.5, "nesterov": True},
+    "SGD-maximize": {"maximize": True},
     "Adam": {"betas": (0.5, 0.7)},
+    "Adam-eps": {"eps": 1e-2},
+    "Adam-amsgrad": {"amsgrad": True},
     "AdamW": {"betas": (0.5, 0.7)},
+    "AdamW-eps": {"eps": 1e-2},
+    "AdamW-amsgrad": {"amsgrad": True},
     "Adagrad": {"eps": 1e-3},
+    "Adagrad-lr_decay": {"lr_decay": 0.3},
     "RMSprop": {"alpha": 0.5},
+    "RMSprop-centered": {"centered": True},
     "Adadelta": {"rho": 0.5},
+    "Adadelta-eps": {"eps": 1e-2},
+    "Adadelta-maximize": {"maximize": True},
 }
+#: What gives an optimizer a state for each parameter that has none without.
+STATEFUL = {"SGD": {"momentum": 0.9}}
 
 
 def plain(name, parameters, **options):
@@ -124,12 +140,35 @@ def test_defaults(name):
     return loss_of(lambda parameters: getattr(torch.optim, name)(parameters, lr=rate()))
 
 
-@pytest.mark.parametrize("name", DEFAULTS)
+@pytest.mark.parametrize("name", OWN)
 @autotest(n=2, train=3)
 def test_groups(name):
     """Of two groups of parameters, one has a learning rate, a weight decay and another option of its own."""
     own = {"lr": rate(), "weight_decay": 0.3, **OWN[name]}
-    return loss_of(lambda groups: plain(name, groups, weight_decay=decay()), own=own)
+    return loss_of(lambda groups: plain(name.partition("-")[0], groups, weight_decay=decay()), own=own)
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=2, train=3)
+def test_added_group(name):
+    """A group that is added afterwards has its own learning rate and weight decay, and what else is the optimizer's."""
+    first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    optimizer = plain(name, first.parameters(), **STATEFUL.get(name, {}))
+    optimizer.add_param_group({"params": second.parameters(), "lr": rate(), "weight_decay": 0.3})
+    return torch.square(second(torch.tanh(first(tensor(2, 3))))).mean()
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=1, train=5)
+def test_scheduled(name):
+    """Decay and state follow the learning rate of the schedule, not the first one."""
+
+    def made(parameters):
+        return plain(name, parameters, weight_decay=0.1, **STATEFUL.get(name, {}))
+
+    return loss_of(
+        made, lambda optimizer: torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=share(0.2, 0.6))
+    )
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
@@ -139,7 +178,7 @@ def test_clipping(name):
     layer = torch.nn.Linear(3, 2)
     plain(name, layer.parameters())
     loss = torch.square(layer(tensor(2, 3))).sum()
-    torch.nn.utils.clip_grad_norm_(layer.parameters(), oneof(0.1, 100.0), norm_type=oneof(2.0, 1.0, float("inf")))
+    torch.nn.utils.clip_grad_norm_(layer.parameters(), oneof(0.1, 100.0), norm_type=oneof(2.0, 1.0, 3.0, float("inf")))
     return loss
 
 
@@ -190,7 +229,7 @@ def test_frozen_and_unused(name):
 def test_alike_and_single(name):
     """Parameters of the same shape have a state each, and one has a single element."""
     layers = [torch.nn.Linear(2, 2), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)]
-    plain(name, [parameter for layer in layers for parameter in layer.parameters()])
+    plain(name, [parameter for layer in layers for parameter in layer.parameters()], **STATEFUL.get(name, {}))
     x = tensor(3, 2)
     for layer in layers:
         x = torch.tanh(layer(x))
@@ -237,20 +276,63 @@ def test_scaler_overflow():
     return torch.square(layer(tensor(2, 3, low=1, high=3))).sum() * 8
 
 
-@autotest(n=2, train=4)
+@autotest(n=3, train=4)
 def test_batch_norm():
     """A layer whose statistics move as it trains."""
-    layer, norm = torch.nn.Linear(3, 4, bias=False), torch.nn.BatchNorm1d(4)
+    layer = torch.nn.Linear(3, 4, bias=False)
+    norm = torch.nn.BatchNorm1d(4, eps=oneof(1e-5, 1e-2), momentum=oneof(0.1, 0.4), affine=flag())
     torch.optim.SGD([*layer.parameters(), *norm.parameters()], lr=rate(), momentum=share())
     return torch.square(norm(layer(tensor(5, 3)))).mean()
+
+
+@autotest(n=2, train=4)
+def test_evaluated():
+    """A part of the model that is in evaluation neither drops nor moves its statistics; its parameters learn."""
+    inner = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
+    fixed, last = torch.nn.Sequential(torch.nn.Sequential(inner, torch.nn.Dropout(0.5))), torch.nn.Linear(4, 2)
+    fixed.eval()
+    torch.optim.SGD([*fixed.parameters(), *last.parameters()], lr=rate(), momentum=share())
+    return torch.square(last(fixed(tensor(5, 3)))).mean()
 
 
 @autotest(n=2, train=4)
 def test_shared():
     """One layer is used twice."""
     layer = torch.nn.Linear(3, 3)
-    torch.optim.Adam(layer.parameters(), lr=rate())
-    return torch.square(layer(torch.tanh(layer(tensor(2, 3))))).mean()
+    model = torch.nn.Sequential(layer, torch.nn.Tanh(), layer)
+    torch.optim.Adam(model.parameters(), lr=rate(), weight_decay=0.1)
+    return torch.square(model(tensor(2, 3))).mean()
+
+
+class Tied(torch.nn.Module):
+    """A classifier whose weight is that of its embedding."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.last = torch.nn.Embedding(7, 4), torch.nn.Linear(4, 7)
+        self.last.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        return self.last(torch.tanh(self.embedding(tokens)))
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=1, train=4)
+def test_tied(name):
+    """A parameter that two layers share is updated once, by the gradients of both."""
+    model = Tied()
+    plain(name, model.parameters(), **STATEFUL.get(name, {}))
+    tokens = tensor(5, low=0, high=7, dtype=int)
+    return torch.nn.functional.cross_entropy(model(tokens), tensor(5, low=0, high=7, dtype=int))
+
+
+@autotest(n=3, train=4)
+def test_padding():
+    """The row of an embedding that stands for padding stays as it is, and what is ignored has no share in the mean."""
+    embedding, last = torch.nn.Embedding(6, 4, padding_idx=oneof(0, 2)), torch.nn.Linear(4, 3)
+    torch.optim.Adam([*embedding.parameters(), *last.parameters()], lr=rate())
+    loss = torch.nn.CrossEntropyLoss(ignore_index=oneof(0, 1), reduction=oneof("mean", "sum"))
+    return loss(last(embedding(tensor(8, low=0, high=3, dtype=int))), tensor(8, low=0, high=3, dtype=int))
 
 
 @pytest.mark.parametrize("name", DEFAULTS)

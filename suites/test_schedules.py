@@ -54,11 +54,21 @@ def warm_up(optimizer):
 
 
 def chained(optimizer):
-    return lr.ChainedScheduler([lr.ConstantLR(optimizer, factor=0.5, total_iters=2), lr.ExponentialLR(optimizer, 0.9)])
+    held = lr.ConstantLR(optimizer, factor=0.5, total_iters=2)
+    return lr.ChainedScheduler([held, lr.ExponentialLR(optimizer, 0.9), lr.StepLR(optimizer, step_size=3, gamma=0.5)])
 
 
 def plateau(optimizer):
-    return lr.ReduceLROnPlateau(optimizer, mode=oneof("min", "max"), factor=share(), patience=whole(0, 2))
+    return lr.ReduceLROnPlateau(
+        optimizer,
+        mode=oneof("min", "max"),
+        factor=share(),
+        patience=whole(0, 2),
+        threshold=oneof(1e-4, 0.3),
+        threshold_mode=oneof("rel", "abs"),
+        cooldown=whole(0, 3),
+        min_lr=oneof(0.0, 0.01),
+    )
 
 
 SCHEDULES = {
@@ -97,8 +107,8 @@ def test_long(make):
     return loss_of(sgd, make)
 
 
-@pytest.mark.parametrize("make", [pytest.param(SCHEDULES[name], id=name) for name in ("StepLR", "CosineAnnealingLR")])
-@autotest(n=2, train=5)
+@pytest.mark.parametrize("make", [pytest.param(SCHEDULES[name], id=name) for name in SCHEDULES if name not in KNOWN])
+@autotest(n=1, train=5)
 def test_groups(make):
     """Of two groups of parameters, each keeps its own learning rate."""
     return loss_of(lambda groups: torch.optim.SGD(groups, lr=rate()), make, own={"lr": rate()})
@@ -111,9 +121,3 @@ def test_two_optimizers():
     lr.StepLR(sgd(first.parameters()), step_size=2, gamma=share())
     lr.ExponentialLR(sgd(second.parameters()), gamma=share())
     return torch.square(second(first(tensor(2, 3)))).mean()
-
-
-@autotest(n=2, train=5)
-def test_adam():
-    """With an optimizer that has a state."""
-    return loss_of(lambda parameters: torch.optim.Adam(parameters, lr=rate()), step)

@@ -43,11 +43,12 @@ class OwnModule:
         return (child for _, child in self.named_children())
 
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
-        """Its parameters and those of its modules, by dotted names."""
-        yield from self._own_parameters()
-        for name, child in self.named_children():
-            for inner, parameter in child.named_parameters():
-                yield f"{name}.{inner}", parameter
+        """Its parameters and those of its modules, by dotted names; a shared one by the first of its names."""
+        seen: set[int] = set()
+        for name, parameter in self._all_parameters():
+            if id(parameter._value) not in seen:
+                seen.add(id(parameter._value))
+                yield name, parameter
 
     def parameters(self) -> Iterator[Any]:
         """Its parameters and those of its modules."""
@@ -85,6 +86,12 @@ class OwnModule:
             f"{cls} has no {name}: a module class of a test is recorded call by call, and is no module itself. "
             f"Ask one that it holds, as in {cls.lower()}.{held}.{name}"
         )
+
+    def _all_parameters(self) -> Iterator[tuple[str, Any]]:
+        yield from self._own_parameters()
+        for name, child in self.named_children():
+            for inner, parameter in child.named_parameters():
+                yield f"{name}.{inner}", parameter
 
     def _own_parameters(self) -> list[tuple[str, Any]]:
         return [(name, value) for name, value in vars(self).items() if _is_parameter(value)]

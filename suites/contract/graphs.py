@@ -55,6 +55,15 @@ def sgd(flow, module, lr=0.1, **arguments):
     return flow.optim.SGD(module.parameters(), lr=lr, **arguments)
 
 
+def of_groups(flow, module, rates):
+    """An SGD of the parameters of a linear layer, each in a group with a learning rate of its own; all in one group
+    where there is one rate.
+    """
+    parts = [[module.weight], [module.bias]] if len(rates) > 1 else [[module.weight, module.bias]]
+    groups = [{"params": part, "lr": rate} for part, rate in zip(parts, rates, strict=True)]
+    return flow.optim.SGD(groups, lr=1.0)
+
+
 def training(flow, module, *optimizers, lr_sch=None, scaler=None, configure=None, loss=None):
     """A graph that trains a module, and gives its loss: by default the mean square of what comes out."""
 

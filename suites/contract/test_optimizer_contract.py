@@ -59,6 +59,34 @@ def test_goes_on(flow, name):
     assert given == expected, f"the losses are {given}, without a break {expected}"
 
 
+@eager(
+    "training goes on with groups of parameters that have loaded the state, each with its own options and state",
+    of="optim.Optimizer.load_state_dict",
+)
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_groups_go_on(flow, name):
+    def grouped(module, *rates):
+        options = OPTIMIZERS[name] | {"weight_decay": 0.1}
+        parts = ([module.weight], [module.bias])
+        return getattr(flow.optim, name)(
+            [{"params": part, **options, "lr": rate} for part, rate in zip(parts, rates, strict=True)]
+        )
+
+    def begun():
+        module = linear(flow)
+        made = grouped(module, 0.05, 0.2)
+        train_eagerly(flow, module, made, 3)
+        return module, made
+
+    module, first = begun()
+    other = linear(flow)
+    other.load_state_dict(module.state_dict())
+    second = grouped(other, 0.5, 0.5)
+    second.load_state_dict(first.state_dict())
+    given, expected = train_eagerly(flow, other, second, 3), train_eagerly(flow, *begun(), 3)
+    assert given == expected, f"the losses are {given}, without a break {expected}"
+
+
 @eager("the options of each group are loaded", of="optim.Optimizer.load_state_dict")
 def test_options(flow):
     first = optimizer(flow, linear(flow), lr=0.3, momentum=0.8, weight_decay=0.1)

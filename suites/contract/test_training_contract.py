@@ -107,9 +107,9 @@ def scheduled(flow, name, module):
 def test_steps_the_schedule(flow, name):
     model, other = linear(flow), linear(flow)
     own, schedule = scheduled(flow, name, model)
-    given = losses(flow, training(flow, model, own, lr_sch=schedule), 6)
+    given = losses(flow, training(flow, model, own, lr_sch=schedule), 12)
     eager, other_schedule = scheduled(flow, name, other)
-    expected = train_eagerly(flow, other, eager, 6, other_schedule)
+    expected = train_eagerly(flow, other, eager, 12, other_schedule)
     assert near(given, expected), f"the losses are {given}, eagerly {expected}"
 
 

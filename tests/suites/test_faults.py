@@ -148,6 +148,41 @@ def test_a_state_that_is_not_loaded_is_red(tmp_path: Path) -> None:
     assert _outcomes(tmp_path, wrong | right, "plant_forgetful", target="oneflow") == expected
 
 
+def test_a_rate_beside_its_formula_is_red(tmp_path: Path) -> None:
+    """Eagerly, and in graphs."""
+    file = "suites/contract/test_schedule_contract.py"
+    wrong = {
+        f"{file}::test_eager[CosineDecayLR]",
+        f"{file}::test_in_graph[ConstantLR]",
+        f"{file}::test_in_graph[SequentialLR]",
+    }
+    right = {
+        f"{file}::test_eager[ConstantLR]",
+        f"{file}::test_in_graph[CosineDecayLR]",
+        f"{file}::test_plateau[cooldown]",
+    }
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_late", target="oneflow") == expected
+
+
+def test_modules_that_are_not_reached_are_red(tmp_path: Path) -> None:
+    """By a mode, and by a state that is loaded."""
+    file = "suites/contract/test_module_contract.py"
+    wrong = {f"{file}::test_modes[True]", f"{file}::test_modes[False]", f"{file}::test_eval", f"{file}::test_loads"}
+    right = {f"{file}::test_names", f"{file}::test_state", f"{file}::test_apply"}
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_shallow", target="oneflow") == expected
+
+
+def test_groups_and_shared_parameters_that_are_updated_otherwise_are_red(tmp_path: Path) -> None:
+    """A group that was added, and a parameter that two layers share."""
+    file = "suites/test_optimizers.py"
+    wrong = {f"{file}::test_added_group[Adam]", f"{file}::test_tied[RMSprop]"}
+    right = {f"{file}::test_tied[Adam]", f"{file}::test_shared", f"{file}::test_padding"}
+    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+    assert _outcomes(tmp_path, wrong | right, "plant_added") == expected
+
+
 def test_an_update_that_one_configuration_has_wrong_is_red(tmp_path: Path) -> None:
     """It is right in the plain graph, and under all other configurations."""
     file = "suites/test_graph_configurations.py"

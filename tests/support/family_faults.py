@@ -251,3 +251,56 @@ def plant_fused(adapter: Any) -> None:
         noting,
         undecayed,
     )
+
+
+def plant_late(adapter: Any) -> None:
+    """Have two of OneFlow's schedules end one step late, and one of them in graphs alone."""
+    schedules = adapter.flow.optim.lr_scheduler
+    rate = schedules.CosineDecayLR.get_lr
+    schedules.CosineDecayLR.get_lr = lambda schedule, base, step: rate(schedule, base, max(step - 1, 0))
+    configure = schedules.ConstantLR._generate_conf_for_graph
+
+    def longer(schedule: Any, made: Any) -> None:
+        configure(schedule, made)
+        made.constant_lr_conf.total_iters += 1
+
+    schedules.ConstantLR._generate_conf_for_graph = longer
+
+
+def plant_shallow(adapter: Any) -> None:
+    """Switch only the modules right within one of OneFlow's, and load no buffers."""
+    module = adapter.flow.nn.Module
+
+    def train(own: Any, mode: bool = True) -> Any:
+        own.training = mode
+        for child in own.children():
+            child.training = mode
+        return own
+
+    load = module._load_from_state_dict
+
+    def without_buffers(own: Any, state: dict[str, Any], prefix: str, *rest: Any) -> None:
+        kept = {name: tensor.clone() for name, tensor in own.named_buffers(recurse=False)}
+        load(own, state, prefix, *rest)
+        for name, tensor in kept.items():
+            own._buffers[name].data.copy_(tensor)
+
+    module.train, module._load_from_state_dict = train, without_buffers
+
+
+def plant_added(adapter: Any) -> None:
+    """Give a group that is added afterwards the learning rate of the first, and update what layers share twice."""
+    optimizer, tied = torch.optim.Optimizer, torch.optim.RMSprop
+    add, step = optimizer.add_param_group, tied.step
+
+    def added(own: Any, group: dict[str, Any]) -> None:
+        add(own, group)
+        if len(own.param_groups) == 2:
+            own.param_groups[1]["lr"] = own.param_groups[0]["lr"]
+
+    def twice(own: Any) -> None:
+        step(own)
+        if any(parameter.shape == (7, 4) for group in own.param_groups for parameter in group["params"]):
+            step(own)
+
+    optimizer.add_param_group, tied.step = added, twice

@@ -141,7 +141,7 @@ def test_inductor_and_the_stages_before(tmp_path: Path) -> None:
     outcome = run(tmp_path, "", target=target, file=file)
     assert outcome.status == 1, outcome.out
     assert stages(outcome) == {
-        "torch:inductor/graph_forward/alias/mul/float32": "script right, eager right, aot_eager right, inductor wrong"
+        "torch:inductor/graph_forward/alias/mul/float32,other=": "script right, eager right, aot_eager right, inductor wrong"
     }
     assert {name: each["captured"] for name, each in outcome.summary["captures"].items()} == dict.fromkeys(
         target.split(","), 1

@@ -119,3 +119,30 @@ def test_what_it_cannot_do(recorded):
         return x * 2
 
     recorded(run)
+
+
+class Tied(torch.nn.Module):
+    """Two layers with one weight, and one of them by two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+        self.second.weight = self.first.weight
+        self.again = self.first
+
+    def forward(self, x):
+        """Both."""
+        return self.again(self.second(x))
+
+
+def test_shared_parameters_are_given_once(recorded):
+    """As PyTorch gives them, by the first of their names: an optimizer would update them twice."""
+
+    def body():
+        net = Tied()
+        names = [name for name, _ in net.named_parameters()]
+        assert names == ["first.weight", "first.bias", "second.bias"]
+        assert len(list(net.parameters())) == 3
+        return net(tensor(3, 2))
+
+    recorded(body)

@@ -1,0 +1,116 @@
+"""What the documentation of modules says of what is in them: modes, parameters, buffers, states."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from graphs import batch, linear, mean_square, values
+
+from autotest import contract
+
+module = partial(contract, target="oneflow")
+
+
+def nested(flow):
+    """A dropout and a batch norm, two modules down, and a linear layer beside them."""
+    inner = flow.nn.Sequential(flow.nn.BatchNorm1d(2), flow.nn.Dropout(0.5))
+    return flow.nn.Sequential(linear(flow), flow.nn.Sequential(inner))
+
+
+@module("train() and eval() switch all modules within, however deep", of="nn.Module.train")
+@pytest.mark.parametrize("mode", [True, False])
+def test_modes(flow, mode):
+    made = nested(flow)
+    for each in made.modules():
+        each.training = not mode
+    made.train(mode)
+    assert [each.training for each in made.modules()] == [mode] * 6
+
+
+@module("a module in evaluation neither drops nor counts", of="nn.Module.eval")
+def test_eval(flow):
+    made = nested(flow).eval()
+    before = values(made)
+    assert made(batch(flow)).tolist() == made(batch(flow)).tolist()
+    assert values(made) == before
+
+
+@module("a parameter that several modules share is given once", of="nn.Module.parameters")
+def test_shared(flow):
+    layer, other = linear(flow), linear(flow)
+    other.weight = layer.weight
+    made = flow.nn.Sequential(layer, flow.nn.Sequential(layer), other)
+    assert [name for name, _ in made.named_parameters()] == ["0.weight", "0.bias", "2.bias"]
+    assert len(list(made.parameters())) == 3
+
+
+@module("parameters come in the order in which they were made, each with a name", of="nn.Module.named_parameters")
+def test_names(flow):
+    names = [name for name, _ in nested(flow).named_parameters()]
+    assert names == ["0.weight", "0.bias", "1.0.0.weight", "1.0.0.bias"]
+
+
+@module("requires_grad_(False) freezes all parameters", of="nn.Module.requires_grad_")
+def test_frozen(flow):
+    made = nested(flow).requires_grad_(False)
+    assert not any(parameter.requires_grad for parameter in made.parameters())
+
+
+@module("zero_grad() leaves no gradient of any parameter", of="nn.Module.zero_grad")
+def test_zero_grad(flow):
+    made = nested(flow)
+    mean_square(made(batch(flow))).backward()
+    made.zero_grad()
+    assert all(parameter.grad is None or not parameter.grad.any() for parameter in made.parameters())
+
+
+@module("the state has all parameters and buffers, by their names", of="nn.Module.state_dict")
+def test_state(flow):
+    norm = ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
+    assert [*nested(flow).state_dict()] == ["0.weight", "0.bias", *(f"1.0.0.{name}" for name in norm)]
+
+
+@module("a loaded state is that of all parameters and buffers", of="nn.Module.load_state_dict")
+def test_loads(flow):
+    trained = nested(flow)
+    for parameter in trained.parameters():
+        parameter.data.copy_(parameter.data * 2 + 1)
+    trained(batch(flow) * 3)
+    made = nested(flow)
+    made.load_state_dict(trained.state_dict())
+    assert values(made) == values(trained)
+    assert values(made)["1.0.0.running_mean"] != values(nested(flow))["1.0.0.running_mean"]
+
+
+@module("a strict load refuses a state with other names", of="nn.Module.load_state_dict")
+@pytest.mark.parametrize("strict", [True, False])
+def test_other_names(flow, strict):
+    state = linear(flow).state_dict()
+    state["other"] = state.pop("bias")
+    if strict:
+        with pytest.raises(RuntimeError, match="bias"):
+            linear(flow).load_state_dict(state)
+    else:
+        told = linear(flow).load_state_dict(state, strict=False)
+        assert (told.missing_keys, told.unexpected_keys) == (["bias"], ["other"])
+
+
+@module("a state of another shape is refused", of="nn.Module.load_state_dict")
+def test_other_shape(flow):
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        flow.nn.Linear(2, 2).load_state_dict(linear(flow).state_dict())
+
+
+@module("apply() reaches each module once, the inner ones first", of="nn.Module.apply")
+def test_apply(flow):
+    seen = []
+    nested(flow).apply(lambda each: seen.append(type(each).__name__))
+    assert seen == ["Linear", "BatchNorm1d", "Dropout", "Sequential", "Sequential", "Sequential"]
+
+
+@module("to() moves all parameters and buffers to another dtype", of="nn.Module.to")
+def test_to(flow):
+    made = nested(flow).to(flow.float64)
+    tensors = [*made.parameters(), made[1][0][0].running_mean]
+    assert {tensor.dtype for tensor in tensors} == {flow.float64}
