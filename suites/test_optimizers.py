@@ -141,7 +141,7 @@ def test_defaults(name):
 
 
 @pytest.mark.parametrize("name", OWN)
-@autotest(n=2, train=3)
+@autotest(n=2, train=3, coverage="none")
 def test_groups(name):
     """Of two groups of parameters, one has a learning rate, a weight decay and another option of its own."""
     own = {"lr": rate(), "weight_decay": 0.3, **OWN[name]}
@@ -149,7 +149,7 @@ def test_groups(name):
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-@autotest(n=2, train=3)
+@autotest(n=2, train=3, coverage="none")
 def test_added_group(name):
     """A group that is added afterwards has its own learning rate and weight decay, and what else is the optimizer's."""
     first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
@@ -159,7 +159,7 @@ def test_added_group(name):
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-@autotest(n=1, train=5)
+@autotest(n=1, train=5, coverage="none")
 def test_scheduled(name):
     """Decay and state follow the learning rate of the schedule, not the first one."""
 
@@ -317,7 +317,7 @@ class Tied(torch.nn.Module):
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-@autotest(n=1, train=4)
+@autotest(n=1, train=4, coverage="none")
 def test_tied(name):
     """A parameter that two layers share is updated once, by the gradients of both."""
     model = Tied()
@@ -336,7 +336,7 @@ def test_padding():
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-@autotest(n=2, train=4, accumulate=3)
+@autotest(n=2, train=4, accumulate=3, coverage="none")
 def test_accumulating(name):
     """Each update is by the mean of three batches' gradients."""
     return loss_of(lambda parameters: plain(name, parameters, weight_decay=decay()))

@@ -108,7 +108,7 @@ def test_long(make):
 
 
 @pytest.mark.parametrize("make", [pytest.param(SCHEDULES[name], id=name) for name in SCHEDULES if name not in KNOWN])
-@autotest(n=1, train=5)
+@autotest(n=1, train=5, coverage="none")
 def test_groups(make):
     """Of two groups of parameters, each keeps its own learning rate."""
     return loss_of(lambda groups: torch.optim.SGD(groups, lr=rate()), make, own={"lr": rate()})

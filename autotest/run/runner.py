@@ -259,7 +259,9 @@ class TestRun:
         """
         self.verdicts.consensus = replayer.consensus
         # A graph is made of each case, and corners are many: they show themselves in the kernels, which eager has, too.
-        options = replace(self.options, check_graph=False) if origin == LAID else self.options
+        # What an optimizer or a schedule is given, a training graph is told apart from any kernel.
+        eager_alone = origin == LAID and self.options.train is None
+        options = replace(self.options, check_graph=False) if eager_alone else self.options
         line = Line(replayer, judge_on(replayer, self.session, options, self._survey, self._dialect, self.ledger))
         self._accepted = 0
         for index in indices:
