@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autotest.compare.difference import Rules
+from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
@@ -76,6 +76,23 @@ def trial(
     return facts.with_conditions(decidable(reference, localized)[0], graph=False)
 
 
+def _graph_differences(
+    reference: Reference,
+    program: Program,
+    rules: Rules,
+    expected: Observation,
+    eager: Observation,
+    result: Observation,
+) -> list[Difference]:
+    """How the graph differs from eager; where it does as eager does, how it differs from the reference, unless eager
+    does so itself: what they have in common is no fault of the graph's.
+    """
+    against_eager = [] if eager.ended else compare(program, eager, result, rules, graph=True)
+    if against_eager or (not eager.ended and eager_differences(reference, program, expected, eager, rules)):
+        return against_eager
+    return compare(program, expected, result, rules, graph=True)
+
+
 def _in_graph(
     reference: Reference,
     target: Target,
@@ -101,8 +118,7 @@ def _in_graph(
     if not isinstance(result, Observation):
         skipped = isinstance(result, GraphRefusal) and result.skipped
         return [] if skipped else [of_refusal(program, result)]
-    differences = [] if eager.ended else compare(program, eager, result, rules, graph=True)
-    differences = differences or compare(program, expected, result, rules, graph=True)
+    differences = _graph_differences(reference, program, rules, expected, eager, result)
     if differences or result.again is None or isinstance(second, str):
         sides = Sides(expected, eager, result)
         return left(localize(reference, target, program, differences, rules, sides, graph=True))

@@ -8,6 +8,7 @@ import itertools
 import math
 import operator
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -447,7 +448,8 @@ class Source:
             ids = [x.id for x in self.program.inputs if key in ("", str(x.id))]
             shown += [Result(f"{self.name(id_)} afterwards", self.name(id_)) for id_ in ids]
         hosts = {name: op_name(self.program.calls[index]) for index, name in self.hosts().items()}
-        shown += [Result(f"{op} read by Python", name, plain=True) for name, op in hosts.items()]
+        read = Counter(hosts.values())  # of several by one name, the last alone would be compared
+        shown += [Result(f"{op} read by Python{f' into {at}' * (read[op] > 1)}", at, True) for at, op in hosts.items()]
         for questions in self.asked().values():
             shown += [Result(question.words, answer, plain=True) for answer, question in questions.items()]
         return [*shown, *(Result(question.words, question.answer, plain=True) for question in self._questions())]
@@ -464,7 +466,7 @@ class Source:
     def buffers(self) -> list[Result]:
         """The buffers to show."""
         part, key = self.wanted.part, self.wanted.key
-        if part not in ("buffer", None):
+        if part not in ("buffer", None) or (part is None and self.wanted.graph):  # those of a graph have a phase
             return []
         if key and part == "buffer":
             leaf = self.leaf(key, "buffers")

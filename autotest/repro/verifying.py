@@ -70,7 +70,7 @@ def settle(candidates: Iterator[Written | str], allowance: Allowance) -> ReproRe
 def _refusal(allowance: Allowance) -> str | None:
     """Why no further script is started, None while there is time."""
     if not allowance.seconds:
-        return "not verified: --repro-total is 0"
+        return "not verified: the run was stopped, or --repro-total is 0"
     return f"not verified: budget ({allowance.seconds:g} s, --repro-total)" if allowance.over else None
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from autotest.compare.fingerprint import configuration_of
-from autotest.compare.kinds import DEADLY, PHASES, RAISES
+from autotest.compare.kinds import DEADLY, NUMBERS, PHASES, RAISES
 
 #: Kinds that say that the target ended, or refused, before there was anything to compare.
 _ENDED = RAISES | DEADLY | {"structure"}
+#: The part in which numbers of a step's phase are wrong, where there is but one.
+_PARTS: Mapping[str, str] = {"backward": "gradient", "second": "second", "state": "buffer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
     part = None if shown is None else shown["part"]
     if kind == "random":
         part = "output"
+    if part is None and kind in NUMBERS:
+        part = _PARTS.get(phase.step)
     if kind in _ENDED and part != "host":
         part = "gradient" if phase.step == "backward" and not graph else "output"
     backward = phase.step in ("backward", "second") or kind in DEADLY

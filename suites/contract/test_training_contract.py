@@ -326,7 +326,8 @@ def test_no_other_scaler(flow, value):
 def test_static_scaler(flow):
     model, other = linear(flow), linear(flow)
     given = losses(flow, training(flow, model, sgd(flow, model), scaler=flow.amp.StaticGradScaler(1024.0)), 3)
-    assert near(given, losses(flow, training(flow, other, sgd(flow, other)), 3))
+    expected = losses(flow, training(flow, other, sgd(flow, other)), 3)
+    assert near(given, expected), f"the losses are {given}, without a scaler {expected}"
 
 
 @graph("a static scaler's factor is above 0", of="amp.StaticGradScaler")

@@ -140,9 +140,8 @@ def test_inductor_and_the_stages_before(tmp_path: Path) -> None:
     target = "torch:script,torch:eager,torch:aot_eager,torch:inductor"
     outcome = run(tmp_path, "", target=target, file=file)
     assert outcome.status == 1, outcome.out
-    assert stages(outcome) == {
-        "torch:inductor/graph_forward/alias/mul/float32,other=": "script right, eager right, aot_eager right, inductor wrong"
-    }
+    told = "script right, eager right, aot_eager right, inductor wrong"
+    assert stages(outcome) == {"torch:inductor/graph_forward/alias/mul/float32,other=": told}
     assert {name: each["captured"] for name, each in outcome.summary["captures"].items()} == dict.fromkeys(
         target.split(","), 1
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -207,6 +208,47 @@ def test_script_of_a_host_read(run_script: Any) -> None:
     assert status == 1
     assert out.splitlines()[-1].startswith("STANDS: item read by Python is 2.")
     assert run_script(row("value", op="item"), program, shown)[0] == 0
+
+
+def test_script_of_several_host_reads(run_script: Any) -> None:
+    """Each is compared, not the last alone."""
+    program = one_call()
+    for number, op in enumerate(("sum", "max")):
+        program.calls.append(Call("method", op, (Ref(1),), {}, out=Ref(2 + number)))
+        program.calls.append(Call("method", "item", (Ref(2 + number),), {}, out=2.1))
+    shown = {"call": None, "part": "host", "key": ""}
+    status, out = run_script(row("value", op="item"), program, shown, relu=lambda x: torch.relu(x) + (x > 0) * (x < 1))
+    assert status == 1
+    told = [line for line in out.splitlines() if line.startswith("STANDS: ")]
+    assert re.fullmatch(r"STANDS: item read by Python into h0 is 3\.09\d*, but should be 2\.09\d*", told[0]), told
+    assert run_script(row("value", op="item"), program, shown)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("phase", "compared"),
+    [
+        ("eager_forward", {"t0", "x afterwards", "buffers"}),
+        ("eager_backward", {"gradients"}),
+        ("graph_forward", {"t0"}),
+        ("graph_backward", {"gradients"}),
+        ("graph_state", {"buffers"}),
+    ],
+)
+def test_script_of_an_unknown_place_compares_its_phase_alone(phase: str, compared: set[str]) -> None:
+    """Else what a layer's buffers are known for would stand in the script of another fault, with it or without."""
+    state = {name: np.ones(2, np.float32) for name in ("weight", "bias", "running_mean", "running_var")}
+    state["num_batches_tracked"] = np.array(0)
+    x = Input(0, "", np.ones((3, 2), np.float32), "float32", requires_grad=True)
+    calls = [
+        Call("module", "nn.BatchNorm1d", (2,), {}, Ref(1), state),
+        Call("call", "BatchNorm1d", (Ref(1), Ref(0)), {}, Ref(2)),
+    ]
+    program = Program([x], calls, Ref(2), {2: np.ones((3, 2), np.float32)})
+    told = row("value", phase, "BatchNorm1d")
+    text = script(told, program, Rules(), None, ENVIRONMENT).text
+    run = text[text.index("def run(") : text.index("def facts(")]
+    words = {"t0": '"t0":', "x afterwards": '"x afterwards":', "buffers": '"buffer m0', "gradients": '"gradient of x":'}
+    assert {name for name, word in words.items() if word in run} == compared
 
 
 def test_script_of_a_module(run_script: Any) -> None:

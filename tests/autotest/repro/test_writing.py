@@ -53,7 +53,8 @@ def test_each_red_fingerprint_has_a_script_and_an_issue(told: Outcome) -> None:
     repros = folder(told)
     assert sorted(path.name for path in repros.iterdir()) == [LGAMMA, ARGSORT, "repros.json"]
     assert json.loads((repros / "repros.json").read_text()) == {
-        id_: {"written": True, "words": "not verified: --repro-total is 0"} for id_ in (LGAMMA, ARGSORT)
+        id_: {"written": True, "words": "not verified: the run was stopped, or --repro-total is 0"}
+        for id_ in (LGAMMA, ARGSORT)
     }
     assert sorted(path.name for path in (repros / LGAMMA).iterdir()) == ["issue.md", "repro.py"]
     assert sorted(path.name for path in (repros / ARGSORT).iterdir()) == ["inputs.safetensors", "issue.md", "repro.py"]
@@ -88,7 +89,7 @@ def test_failure_and_summary_name_the_script(told: Outcome) -> None:
     """Where the test is red, and in the summary with what became of it; from where the run was started."""
     script = (folder(told) / LGAMMA / "repro.py").relative_to(told.folder)
     assert f"  repro: {script}" in told.out.splitlines()
-    assert f"  repro: {script} (not verified: --repro-total is 0)" in told.out.splitlines()
+    assert f"  repro: {script} (not verified: the run was stopped, or --repro-total is 0)" in told.out.splitlines()
 
 
 def test_script_is_written_again(told: Outcome, tmp_path: Path) -> None:
@@ -209,4 +210,6 @@ def test_budget(tmp_path: Path) -> None:
     spent = Allowance(5, started=float("-inf"))
     script = candidate(tmp_path / "a", 1)
     assert settle(iter([script]), spent) == ReproResult(True, "not verified: budget (5 s, --repro-total)")
-    assert settle(iter([script]), Allowance(0)) == ReproResult(True, "not verified: --repro-total is 0")
+    assert settle(iter([script]), Allowance(0)) == ReproResult(
+        True, "not verified: the run was stopped, or --repro-total is 0"
+    )
