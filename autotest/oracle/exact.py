@@ -65,7 +65,9 @@ class Opinions:
             gradient = self._by_differences(difference, wrong)
             if gradient is not None:
                 return gradient
-        for differentiable in (False, True) if difference.part in ("output", "host", "input") else (True,):
+        # What a training shows has come of gradients, whatever it is.
+        of_gradients = self.program.training is not None or difference.part not in ("output", "host", "input")
+        for differentiable in (True,) if of_gradients else (False, True):
             answer = self._wide(differentiable=differentiable)
             if answer is not None and answer[1]:
                 values = array_of(self.program, answer[0], difference)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from autotest import torch
 from autotest.compare.difference import Difference
 from autotest.oracle.exact import Opinions
 from autotest.oracle.spread import Spread, farthest
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
 from dual_object.replay.observation import Observation, Seen
+from dual_object.replay.replay import Replay
+from support import trainings
 
 EXACT = np.array([1.0, 1.0, 1.0, 1.0, np.inf])
 
@@ -43,3 +48,26 @@ def test_attribution_passes_over_what_is_not_finite() -> None:
     difference = Difference("eager_forward", "value", "t0", "", key="1")
     found = opinions._arrays(difference, np.array([1.0, 2.0]), runs)
     assert [values.tolist() for values in found] == [[1.5, 2.0], [1.0, 2.0]]
+
+
+def test_the_opinion_on_an_update_has_all_gradients() -> None:
+    """A layer before a function that NumPy knows is trained, too: without its gradient it would stay as it is, and
+    neither side of a divergence be right.
+    """
+
+    def body(recording: Any) -> Any:
+        first, second = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+        torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.5)
+        x = trainings.batch(recording)
+        return torch.nn.functional.mse_loss(second(torch.tanh(first(x))), x[:, :1])
+
+    program, reference = trainings.recorded(body), Adapter()
+    assert program.training is not None
+    [updated] = [part for part in program.training.steps[0].parts if part.name == "update"]
+    key, seen = next(iter(updated.values)), Replay(reference, program, side="reference").run()
+    difference = Difference("eager_update", "value", "m0.weight", "", part="output", key=str(key))
+    wrong = seen.outputs[key].data != 0
+    exact = Opinions(reference, program, several=True).exact(difference, wrong)
+    assert exact is not None
+    assert exact.values == pytest.approx(seen.outputs[key].data, rel=1e-5)
+    assert abs(exact.values - 0.5).min() > 1e-3  # it started there
