@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from graphs import linear, train_eagerly
+from graphs import batch, linear, mean_square, near, train_eagerly
 
 from autotest import contract
 
@@ -85,6 +85,55 @@ def test_groups_go_on(flow, name):
     second.load_state_dict(first.state_dict())
     given, expected = train_eagerly(flow, other, second, 3), train_eagerly(flow, *begun(), 3)
     assert given == expected, f"the losses are {given}, without a break {expected}"
+
+
+def clipped(flow, largest=1.0, **arguments):
+    """What clip_grad_norm_ gives for gradients of 3 and 4, and these gradients afterwards."""
+    first, second = flow.zeros(1, requires_grad=True), flow.zeros(1, requires_grad=True)
+    first.grad, second.grad = flow.tensor([3.0]), flow.tensor([-4.0])
+    norm = flow.nn.utils.clip_grad_norm_([first, second], largest, **arguments)
+    return norm.item(), [first.grad.item(), second.grad.item()]
+
+
+@eager("all gradients together are scaled to the norm, which is returned as it was", of="nn.utils.clip_grad_norm_")
+@pytest.mark.parametrize(("kind", "norm"), [(2.0, 5.0), (1.0, 7.0), (float("inf"), 4.0)])
+def test_clips(flow, kind, norm):
+    told, after = clipped(flow, norm_type=kind)
+    assert near([told, *after], [norm, 3 / norm, -4 / norm]), f"the norm is {told}, the gradients are {after}"
+
+
+@eager("gradients within the norm stay as they are", of="nn.utils.clip_grad_norm_")
+def test_clips_nothing(flow):
+    told, after = clipped(flow, largest=100.0)
+    assert near([told, *after], [5.0, 3.0, -4.0]), f"the norm is {told}, the gradients are {after}"
+
+
+@eager("a norm that is not finite is an error where that is asked for", of="nn.utils.clip_grad_norm_")
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_clips_nothing_infinite(flow, value):
+    x = flow.zeros(1, requires_grad=True)
+    x.grad = flow.tensor([value])
+    with pytest.raises(RuntimeError, match="non-finite"):
+        flow.nn.utils.clip_grad_norm_([x], 1.0, error_if_nonfinite=True)
+
+
+@eager("zero_grad() leaves no gradient: none at all, or zeros", of="optim.Optimizer.zero_grad")
+@pytest.mark.parametrize("to_none", [True, False])
+def test_zero_grad(flow, to_none):
+    module = linear(flow)
+    made = flow.optim.SGD([{"params": [module.weight]}, {"params": [module.bias]}], lr=0.1)
+    mean_square(module(batch(flow))).backward()
+    made.zero_grad(set_to_none=to_none)
+    left = [parameter.grad for parameter in (module.weight, module.bias)]
+    assert all(grad is None if to_none else not grad.any() for grad in left), f"the gradients are {left}"
+
+
+@eager("a parameter is in one group alone", of="optim.Optimizer.add_param_group")
+def test_one_group(flow):
+    module = linear(flow)
+    made = flow.optim.SGD([module.weight], lr=0.1)
+    with pytest.raises(ValueError, match="more than one parameter group"):
+        made.add_param_group({"params": [module.weight]})
 
 
 @eager("the options of each group are loaded", of="optim.Optimizer.load_state_dict")

@@ -140,6 +140,14 @@ EAGER = {
 }
 #: The learning rates of two groups.
 RATES = (0.1, 0.04)
+#: The arguments of some schedules, as they have them above.
+RESUMED = {
+    "StepLR": {"step_size": 3, "gamma": 0.5},
+    "MultiStepLR": {"milestones": [2, 5, 6], "gamma": 0.5},
+    "ExponentialLR": {"gamma": 0.9},
+    "LinearLR": {"start_factor": 0.25, "end_factor": 0.75, "total_iters": 4},
+    "CosineAnnealingLR": {"T_max": 5, "eta_min": 0.002},
+}
 
 
 @documented(of="optim.lr_scheduler")
@@ -174,6 +182,39 @@ def test_in_graph(flow, name):
         before = after
     expected = [formula(RATES[1], step) for step in range(STEPS)]
     assert near(given, expected), f"the bias moves by {given}, by the formula {expected}"
+
+
+@contract(
+    "a schedule that is made with the last step of another goes on from there",
+    of="optim.lr_scheduler.LRScheduler",
+    target="oneflow",
+)
+@pytest.mark.parametrize("name", RESUMED)
+def test_resumed(flow, name):
+    schedules, own = flow.optim.lr_scheduler, of_groups(flow, linear(flow), RATES)
+    first = getattr(schedules, name)(own, **RESUMED[name])
+    for _ in range(3):
+        own.step()
+        first.step()
+    second = getattr(schedules, name)(own, **RESUMED[name], last_step=2)
+    given = []
+    for _ in range(4):
+        given.append([group["lr"] for group in own.param_groups])
+        own.step()
+        second.step()
+    formula = SCHEDULES[name][1]
+    for group, base in enumerate(RATES):
+        rates, expected = [step[group] for step in given], [formula(base, step) for step in range(3, 7)]
+        assert near(rates, expected), f"group {group} has {rates}, by the formula {expected}"
+
+
+@contract("get_last_lr() gives the learning rate of each group", of="optim.lr_scheduler.LRScheduler", target="oneflow")
+def test_last_rates(flow):
+    own = of_groups(flow, linear(flow), RATES)
+    schedule = flow.optim.lr_scheduler.ExponentialLR(own, gamma=0.9)
+    own.step()
+    schedule.step()
+    assert near(schedule.get_last_lr(), [decayed(base, 1) for base in RATES])
 
 
 #: Arguments of ReduceLROnPlateau, what is measured at each step, and the learning rate after it.
