@@ -8,11 +8,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, tensor_difference, unlike
 from autotest.compare.kinds import Phase
 from dual_object.program.program import Program
-from dual_object.program.training import Part, Step, StepPart, prepares
-from dual_object.program.values import Ref, Tree
+from dual_object.program.training import Part, Shown, Step, StepPart, makes_optimizer, prepares
+from dual_object.program.values import Array, Ref, Tree
 from dual_object.replay.observation import Observation
 
 #: The phases of the parts of a step, eagerly and in a graph.
@@ -26,6 +28,9 @@ _PHASES: MappingProxyType[StepPart, tuple[Phase, Phase]] = MappingProxyType(
         "schedule": ("eager_update", "graph_update"),
     }
 )
+#: By what share of itself a parameter must move for the way to be told from its rounding; and how much the ways of one
+#: factor may differ.
+_FAR, _ALIKE = 1e-4, 2e-2
 #: Learning rates and scales are computed in Python's own float64 on both sides.
 _EXACT = 1e-9
 
@@ -54,6 +59,8 @@ def training_differences(
             differences = [*_of_tensors(program, part, number, expected, actual, rules, names, graph=graph)]
             if not graph:
                 differences += _of_numbers(program, part, number, expected, actual)
+            if graph and part.name == "update":
+                differences = _of_length(program, number, part, differences, expected, actual)
             if differences:
                 computed = part.name in ("forward", "backward")
                 yield from (replace(one, call=drift) if computed and drift else one for one in differences)
@@ -72,6 +79,64 @@ def _drift(step: Step, expected: Observation, actual: Observation) -> int | None
             if any(left and right and left.data.tobytes() != right.data.tobytes() for left, right in both):
                 return part.call
     return None
+
+
+def _of_length(
+    program: Program, number: int, part: Part, differences: list[Difference], expected: Observation, actual: Observation
+) -> list[Difference]:
+    """The differences of a graph's update; where all that differs moves in the right direction, but by a factor, they
+    say so, and are blamed on what the length of a step depends on, where that is one thing besides the optimizer: a
+    schedule, clipping or a scaler. Of these a graph shows nothing itself.
+
+    At the first step momentum and the like may be such a factor, too: then only an optimizer without is not to blame.
+    """
+    factor = _factor(program, number, part, differences, expected, actual)
+    training = program.training
+    if factor is None or training is None or part.call is None:
+        return differences
+    words = f"; it moves {factor:.4g} times as far as it should"
+    others = [one.call for one in training.steps[number - 1].parts if one.name in ("clip", "scale", "schedule")]
+    optimizer = program.calls[part.call].args[0]
+    [made] = [call for call in program.calls if makes_optimizer(call) and call.out == optimizer]
+    plain = made.op == "optim.SGD" and not made.kwargs.get("momentum")
+    moved = len(others) == 1 and (number > 1 or plain)
+    call = others[0] if moved else part.call
+    return [replace(one, message=one.message + words, call=call) for one in differences]
+
+
+def _factor(
+    program: Program, number: int, part: Part, differences: list[Difference], expected: Observation, actual: Observation
+) -> float | None:
+    """How many times as far as they should all parameters of an update have moved that differ; None where there is no
+    one such number.
+    """
+    factors: list[Array] = []
+    for difference in differences:
+        shown = part.values[int(difference.key)]
+        before = _before(program, number, part, shown, actual)
+        if difference.kind != "value" or shown.what != "parameter" or before is None:
+            return None
+        after, wanted = (side.outputs[int(difference.key)].data for side in (actual, expected))
+        way, due = after.astype(np.float64) - before, wanted.astype(np.float64) - before
+        far = np.abs(due) > _FAR * np.abs(before)
+        factors.append(way[far] / due[far])
+    found = np.concatenate([*factors, np.empty(0)])
+    if len(found) < 2 or np.ptp(found) > _ALIKE * abs(found[0]) or found[0] <= 0:
+        return None
+    return float(np.median(found))
+
+
+def _before(program: Program, number: int, part: Part, shown: Shown, actual: Observation) -> Array | None:
+    """A parameter before a step: after the one before, or as it was made; None where nobody knows."""
+    training = program.training
+    if number > 1 and training is not None:
+        earlier = training.steps[number - 2].parts[training.steps[number - 1].parts.index(part)]
+        id_ = next((id_ for id_, one in earlier.values.items() if one == shown), None)
+        seen = None if id_ is None else actual.outputs.get(id_)
+        return None if seen is None else seen.data
+    module, _, name = shown.leaf.partition(".")
+    made = next((call for call in program.modules() if call.out == Ref(int(module))), None)
+    return None if made is None else made.state.get(name)
 
 
 def earliest(program: Program, differences: list[Difference]) -> list[Difference]:

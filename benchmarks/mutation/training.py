@@ -172,10 +172,10 @@ FAULTS = (
         "Tensor.backward",
     ),
     Fault(
-        "SGD-graph-late",
+        "StepLR-graph-late",
         "training",
-        "SGD",
-        "follows its schedule one step late in a graph",
+        "StepLR",
+        "is one step late in a graph",
         _late_in_graph,
         "optim.lr_scheduler.StepLR._generate_conf_for_graph",
     ),
