@@ -115,7 +115,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "reduction": Fault("amin", "amax"),
         "scan": Fault("cumprod", "cumsum"),
         "schedules": Fault(
-            "test_adam",
+            "test_groups[StepLR]",
             "test_groups[CosineAnnealingLR]",
             _doubled,
             homes=(torch.optim.lr_scheduler.StepLR,),
