@@ -126,6 +126,11 @@ def plain(name, parameters, **options):
     return getattr(torch.optim, name)(parameters, lr=rate(), **GIVEN.get(name, {}) | options)
 
 
+def stateful(name, parameters, **options):
+    """The same, with a state for each parameter."""
+    return plain(name, parameters, **STATEFUL.get(name, {}), **options)
+
+
 @pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in OPTIMIZERS.items()])
 @autotest(n=4, train=5)
 def test_optimizer(make):
@@ -153,7 +158,7 @@ def test_groups(name):
 def test_added_group(name):
     """A group that is added afterwards has its own learning rate and weight decay, and what else is the optimizer's."""
     first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
-    optimizer = plain(name, first.parameters(), **STATEFUL.get(name, {}))
+    optimizer = stateful(name, first.parameters())
     optimizer.add_param_group({"params": second.parameters(), "lr": rate(), "weight_decay": 0.3})
     return torch.square(second(torch.tanh(first(tensor(2, 3))))).mean()
 
@@ -162,12 +167,9 @@ def test_added_group(name):
 @autotest(n=1, train=5, coverage="none")
 def test_scheduled(name):
     """Decay and state follow the learning rate of the schedule, not the first one."""
-
-    def made(parameters):
-        return plain(name, parameters, weight_decay=0.1, **STATEFUL.get(name, {}))
-
     return loss_of(
-        made, lambda optimizer: torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=share(0.2, 0.6))
+        lambda parameters: stateful(name, parameters, weight_decay=0.1),
+        lambda optimizer: torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=share(0.2, 0.6)),
     )
 
 
@@ -229,7 +231,7 @@ def test_frozen_and_unused(name):
 def test_alike_and_single(name):
     """Parameters of the same shape have a state each, and one has a single element."""
     layers = [torch.nn.Linear(2, 2), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)]
-    plain(name, [parameter for layer in layers for parameter in layer.parameters()], **STATEFUL.get(name, {}))
+    stateful(name, [parameter for layer in layers for parameter in layer.parameters()])
     x = tensor(3, 2)
     for layer in layers:
         x = torch.tanh(layer(x))
@@ -321,7 +323,7 @@ class Tied(torch.nn.Module):
 def test_tied(name):
     """A parameter that two layers share is updated once, by the gradients of both."""
     model = Tied()
-    plain(name, model.parameters(), **STATEFUL.get(name, {}))
+    stateful(name, model.parameters())
     tokens = tensor(5, low=0, high=7, dtype=int)
     return torch.nn.functional.cross_entropy(model(tokens), tensor(5, low=0, high=7, dtype=int))
 

@@ -54,6 +54,24 @@ def compare(
     return list(_Comparison(program, expected, actual, rules, graph=graph, names=names).differences())
 
 
+def graph_differences(
+    program: Program,
+    expected: Observation,
+    eager: Observation,
+    graph: Observation,
+    rules: Rules,
+    *,
+    apart: bool = False,
+) -> list[Difference]:
+    """How a graph differs from eager; where it does as eager does, how it differs from what is `expected`, unless eager
+    itself is `apart` from that: what they have in common is no fault of the graph's.
+    """
+    against_eager = [] if eager.ended else compare(program, eager, graph, rules, graph=True)
+    if against_eager or (apart and not eager.ended):
+        return against_eager
+    return compare(program, expected, graph, rules, graph=True)
+
+
 class _Comparison:
     """Two observations of one Program, held against each other part by part."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, tensor_difference, unlike
 from autotest.compare.kinds import Phase
 from dual_object.program.program import Program
-from dual_object.program.training import Part, Shown, Step, StepPart, makes_optimizer, prepares
+from dual_object.program.training import Part, Shown, Step, StepPart, prepares
 from dual_object.program.values import Array, Ref, Tree
 from dual_object.replay.observation import Observation
 
@@ -88,19 +88,17 @@ def _of_length(
     say so, and are blamed on what the length of a step depends on, where that is one thing besides the optimizer: a
     schedule, clipping or a scaler. Of these a graph shows nothing itself.
 
-    At the first step momentum and the like may be such a factor, too: then only an optimizer without is not to blame.
+    At the first step momentum and the like may be such a factor, too: then only an optimizer without a state is not to
+    blame.
     """
     factor = _factor(program, number, part, differences, expected, actual)
     training = program.training
-    if factor is None or training is None or part.call is None:
+    if factor is None or training is None:
         return differences
     words = f"; it moves {factor:.4g} times as far as it should"
     others = [one.call for one in training.steps[number - 1].parts if one.name in ("clip", "scale", "schedule")]
-    optimizer = program.calls[part.call].args[0]
-    [made] = [call for call in program.calls if makes_optimizer(call) and call.out == optimizer]
-    plain = made.op == "optim.SGD" and not made.kwargs.get("momentum")
-    moved = len(others) == 1 and (number > 1 or plain)
-    call = others[0] if moved else part.call
+    plain = all(shown.what == "parameter" for shown in part.values.values())  # it keeps nothing from step to step
+    call = others[0] if len(others) == 1 and (number > 1 or plain) else part.call
     return [replace(one, message=one.message + words, call=call) for one in differences]
 
 
@@ -116,12 +114,13 @@ def _factor(
         before = _before(program, number, part, shown, actual)
         if difference.kind != "value" or shown.what != "parameter" or before is None:
             return None
-        after, wanted = (side.outputs[int(difference.key)].data for side in (actual, expected))
-        way, due = after.astype(np.float64) - before, wanted.astype(np.float64) - before
-        far = np.abs(due) > _FAR * np.abs(before)
+        after, wanted = (side.outputs[int(difference.key)].data.astype(np.float64) for side in (actual, expected))
+        with np.errstate(invalid="ignore"):  # of infinities on both sides
+            way, due = after - before, wanted - before
+        far = np.isfinite(due) & (np.abs(due) > _FAR * np.abs(before))
         factors.append(way[far] / due[far])
     found = np.concatenate([*factors, np.empty(0)])
-    if len(found) < 2 or np.ptp(found) > _ALIKE * abs(found[0]) or found[0] <= 0:
+    if len(found) < 2 or found[0] <= 0 or np.ptp(found) > _ALIKE * found[0]:
         return None
     return float(np.median(found))
 

@@ -16,13 +16,14 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.loss_curves import Trained
-from autotest.compare.observations import compare
+from autotest.compare.observations import compare, graph_differences
 from autotest.compare.training import earliest
 from autotest.judge import second_call
-from autotest.judge.arguments import kinds_of_arguments
-from autotest.judge.conditions import Facts
 from autotest.judge.consensus import Consensus
 from autotest.judge.distributions import random_calls, sample_differences, way
+from autotest.judge.facts.arguments import kinds_of_arguments
+from autotest.judge.facts.conditions import Facts
+from autotest.judge.facts.properties import properties
 from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.localization import (
@@ -34,7 +35,6 @@ from autotest.judge.localization import (
     of_refusal,
     of_refused_draw,
 )
-from autotest.judge.properties import properties
 from autotest.judge.repetition import nondeterministic, settled
 from autotest.judge.second_call import Draw, drawing
 from autotest.judge.survey import Survey
@@ -271,20 +271,15 @@ class Judge:
         self._keep(judgement, [difference], [Divergence(difference, program, None, sides=judgement.sides)])
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
-        """How the graph differs from eager; where they agree, and eager is right, how it differs from the reference."""
+        """How the graph differs; where eager is wrong already, one that does what the reference does is right."""
         case, rules, eager = judgement.case, self.options.rules, judgement.sides.eager
         assert eager is not None, "what has no eager result has no graph"
-        if eager.ended:
-            return compare(case.program, case.reference, result, rules, graph=True)
-        against_eager = compare(case.program, eager, result, rules, graph=True)
-        if any(not in_graph(d.difference.phase) for d in judgement.divergences):
-            # Where eager is wrong already, a graph that does what the reference does is right.
-            if against_eager and compare(case.program, case.reference, result, rules, graph=True):
-                return against_eager
+        wrong = any(not in_graph(divergence.difference.phase) for divergence in judgement.divergences)
+        apart = wrong or judgement.apart
+        differences = graph_differences(case.program, case.reference, eager, result, rules, apart=apart)
+        if wrong and differences and not compare(case.program, case.reference, result, rules, graph=True):
             return []
-        if against_eager or judgement.apart:
-            return against_eager  # where eager gives another lawful answer, a graph that agrees with it does so too
-        return compare(case.program, case.reference, result, rules, graph=True)
+        return differences
 
     def _graph_refused(self, judgement: Judgement, result: GraphRefusal | GraphFailure, run: GraphRun) -> None:
         program = judgement.case.program

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autotest.compare.difference import Difference, Rules
+from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
-from autotest.compare.observations import compare
+from autotest.compare.observations import graph_differences
 from autotest.errors import AutotestError
 from autotest.judge import second_call
-from autotest.judge.conditions import Facts
 from autotest.judge.configurations import besides, told_under
 from autotest.judge.distributions import random_calls, sample_differences
+from autotest.judge.facts.conditions import Facts
 from autotest.judge.localization import localize, localize_death, of_capture, of_death, of_refusal
 from autotest.oracle.undecidable import decidable
 from autotest.workers.alone import run_alone, run_graph_alone
@@ -76,23 +76,6 @@ def trial(
     return facts.with_conditions(decidable(reference, localized)[0], graph=False)
 
 
-def _graph_differences(
-    reference: Reference,
-    program: Program,
-    rules: Rules,
-    expected: Observation,
-    eager: Observation,
-    result: Observation,
-) -> list[Difference]:
-    """How the graph differs from eager; where it does as eager does, how it differs from the reference, unless eager
-    does so itself: what they have in common is no fault of the graph's.
-    """
-    against_eager = [] if eager.ended else compare(program, eager, result, rules, graph=True)
-    if against_eager or (not eager.ended and eager_differences(reference, program, expected, eager, rules)):
-        return against_eager
-    return compare(program, expected, result, rules, graph=True)
-
-
 def _in_graph(
     reference: Reference,
     target: Target,
@@ -118,7 +101,8 @@ def _in_graph(
     if not isinstance(result, Observation):
         skipped = isinstance(result, GraphRefusal) and result.skipped
         return [] if skipped else [of_refusal(program, result)]
-    differences = _graph_differences(reference, program, rules, expected, eager, result)
+    apart = not eager.ended and bool(eager_differences(reference, program, expected, eager, rules))
+    differences = graph_differences(program, expected, eager, result, rules, apart=apart)
     if differences or result.again is None or isinstance(second, str):
         sides = Sides(expected, eager, result)
         return left(localize(reference, target, program, differences, rules, sides, graph=True))

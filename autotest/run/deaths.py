@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from autotest.cases.design import Level
 from autotest.compare.fingerprint import classes
-from autotest.judge.properties import properties
+from autotest.judge.facts.properties import properties
 from autotest.ledger.entries import Entry, Ledger
 from dual_object.program.calls import Call, op_name
 from dual_object.program.program import Program

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from autotest.cases.design import Design
+from autotest.judge.facts.properties import CLASSES, GREAT, properties
 from autotest.judge.judgement import Judgement
-from autotest.judge.properties import CLASSES, GREAT, properties
 from dual_object.program.calls import Input, op_name
 from dual_object.program.program import Program
 from generators.layouts import LAYOUTS

@@ -55,17 +55,17 @@ def polynomial(base, step, cycle, count=4, end=0.01, power=2.0):
 #: Each schedule by what makes it of an optimizer, and the learning rate of a step that began with one.
 SCHEDULES = {
     "StepLR": (
-        lambda lr, own: lr.StepLR(own, step_size=3, gamma=0.5),
+        lambda lr, own, **more: lr.StepLR(own, step_size=3, gamma=0.5, **more),
         lambda base, step: base * 0.5 ** (step // 3),
     ),
     "MultiStepLR": (
-        lambda lr, own: lr.MultiStepLR(own, milestones=[2, 5, 6], gamma=0.5),
+        lambda lr, own, **more: lr.MultiStepLR(own, milestones=[2, 5, 6], gamma=0.5, **more),
         lambda base, step: base * 0.5 ** sum(step >= milestone for milestone in (2, 5, 6)),
     ),
-    "ExponentialLR": (lambda lr, own: lr.ExponentialLR(own, gamma=0.9), decayed),
+    "ExponentialLR": (lambda lr, own, **more: lr.ExponentialLR(own, gamma=0.9, **more), decayed),
     "ConstantLR": (lambda lr, own: lr.ConstantLR(own, factor=0.5, total_iters=3), held),
     "LinearLR": (
-        lambda lr, own: lr.LinearLR(own, start_factor=0.25, end_factor=0.75, total_iters=4),
+        lambda lr, own, **more: lr.LinearLR(own, start_factor=0.25, end_factor=0.75, total_iters=4, **more),
         lambda base, step: base * (0.25 + 0.5 * min(step, 4) / 4),
     ),
     "PolynomialLR": (
@@ -76,7 +76,10 @@ SCHEDULES = {
         lambda lr, own: lr.PolynomialLR(own, decay_batch=4, end_learning_rate=0.01, power=2.0, cycle=True),
         partial(polynomial, cycle=True),
     ),
-    "CosineAnnealingLR": (lambda lr, own: lr.CosineAnnealingLR(own, T_max=5, eta_min=0.002), annealed),
+    "CosineAnnealingLR": (
+        lambda lr, own, **more: lr.CosineAnnealingLR(own, T_max=5, eta_min=0.002, **more),
+        annealed,
+    ),
     "CosineAnnealingWarmRestarts": (
         lambda lr, own: lr.CosineAnnealingWarmRestarts(own, T_0=2, T_mult=2, eta_min=0.002, decay_rate=0.5),
         restarted,
@@ -140,14 +143,20 @@ EAGER = {
 }
 #: The learning rates of two groups.
 RATES = (0.1, 0.04)
-#: The arguments of some schedules, as they have them above.
-RESUMED = {
-    "StepLR": {"step_size": 3, "gamma": 0.5},
-    "MultiStepLR": {"milestones": [2, 5, 6], "gamma": 0.5},
-    "ExponentialLR": {"gamma": 0.9},
-    "LinearLR": {"start_factor": 0.25, "end_factor": 0.75, "total_iters": 4},
-    "CosineAnnealingLR": {"T_max": 5, "eta_min": 0.002},
-}
+#: Those that are made anew in the middle.
+RESUMED = ("StepLR", "MultiStepLR", "ExponentialLR", "LinearLR", "CosineAnnealingLR")
+
+
+def assert_follows(own, schedule, formula, steps):
+    """At each of these steps every group has the learning rate that the formula gives."""
+    given = []
+    for _ in steps:
+        given.append([group["lr"] for group in own.param_groups])
+        own.step()
+        schedule.step()
+    for group, base in enumerate(RATES):
+        rates, expected = [step[group] for step in given], [formula(base, step) for step in steps]
+        assert near(rates, expected), f"group {group} has {rates}, by the formula {expected}"
 
 
 @documented(of="optim.lr_scheduler")
@@ -155,14 +164,7 @@ RESUMED = {
 def test_eager(flow, name):
     make, formula = (SCHEDULES | EAGER)[name]
     own = of_groups(flow, linear(flow), RATES)
-    schedule, given = make(flow.optim.lr_scheduler, own), []
-    for _ in range(STEPS):
-        given.append([group["lr"] for group in own.param_groups])
-        own.step()
-        schedule.step()
-    for group, base in enumerate(RATES):
-        rates, expected = [step[group] for step in given], [formula(base, step) for step in range(STEPS)]
-        assert near(rates, expected), f"group {group} has {rates}, by the formula {expected}"
+    assert_follows(own, make(flow.optim.lr_scheduler, own), formula, range(STEPS))
 
 
 @documented(of="nn.Graph.add_optimizer")
@@ -191,21 +193,10 @@ def test_in_graph(flow, name):
 )
 @pytest.mark.parametrize("name", RESUMED)
 def test_resumed(flow, name):
-    schedules, own = flow.optim.lr_scheduler, of_groups(flow, linear(flow), RATES)
-    first = getattr(schedules, name)(own, **RESUMED[name])
-    for _ in range(3):
-        own.step()
-        first.step()
-    second = getattr(schedules, name)(own, **RESUMED[name], last_step=2)
-    given = []
-    for _ in range(4):
-        given.append([group["lr"] for group in own.param_groups])
-        own.step()
-        second.step()
-    formula = SCHEDULES[name][1]
-    for group, base in enumerate(RATES):
-        rates, expected = [step[group] for step in given], [formula(base, step) for step in range(3, 7)]
-        assert near(rates, expected), f"group {group} has {rates}, by the formula {expected}"
+    make, formula = SCHEDULES[name]
+    own = of_groups(flow, linear(flow), RATES)
+    assert_follows(own, make(flow.optim.lr_scheduler, own), formula, range(3))
+    assert_follows(own, make(flow.optim.lr_scheduler, own, last_step=2), formula, range(3, 7))
 
 
 @contract("get_last_lr() gives the learning rate of each group", of="optim.lr_scheduler.LRScheduler", target="oneflow")

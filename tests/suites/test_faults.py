@@ -6,7 +6,7 @@ import importlib
 import json
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -96,29 +96,75 @@ def test_op_that_accepts_what_it_should_refuse_is_red(tmp_path: Path) -> None:
     assert _outcomes(tmp_path, lax | strict, "plant_lax") == expected
 
 
-def test_a_wrong_default_of_a_method_or_a_layer_is_red(tmp_path: Path) -> None:
-    """What leaves the argument out is red; its neighbour, and the function of the same name, are not."""
-    file = "suites/test_signatures.py"
-    wrong = {
-        f"{file}::test_defaults_of_methods[Tensor.flatten]",
-        f"{file}::test_defaults_of_layers[torch.nn.LeakyReLU]",
-    }
-    right = {
-        f"{file}::test_defaults_of_methods[Tensor.diag]",
-        f"{file}::test_defaults_of_layers[torch.nn.ELU]",
-        f"{file}::test_defaults[torch.flatten]",
-    }
-    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_defaults") == expected
+class Struck(NamedTuple):
+    """What of a suite a planted fault turns red, and what of it stays green."""
+
+    file: str
+    wrong: tuple[str, ...]
+    right: tuple[str, ...]
+    target: str = "torch"
 
 
-def test_digits_lost_near_zero_are_red(tmp_path: Path) -> None:
-    """They are far below the ordinary tolerance: no other row sees them."""
-    file = "suites/test_unary.py"
-    wrong = {f"{file}::test_near_zero[torch.{op}]" for op in ("log1p", "abs")}
-    right = {f"{file}::test_near_zero[torch.{op}]" for op in ("expm1", "neg")}
-    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_small") == expected
+STRUCK = {
+    # What leaves the argument out; not its neighbour, nor the function of the same name.
+    "plant_defaults": Struck(
+        "test_signatures.py",
+        ("test_defaults_of_methods[Tensor.flatten]", "test_defaults_of_layers[torch.nn.LeakyReLU]"),
+        (
+            "test_defaults_of_methods[Tensor.diag]",
+            "test_defaults_of_layers[torch.nn.ELU]",
+            "test_defaults[torch.flatten]",
+        ),
+    ),
+    # Digits that are far below the ordinary tolerance: no other row sees them.
+    "plant_small": Struck(
+        "test_unary.py",
+        ("test_near_zero[torch.log1p]", "test_near_zero[torch.abs]"),
+        ("test_near_zero[torch.expm1]", "test_near_zero[torch.neg]"),
+    ),
+    # An optimizer's options, and what gradients are clipped to.
+    "plant_first_group": Struck(
+        "test_optimizers.py",
+        ("test_groups[Adam]", "test_groups[Adagrad]", "test_clipping_of_groups"),
+        ("test_groups[SGD]", "test_optimizer[Adam]", "test_clipping_by_value"),
+    ),
+    # A group that was added, and a parameter that two layers share.
+    "plant_added": Struck(
+        "test_optimizers.py",
+        ("test_added_group[Adam]", "test_tied[RMSprop]"),
+        ("test_tied[Adam]", "test_shared", "test_padding"),
+    ),
+    # The state of an optimizer, and of a schedule.
+    "plant_forgetful": Struck(
+        "contract/test_optimizer_contract.py",
+        ("test_goes_on[Adam]", "test_schedule_goes_on[StepLR]"),
+        ("test_options", "test_schedule_goes_on[LinearLR]"),
+        "oneflow",
+    ),
+    # Learning rates, eagerly, and in graphs.
+    "plant_late": Struck(
+        "contract/test_schedule_contract.py",
+        ("test_eager[CosineDecayLR]", "test_in_graph[ConstantLR]", "test_in_graph[SequentialLR]"),
+        ("test_eager[ConstantLR]", "test_in_graph[CosineDecayLR]", "test_plateau[cooldown]"),
+        "oneflow",
+    ),
+    # Modules that a mode does not reach, nor a state that is loaded.
+    "plant_shallow": Struck(
+        "contract/test_module_contract.py",
+        ("test_modes[True]", "test_modes[False]", "test_eval", "test_loads"),
+        ("test_names", "test_state", "test_apply"),
+        "oneflow",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", STRUCK)
+def test_fault_of_more_than_an_op_is_red(fault: str, tmp_path: Path) -> None:
+    """And nothing else is."""
+    struck = STRUCK[fault]
+    outcomes = dict.fromkeys(struck.wrong, "failed") | dict.fromkeys(struck.right, "passed")
+    expected = {f"suites/{struck.file}::{test}": outcome for test, outcome in outcomes.items()}
+    assert _outcomes(tmp_path, {*expected}, fault, struck.target) == expected
 
 
 def test_what_is_computed_in_float32_is_red(tmp_path: Path) -> None:
@@ -128,59 +174,6 @@ def test_what_is_computed_in_float32_is_red(tmp_path: Path) -> None:
     right = {f"{digits}[torch.exp]", f"{compared}[torch.ne-neighbours]"}
     expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
     assert _outcomes(tmp_path, wrong | right, "plant_single") == expected
-
-
-def test_groups_that_are_trained_as_the_first_are_red(tmp_path: Path) -> None:
-    """By an optimizer's options, and by what gradients are clipped to."""
-    file = "suites/test_optimizers.py"
-    wrong = {f"{file}::test_groups[Adam]", f"{file}::test_groups[Adagrad]", f"{file}::test_clipping_of_groups"}
-    right = {f"{file}::test_groups[SGD]", f"{file}::test_optimizer[Adam]", f"{file}::test_clipping_by_value"}
-    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_first_group") == expected
-
-
-def test_a_state_that_is_not_loaded_is_red(tmp_path: Path) -> None:
-    """That of an optimizer, and of a schedule."""
-    file = "suites/contract/test_optimizer_contract.py"
-    wrong = {f"{file}::test_goes_on[Adam]", f"{file}::test_schedule_goes_on[StepLR]"}
-    right = {f"{file}::test_options", f"{file}::test_schedule_goes_on[LinearLR]"}
-    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_forgetful", target="oneflow") == expected
-
-
-def test_a_rate_beside_its_formula_is_red(tmp_path: Path) -> None:
-    """Eagerly, and in graphs."""
-    file = "suites/contract/test_schedule_contract.py"
-    wrong = {
-        f"{file}::test_eager[CosineDecayLR]",
-        f"{file}::test_in_graph[ConstantLR]",
-        f"{file}::test_in_graph[SequentialLR]",
-    }
-    right = {
-        f"{file}::test_eager[ConstantLR]",
-        f"{file}::test_in_graph[CosineDecayLR]",
-        f"{file}::test_plateau[cooldown]",
-    }
-    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_late", target="oneflow") == expected
-
-
-def test_modules_that_are_not_reached_are_red(tmp_path: Path) -> None:
-    """By a mode, and by a state that is loaded."""
-    file = "suites/contract/test_module_contract.py"
-    wrong = {f"{file}::test_modes[True]", f"{file}::test_modes[False]", f"{file}::test_eval", f"{file}::test_loads"}
-    right = {f"{file}::test_names", f"{file}::test_state", f"{file}::test_apply"}
-    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_shallow", target="oneflow") == expected
-
-
-def test_groups_and_shared_parameters_that_are_updated_otherwise_are_red(tmp_path: Path) -> None:
-    """A group that was added, and a parameter that two layers share."""
-    file = "suites/test_optimizers.py"
-    wrong = {f"{file}::test_added_group[Adam]", f"{file}::test_tied[RMSprop]"}
-    right = {f"{file}::test_tied[Adam]", f"{file}::test_shared", f"{file}::test_padding"}
-    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_added") == expected
 
 
 def test_an_update_that_one_configuration_has_wrong_is_red(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autotest.compare.fingerprint import NEEDS, Fingerprint, classes, configuration_of
-from autotest.judge.properties import CLASSES
+from autotest.judge.facts.properties import CLASSES
 from generators.layouts import LAYOUTS
 
 

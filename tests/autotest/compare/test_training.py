@@ -316,3 +316,87 @@ def test_failures(shows: Shows, op: str, phase: str, step: int) -> None:
     [difference] = compare(program, expected, failed, Rules())
     assert (difference.phase, difference.message) == (phase, f"{op} raised RuntimeError: planted")
     assert step_of(program, difference)[0] == step
+
+
+def prepared(*also: str, **options: float) -> Shows:
+    """Two steps of an SGD, with a `schedule`, a `scaler` and `clipping` as is asked."""
+
+    def body(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1, **options)
+        if "schedule" in also:
+            torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        if "scaler" in also:
+            torch.amp.GradScaler("cpu", init_scale=8.0)
+        loss = torch.square(layer(batch(recording))).mean()
+        if "clipping" in also:
+            torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+        return loss
+
+    program = recorded(body)
+    return program, Replay(load_reference(), program, side="reference").run()
+
+
+def going(step: int, *, far: Callable[[Any], Any]) -> Callable[[Program, Observation], None]:
+    """Has each parameter of a step go another way from where it was."""
+
+    def change(program: Program, actual: Observation) -> None:
+        for id_, of in part(program, step, "update").values.items():
+            if of.what != "parameter":
+                continue
+            seen, before = actual.outputs[id_], np.float32(0.5)  # where every parameter starts
+            if step > 1:
+                earlier = part(program, step - 1, "update").values
+                before = actual.outputs[next(id_ for id_, one in earlier.items() if one == of)].data
+            seen.data = (before + far(seen.data - before)).astype(np.float32)
+
+    return change
+
+
+TWICE = "; it moves 2 times as far as it should"
+
+
+@pytest.mark.parametrize(
+    ("also", "options", "step", "op"),
+    [
+        ((), {}, 1, "SGD"),
+        (("schedule",), {}, 1, "ExponentialLR"),
+        (("scaler",), {}, 1, "GradScaler"),
+        (("clipping",), {}, 2, "clip_grad_norm_"),
+        (("clipping", "schedule"), {}, 2, "SGD"),
+        # Nesterov's first step without it is such a factor as well.
+        (("schedule",), {"momentum": 0.9}, 1, "SGD"),
+        (("schedule",), {"momentum": 0.9}, 2, "ExponentialLR"),
+    ],
+)
+def test_length_of_a_step(also: tuple[str, ...], options: dict[str, float], step: int, op: str) -> None:
+    """A graph shows neither rates nor scales: what makes a step too long is blamed by its factor."""
+    program, expected = prepared(*also, **options)
+    actual = copy.deepcopy(expected)
+    going(step, far=lambda way: 2 * way)(program, actual)
+    found = compare(program, expected, actual, Rules(), graph=True)
+    assert {op_of(program, one.call) for one in found if one.call is not None} == {op}
+    assert {one.message.partition(")")[2] for one in found} == {TWICE}
+    eagerly = compare(program, expected, actual, Rules())
+    assert not any(TWICE in one.message for one in eagerly)
+
+
+@pytest.mark.parametrize(
+    "far", [lambda way: -way, lambda way: way + 0.1 * np.arange(1, way.size + 1), lambda way: way / 0]
+)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_another_way_has_no_length(far: Callable[[Any], Any]) -> None:
+    """Backwards, aside, or nowhere: the optimizer's own."""
+    shows = prepared("schedule")
+    assert all("as far as" not in message for _, _, message, _ in told(shows, going(1, far=far), graph=True))
+
+
+def test_what_is_infinite_on_both_sides_has_no_length() -> None:
+    """Nothing is computed of it, and no warning given."""
+    program, expected = prepared("schedule")
+    weight = next(iter(part(program, 1, "update").values))
+    expected.outputs[weight].data = np.array([[np.inf, 1.0]], np.float32)
+    actual = copy.deepcopy(expected)
+    actual.outputs[weight].data = np.array([[np.inf, 2.0]], np.float32)
+    [found] = compare(program, expected, actual, Rules(), graph=True)
+    assert found.message.endswith("(rtol=0.0001, atol=1e-05)")

@@ -10,8 +10,8 @@ import pytest
 
 from autotest.cases.case import Case
 from autotest.cases.design import Design
+from autotest.judge.facts.properties import CLASSES, properties
 from autotest.judge.judgement import VERIFIED, Check, Judgement
-from autotest.judge.properties import CLASSES, properties
 from autotest.run.reached import ORDINARY, Reached, calm
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program

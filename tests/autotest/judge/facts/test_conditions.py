@@ -13,8 +13,8 @@ import torch
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.observations import compare
-from autotest.judge.conditions import Facts, properties
-from autotest.judge.properties import grown
+from autotest.judge.facts.conditions import Facts, properties
+from autotest.judge.facts.properties import grown
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from autotest.judge.arguments import Argument, arguments, kinds_of_arguments, plain
+from autotest.judge.facts.arguments import Argument, arguments, kinds_of_arguments, plain
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program

@@ -24,10 +24,10 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.fingerprint import NEGATIVE, SIZES, STRIDED, UNSTEADY, VALUES, VECTOR, classes
 from autotest.compare.kinds import KINDS, PHASES
 from autotest.compare.layouts import eager_differences
-from autotest.compare.observations import compare
-from autotest.judge.arguments import Argument, arguments, plain
+from autotest.compare.observations import graph_differences
+from autotest.judge.facts.arguments import Argument, arguments, plain
+from autotest.judge.facts.properties import apart, calmed, grown, matrices, nearer, packed, positive, properties, usual
 from autotest.judge.localization import of_death, of_refusal
-from autotest.judge.properties import apart, calmed, grown, matrices, nearer, packed, positive, properties, usual
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Death, Target
 from dual_object.program.global_layouts import distributed
@@ -234,9 +234,7 @@ class Facts:
             return _of([of_death(program, result, "graph_forward")])
         if not isinstance(result, Observation):
             return _of([of_refusal(program, result)])
-        differences = compare(program, eager, result, self.rules, graph=True)
-        differences = differences or compare(program, expected, result, self.rules, graph=True)
-        return _compared(differences, expected)
+        return _compared(graph_differences(program, expected, eager, result, self.rules), expected)
 
 
 def _of(divergences: Sequence[Divergence]) -> Shown:
