@@ -1,12 +1,15 @@
-"""What ends the target among a test's laid-out cases: it does so once, and where the ledger knows of it not at all.
+"""What ends the target among a test's cases: of the laid-out ones once, and where the ledger knows of it not at all.
 
-Each end costs a process, some seconds of work. A corner that ends the target by itself would end it in every pair that
-it is in. And laid-out cases are the same in each run: what the ledger has is proved by `autotest ledger check` alone.
+Each end costs a process, a second of work. A corner that ends the target by itself would end it in every pair that it
+is in. And laid-out cases are the same in each run: what the ledger has is proved by `autotest ledger check` alone.
+
+A drawn case runs even so. Where its end is foreseen it is waited for by itself, and costs one process: among cases that
+are waited for together, an end costs a second one, in which they run again to tell whose it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from autotest.cases.design import Level
@@ -33,6 +36,7 @@ class Deaths:
     ledger: Ledger
     complete: bool = False
     _ends: dict[frozenset[Level], str] = field(default_factory=dict)
+    _drawn: bool = False
 
     @property
     def any(self) -> bool:
@@ -40,8 +44,18 @@ class Deaths:
         return bool(self._ends)
 
     def met(self, levels: tuple[Level, ...], key: str) -> None:
-        """Note that the case of these corners ends the target."""
+        """Note that the laid-out case of these corners ends the target."""
         self._ends[frozenset(levels)] = key
+
+    def met_drawn(self) -> None:
+        """Note that a drawn case ends the target."""
+        self._drawn = True
+
+    def likely(self, program: Program, info: Callable[[], TargetInfo]) -> bool:
+        """Whether a Program may well end the target: a case of the test has, or the ledger has an op of it that does on
+        inputs like its own, whatever its arguments.
+        """
+        return self._drawn or bool(self._ends) or any(True for _ in self._entries_like(program, info))
 
     def foreseen(self, levels: tuple[Level, ...]) -> str | None:
         """Why a case of these corners would end the target, as far as this run has shown."""
@@ -62,19 +76,21 @@ class Deaths:
         """By which entry of the ledger a Program ends the target: of an op that it calls on the same dtype and with the
         same arguments besides tensors, whose inputs have all that the entry needs.
         """
-        deadly = self.ledger.deadly
-        for entry in (entry for op in {*program.ops()} for entry in deadly.get(op, ())):
-            if _alike(program, entry) and entry.applies(info()):
+        for entry in self._entries_like(program, info):
+            proof, _ = entry.proof
+            op = entry.parts.op
+            if _arguments(program, op) == _arguments(proof, op):
                 return f"the ledger knows that it ends the target: {entry.fingerprint}"
         return None
 
-
-def _alike(program: Program, entry: Entry) -> bool:
-    proof, _ = entry.proof
-    parts = entry.parts
-    if parts.dtype not in {x.dtype for x in program.inputs}:
-        return False
-    return parts.needs <= classes(properties(program)) and _arguments(program, parts.op) == _arguments(proof, parts.op)
+    def _entries_like(self, program: Program, info: Callable[[], TargetInfo]) -> Iterator[Entry]:
+        """The entries about an op that a Program calls, on the same dtype, that need nothing which its inputs lack."""
+        deadly = self.ledger.deadly
+        for entry in (entry for op in {*program.ops()} for entry in deadly.get(op, ())):
+            parts = entry.parts
+            alike = parts.dtype in {x.dtype for x in program.inputs} and parts.needs <= classes(properties(program))
+            if alike and entry.applies(info()):
+                yield entry
 
 
 def _arguments(program: Program, op: str) -> list[str]:

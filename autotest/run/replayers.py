@@ -53,8 +53,10 @@ class Replayer(Protocol):
     def draw(self, drawer: Drawer, index: int, origin: Origin | None) -> Case | Rejection:
         """Draw a case."""
 
-    def submit(self, programs: Sequence[Program]) -> Answers:
-        """Replay the cases of a chunk; those that the target cannot be asked about are not among them."""
+    def submit(self, programs: Sequence[Program], *, together: bool = True) -> Answers:
+        """Replay the cases of a chunk; those that the target cannot be asked about are not among them. Where one may
+        well end the target, they are not waited for `together`.
+        """
 
 
 class WorkerReplayer:
@@ -76,9 +78,9 @@ class WorkerReplayer:
         """Draw a case on the reference alone."""
         return drawer.draw(index, origin=origin)
 
-    def submit(self, programs: Sequence[Program]) -> Answers:
+    def submit(self, programs: Sequence[Program], *, together: bool = True) -> Answers:
         """Send them; the worker replays them while the caller goes on."""
-        return self.target.submit(programs)
+        return self.target.submit(programs, together=together)
 
 
 class InlineReplayer:
@@ -109,7 +111,7 @@ class InlineReplayer:
         self._stepper = None if shared else self.target.stepper()
         return drawer.draw(index, self._stepper, origin=origin)
 
-    def submit(self, programs: Sequence[Program]) -> Answers:
+    def submit(self, programs: Sequence[Program], *, together: bool = True) -> Answers:
         """Give what the case that was drawn last has come to: its calls have run already, but those of a training that
         ranks share.
         """

@@ -382,7 +382,9 @@ class TestRun:
             self._judge_all(line)
         drawn, line.drawn = line.drawn, []
         chunk = self._able(line.judge, drawn)
-        line.sent.append((chunk, line.replayer.submit([judgement.case.program for judgement in chunk])))
+        programs = [judgement.case.program for judgement in chunk]
+        together = not any(self._deaths.likely(program, self.session.target_info) for program in programs)
+        line.sent.append((chunk, line.replayer.submit(programs, together=together)))
         if self.session.writer is not None:
             for judgement in drawn:  # while the target replays them
                 case = judgement.case
@@ -431,6 +433,8 @@ class TestRun:
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
         self._sparing.note(judgement)
+        if judgement.death is not None and not case.laid_out:
+            self._deaths.met_drawn()
         if case.laid_out:
             if judgement.death is not None:
                 self._deaths.met(self.drawer.design.rows[case.index].levels, case.key)

@@ -18,18 +18,25 @@ class Pending:
 
     All are asked for in one request, which waits for the target once. When the worker dies of that, they run again one
     by one, each waited for, so that a death which comes late is blamed on its own case. Memory that none of them takes
-    alone was that of all of them together, and nobody's fault.
+    alone was that of all of them together, and nobody's fault. Where a death is likely, they are not waited for
+    `together` at all.
     """
 
     def __init__(
-        self, programs: Sequence[Program], ask: Ask, bury: Callable[[Gone], Death], speaks: Callable[[], bool]
+        self,
+        programs: Sequence[Program],
+        ask: Ask,
+        bury: Callable[[Gone], Death],
+        speaks: Callable[[], bool],
+        *,
+        together: bool = True,
     ) -> None:
         self._programs = programs
         self._ask = ask
         self._bury = bury
         self._speaks = speaks
         self._results: dict[int, Observation | Death] = {}
-        self._together = len(programs) > 1
+        self._together = together and len(programs) > 1
         #: Whose turn it was when the worker died of several, and how it died.
         self._suspect: tuple[int, Death] | None = None
         #: What was asked for last, and its answers; None while nothing is asked.

@@ -96,9 +96,11 @@ class Supervisor:
                 raise
         return self._handshake(again=False)
 
-    def submit(self, programs: Sequence[Program]) -> Pending:
-        """Have programs replayed while the caller does something else; a death costs its own case only."""
-        pending = Pending(programs, self._eager, self._bury, self._speaks)
+    def submit(self, programs: Sequence[Program], *, together: bool = True) -> Pending:
+        """Have programs replayed while the caller does something else; a death costs its own case only, and a worker
+        less where they are not waited for `together`.
+        """
+        pending = Pending(programs, self._eager, self._bury, self._speaks, together=together)
         pending.send()
         if pending.outstanding:  # then the one before is answered; no programs ask for nothing
             self._pending = pending

@@ -42,8 +42,9 @@ def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def _outcomes(folder: Path, tests: set[str], fault: str = "plant", target: str = "torch") -> dict[str, str]:
-    """How each of these tests ends against the faulty target."""
+    """How each of these tests ends against the faulty target, with the corners that `make align` lays out."""
     asked = ["--autotest-target", target, "--autotest-cases", "3", "--autotest-report", str(folder)]
+    asked += ["--autotest-coverage", "each"]
     asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)]
     done = forks().run(command, ROOT, environment({"AUTOTEST_FAULT": f"family_faults:{fault}"}))

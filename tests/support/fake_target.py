@@ -28,6 +28,7 @@ class FakeTarget:
     answers: Mapping[str, Answer] = field(default_factory=dict)
     capabilities: tuple[str, ...] = ()
     asked: list[list[list[str]]] = field(default_factory=list)
+    together: list[bool] = field(default_factory=list)
     sent: int = 0
     prompt: bool = False
 
@@ -46,9 +47,10 @@ class FakeTarget:
         """What the target says of itself."""
         return replace(self.adapter.info(), name="fake", capabilities=self.capabilities)
 
-    def submit(self, programs: Sequence[Program]) -> FakePending:
+    def submit(self, programs: Sequence[Program], *, together: bool = True) -> FakePending:
         """Answer at once, and hold the answers back."""
         self.asked.append([list(program.ops()) for program in programs])
+        self.together.append(together)
         self.sent += 1
         return FakePending(self, [self._answer(program) for program in programs])
 

@@ -146,6 +146,55 @@ def ledger_of(session: Session, index: int, facts: str = "float32") -> Ledger:
 
 
 @pytest.mark.parametrize(
+    ("facts", "likely"), [("float32", True), ("float32,empty", False), ("int64", False), ("float32,expanded", False)]
+)
+def test_a_death_is_likely_whatever_the_arguments(session: Session, facts: str, likely: bool) -> None:
+    """The entry's proof is of another dimension; but its dtype and what it needs are to be there."""
+    deaths = Deaths(ledger_of(session, 1, facts))
+    drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(auto_backward=False), sums)
+    program = drawer.draw(0, origin=LAID).program
+    assert deaths.likely(program, session.target_info) == likely
+    assert deaths.known(program, session.target_info) is None
+
+
+def test_a_death_is_likely_where_a_case_of_the_test_has_met_it(session: Session) -> None:
+    """Whether that was laid out or drawn."""
+    drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(auto_backward=False), sums)
+    program = drawer.draw(0, origin=LAID).program
+    laid_out, drawn = Deaths(Ledger()), Deaths(Ledger())
+    assert not laid_out.likely(program, session.target_info)
+    laid_out.met((A,), "k")
+    drawn.met_drawn()
+    assert laid_out.likely(program, session.target_info)
+    assert drawn.likely(program, session.target_info)
+
+
+def test_cases_that_may_end_the_target_are_not_sent_together(
+    run: Run, target: FakeTarget, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a test that has not ended it are, as long as the ledger knows no better."""
+
+    def sent() -> list[bool]:
+        """How the chunks of a run were sent; what runs again alone is none."""
+        chunks = zip(target.asked, target.together, strict=True)
+        return [together for asked, together in chunks if len(asked) > 1]
+
+    run(n=30)
+    assert {*sent()} == {True}
+    target.asked.clear()
+    target.together.clear()
+    target.answers = {"sum": lambda seen: DEATH if len(sent()) == 1 else seen}
+    run(n=60, coverage="none")
+    assert sent() == [True, True, False], "the second is on its way when the first is judged"
+    target.asked.clear()
+    target.together.clear()
+    target.answers = {}
+    monkeypatch.setattr(session, "ledger", lambda: ledger_of(session, 1))
+    run(n=30, coverage="none")
+    assert sent() == [False, False]
+
+
+@pytest.mark.parametrize(
     ("facts", "index", "known"),
     [("float32", 1, True), ("float32", 0, False), ("float32,empty", 1, False), ("int64", 1, False)],
 )

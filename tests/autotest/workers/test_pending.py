@@ -94,6 +94,15 @@ def test_death_is_blamed_on_its_own_case() -> None:
     assert worker.asked == [(["neg", "cos", "abs"], True), (["neg", "cos", "abs"], False), (["abs"], False)]
 
 
+def test_death_that_was_foreseen_costs_one_worker() -> None:
+    """What is not sent together need not run again to tell whose death it was."""
+    worker = FakeWorker(lambda names, together: "cos" in names)
+    pending = Pending([program(op) for op in ("neg", "cos", "abs")], worker.ask, worker.bury, bool, together=False)
+    pending.send()
+    assert kinds(pending.result()) == ["Observation", "Death", "Observation"]
+    assert worker.asked == [(["neg", "cos", "abs"], False), (["abs"], False)]
+
+
 def test_hang_is_the_case_that_it_was_at() -> None:
     """A deadline says by itself which case is to blame: only the others run again, together."""
     worker = FakeWorker(lambda names, together: "cos" in names, HANG)
@@ -251,6 +260,14 @@ def test_deaths_of_two_portions(deadly: Supervisor) -> None:
     for death in (first.result()[1], second.result()[0]):
         assert isinstance(death, Death)
         assert (death.how, death.call) == ("killed by SIGSEGV", 0)
+
+
+def test_death_of_a_portion_that_is_not_waited_for_together(deadly: Supervisor) -> None:
+    """It costs the worker that dies, and no second one."""
+    assert kinds(deadly.eager([program()])) == ["Observation"]
+    pending = deadly.submit([program(size=1), program("cos"), program(size=2)], together=False)
+    assert kinds(pending.result()) == ["Observation", "Death", "Observation"]
+    assert deadly.spawned == 2
 
 
 def test_hang_is_seen_though_nobody_listened(deadly: Supervisor) -> None:
