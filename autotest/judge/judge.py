@@ -345,7 +345,11 @@ class Judge:
         self._keep(judgement, [blamed.difference], [blamed])
 
     def _look_at_death(self, case: Case, death: Divergence, gradients: Sequence[str]) -> Divergence:
-        """What a death is told as: blamed on a call, or as what comes instead when it does not come back."""
+        """What a death is told as: blamed on a call, or as what comes instead when it does not come back. One whose
+        call is known to end the target is believed.
+        """
+        if death.difference.kind == "crash" and death.call is not None and self._known(death):
+            return death
         graph = in_graph(death.difference.phase)
         [localized] = self._with_conditions([localize_death(self.reference, self.target, death)], graph=graph)
         if death.difference.kind != "crash" or self._known(localized) or not self._consensus.alone:

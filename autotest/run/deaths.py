@@ -88,8 +88,9 @@ class Deaths:
         deadly = self.ledger.deadly
         for entry in (entry for op in {*program.ops()} for entry in deadly.get(op, ())):
             parts = entry.parts
-            alike = parts.dtype in {x.dtype for x in program.inputs} and parts.needs <= classes(properties(program))
-            if alike and entry.applies(info()):
+            if parts.dtype not in {x.dtype for x in program.inputs}:
+                continue
+            if (not parts.needs or parts.needs <= classes(properties(program))) and entry.applies(info()):
                 yield entry
 
 

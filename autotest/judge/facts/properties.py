@@ -52,7 +52,7 @@ def _properties(x: Input) -> Iterator[str]:
     if x.data.size == 0:
         yield "empty"
         return
-    yield from (name for name in CLASSES if _members(x, [name]).any())
+    yield from (name for name, members in _classified(x) if members.any())
 
 
 def _layout(x: Input) -> str:
@@ -192,15 +192,21 @@ def nearer(program: Program, name: str) -> Program:
 
 
 def _members(x: Input, names: Collection[str]) -> Array:
-    """Which elements are of some classes: each is of the first that fits, so that a second huge value is no tie."""
+    """Which elements are of some classes."""
     found: Array = np.zeros(x.data.shape, bool)
+    for name, members in _classified(x):
+        if name in names:
+            found |= members
+    return found
+
+
+def _classified(x: Input) -> Iterator[tuple[str, Array]]:
+    """Which elements are of each class: each is of the first that fits, so that a second huge value is no tie."""
     rest = np.ones(x.data.shape, bool)
     for name in CLASSES:
-        mask = _mask(x, name) & rest
-        rest &= ~mask
-        if name in names:
-            found |= mask
-    return found
+        members = _mask(x, name) & rest
+        rest &= ~members
+        yield name, members
 
 
 def _limits(x: Input) -> np.finfo[Any]:

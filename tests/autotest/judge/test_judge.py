@@ -231,6 +231,29 @@ def test_crash_that_is_believed(words: str, known: bool) -> None:
     assert sum(run is program_ for run in runs) == 1
 
 
+@pytest.mark.parametrize(
+    ("known", "noted", "looks"), [(False, 0, True), (True, 0, False), (True, None, True)], ids=["new", "known", "where"]
+)
+def test_known_crash_is_not_looked_at(known: bool, noted: int | None, looks: bool) -> None:
+    """Which of two calls ends the target, and what of its inputs that needs, costs a worker for each experiment; one
+    that was at no call is no call's yet.
+    """
+    asked: list[Program] = []
+
+    def eager(seen: Observation, program: Program) -> Any:
+        asked.append(program)
+        return replace(DIED, call=noted, last_words="Check failed: a == b")
+
+    reference, target, program_ = Adapter(), Pretended(eager, same), program("exp", "sin")
+    [x] = program_.inputs
+    program_.inputs[0] = replace(x, data=np.array([np.nan, 0.3], np.float32))
+    judge = Judge(reference, target, TestOptions(n=1), known=lambda divergence: known)
+    judgement = Judgement(Case(0, "test#0", program_, Replay(reference, program_, side="reference").run()), 0.0)
+    judge.judge([judgement], target.eager([program_]))
+    assert told(judgement) == [("eager_forward", "crash", "exp")]
+    assert (len(asked) > 1) == looks
+
+
 def test_cases_share_what_a_crash_has_come_to() -> None:
     """A further case of the same calls that dies is told as the first, without another look."""
     target = Pretended(in_turn(DIED, DIED, RAISED, None), same)
