@@ -103,9 +103,11 @@ def test_recurrent():
 
 OPTIMIZERS = {
     "SGD": lambda parameters: torch.optim.SGD(parameters, lr=rate(), momentum=pick(0.0, 0.9), weight_decay=decay()),
-    "Adam": lambda parameters: torch.optim.Adam(parameters, lr=rate(), betas=(share(), share()), weight_decay=decay()),
-    "AdamW": lambda parameters: torch.optim.AdamW(parameters, lr=rate(), weight_decay=real(0.01, 0.3)),
-    "Adagrad": lambda parameters: torch.optim.Adagrad(parameters, lr=rate(), weight_decay=decay()),
+    "Adam": lambda parameters: torch.optim.Adam(
+        parameters, lr=rate(), betas=(share(), share()), eps=1e-2, weight_decay=decay()
+    ),
+    "AdamW": lambda parameters: torch.optim.AdamW(parameters, lr=rate(), eps=1e-2, weight_decay=real(0.01, 0.3)),
+    "Adagrad": lambda parameters: torch.optim.Adagrad(parameters, lr=rate(), eps=1e-2, weight_decay=decay()),
     "RMSprop": lambda parameters: torch.optim.RMSprop(parameters, lr=rate(), eps=1e-30),
 }
 
@@ -127,9 +129,10 @@ def test_update_of_groups(name):
 
 @autotest(**TRAINED)
 def test_clipped_update():
-    """Gradients are clipped, and decay comes after it; one parameter has a single element."""
+    """Gradients are clipped, decay comes after it, each step is half as long; one parameter has a single element."""
     layer = torch.nn.Linear(3, 1)
-    torch.optim.SGD(layer.parameters(), lr=rate(), momentum=share(), weight_decay=0.1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=rate(), momentum=share(), weight_decay=0.1)
+    torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
     loss = torch.square(layer(tensor(2, 3))).sum()
     torch.nn.utils.clip_grad_norm_(layer.parameters(), 0.5)
     return loss

@@ -117,6 +117,15 @@ OWN = {
     "Adadelta-eps": {"eps": 1e-2},
     "Adadelta-maximize": {"maximize": True},
 }
+#: What an optimizer does that its second group does not: an option that is off is given all the same.
+OFF = {
+    "SGD": ({"momentum": 0.9, "weight_decay": 0.3}, {"momentum": 0.0, "weight_decay": 0.0}),
+    "Adam": ({"weight_decay": 0.3, "amsgrad": True}, {"weight_decay": 0.0, "amsgrad": False}),
+    "AdamW": ({"weight_decay": 0.3, "amsgrad": True}, {"weight_decay": 0.0, "amsgrad": False}),
+    "Adagrad": ({"weight_decay": 0.3, "lr_decay": 0.3}, {"weight_decay": 0.0, "lr_decay": 0.0}),
+    "RMSprop": ({"weight_decay": 0.3, "centered": True}, {"weight_decay": 0.0, "centered": False}),
+    "Adadelta": ({"weight_decay": 0.3}, {"weight_decay": 0.0}),
+}
 #: What gives an optimizer a state for each parameter that has none without.
 STATEFUL = {"SGD": {"momentum": 0.9}}
 
@@ -151,6 +160,14 @@ def test_groups(name):
     """Of two groups of parameters, one has a learning rate, a weight decay and another option of its own."""
     own = {"lr": rate(), "weight_decay": 0.3, **OWN[name]}
     return loss_of(lambda groups: plain(name.partition("-")[0], groups, weight_decay=decay()), own=own)
+
+
+@pytest.mark.parametrize("name", OFF)
+@autotest(n=1, train=4, coverage="none")
+def test_switched_off(name):
+    """Of two groups of parameters, one is without what the optimizer does else."""
+    on, off = OFF[name]
+    return loss_of(lambda groups: plain(name, groups, **on), own=off)
 
 
 @pytest.mark.parametrize("name", DEFAULTS)

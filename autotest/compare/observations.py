@@ -26,7 +26,7 @@ from autotest.compare.hosts import host_difference
 from autotest.compare.kinds import Phase
 from autotest.compare.metadata import entries, layout_words, saved, sharing, standing, stands_alike
 from autotest.compare.mismatch import Mismatch
-from autotest.compare.training import training_differences
+from autotest.compare.training import later, training_differences
 from autotest.compare.values import close
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -63,13 +63,22 @@ def graph_differences(
     *,
     apart: bool = False,
 ) -> list[Difference]:
-    """How a graph differs from eager; where it does as eager does, how it differs from what is `expected`, unless eager
-    itself is `apart` from that: what they have in common is no fault of the graph's.
+    """How a graph differs from eager; where it does as eager does, how it differs from what is `expected`.
+
+    Where eager itself is `apart` from that, a graph is wrong in what differs from both: what it has in common with
+    eager is no fault of its own, and what it has right is none at all. Of a training, in which all that follows a
+    difference comes of it, as soon as it is no longer as either.
     """
     against_eager = [] if eager.ended else compare(program, eager, graph, rules, graph=True)
-    if against_eager or (apart and not eager.ended):
+    if eager.ended or not (apart or against_eager):
+        return compare(program, expected, graph, rules, graph=True)
+    if not (apart and against_eager):
         return against_eager
-    return compare(program, expected, graph, rules, graph=True)
+    wrong = compare(program, expected, graph, rules, graph=True)
+    if wrong and program.training is not None:
+        return later(program, against_eager, wrong)
+    places = {(difference.part, difference.key) for difference in wrong}
+    return [difference for difference in against_eager if (difference.part, difference.key) in places]
 
 
 class _Comparison:

@@ -142,18 +142,27 @@ def earliest(program: Program, differences: list[Difference]) -> list[Difference
     """Those of the first part of a step that any rank has seen something in: what one rank does wrong shows on the
     others in later parts. Differences of a Program that does not train are as they were.
     """
-    training = program.training
-    if training is None or not differences:
+    if program.training is None or not differences:
         return differences
+    first = min(_when(program, difference) for difference in differences)
+    return [difference for difference in differences if _when(program, difference) == first]
 
-    def when(difference: Difference) -> tuple[int, int]:
-        number, part = step_of(program, difference)
-        step = training.steps[number - 1]
-        last = len(step.parts) if difference.part == "buffer" else -1
-        return number, last if part is None else step.parts.index(part)
 
-    first = min(map(when, differences))
-    return [difference for difference in differences if when(difference) == first]
+def later(program: Program, one: list[Difference], other: list[Difference]) -> list[Difference]:
+    """Of the first differences of a training from each of two others, those that come later; `one` where both come at
+    once.
+    """
+    return one if _when(program, one[0]) >= _when(program, other[0]) else other
+
+
+def _when(program: Program, difference: Difference) -> tuple[int, int]:
+    """The number of the step, and of its part, that a difference of a training is about."""
+    training = program.training
+    assert training is not None, "it trains"
+    number, part = step_of(program, difference)
+    step = training.steps[number - 1]
+    last = len(step.parts) if difference.part == "buffer" else -1
+    return number, last if part is None else step.parts.index(part)
 
 
 def step_of(program: Program, difference: Difference) -> tuple[int, Part | None]:

@@ -16,7 +16,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.loss_curves import Trained
-from autotest.compare.observations import compare, graph_differences
+from autotest.compare.observations import graph_differences
 from autotest.compare.training import earliest
 from autotest.judge import second_call
 from autotest.judge.consensus import Consensus
@@ -271,15 +271,12 @@ class Judge:
         self._keep(judgement, [difference], [Divergence(difference, program, None, sides=judgement.sides)])
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
-        """How the graph differs; where eager is wrong already, one that does what the reference does is right."""
+        """How the graph differs."""
         case, rules, eager = judgement.case, self.options.rules, judgement.sides.eager
         assert eager is not None, "what has no eager result has no graph"
         wrong = any(not in_graph(divergence.difference.phase) for divergence in judgement.divergences)
         apart = wrong or judgement.apart
-        differences = graph_differences(case.program, case.reference, eager, result, rules, apart=apart)
-        if wrong and differences and not compare(case.program, case.reference, result, rules, graph=True):
-            return []
-        return differences
+        return graph_differences(case.program, case.reference, eager, result, rules, apart=apart)
 
     def _graph_refused(self, judgement: Judgement, result: GraphRefusal | GraphFailure, run: GraphRun) -> None:
         program = judgement.case.program

@@ -80,8 +80,11 @@ def script(
     in_graph = want.graph and program.training is not None
     if in_graph:  # the reference trains without a graph: only what the target runs is made of another text
         program = shown_in_graph(program)
+        want = replace(want, graph=False)
+    if in_graph or (program.training is not None and want.part in ("gradient", "second")):
+        # A training returns what it shows, its gradients, too.
         key = want.key if want.part == "output" else ""
-        want = replace(want, graph=False, backward=False, part="output", key=key)
+        want = replace(want, backward=False, part="output", key=key)
     if not is_wide(program):
         rules = rules.computed_in(computes_in(want.configuration))
     source = Source(program, want)

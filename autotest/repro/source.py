@@ -471,8 +471,10 @@ class Source:
         if key and part == "buffer":
             leaf = self.leaf(key, "buffers")
             return [Result(f"buffer {leaf}", leaf)]
+        named = {path.rpartition(".")[2] for call in self.program.modules() for path in call.state} & self.wanted.facts
+        alike = f" if key.endswith({(*sorted(named),)})" if named else ""  # others may differ for reasons of their own
         return [
-            Result("", f'{{f"buffer {name}.{{key}}": buffer for key, buffer in {name}.named_buffers()}}')
+            Result("", f'{{f"buffer {name}.{{key}}": buffer for key, buffer in {name}.named_buffers(){alike}}}')
             for name in self._stateful()
         ]
 

@@ -26,6 +26,7 @@ class Wanted:
         call: index of the blamed call; None where no single call is blamed.
         backward, second: gradients are asked for, and those differentiated again.
         graph, again: in a static graph, and at its second call, which is given other values.
+        facts: what the fingerprint says that it needs, among these the name of a buffer.
         configuration: the name of that which the graph is built under; empty: of none.
     """
 
@@ -38,6 +39,7 @@ class Wanted:
     second: bool
     graph: bool
     again: bool
+    facts: frozenset[str] = frozenset()
     configuration: str = ""
 
 
@@ -55,6 +57,7 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
     if kind in _ENDED and part != "host":
         part = "gradient" if phase.step == "backward" and not graph else "output"
     backward = phase.step in ("backward", "second") or kind in DEADLY
+    facts = frozenset(row["fingerprint"].rpartition("/")[2].split(","))
     if graph and kind in _ENDED:
         backward = True  # nobody knows which part of it the graph refused
     return Wanted(
@@ -65,7 +68,8 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
         call=None if shown is None else shown["call"],
         backward=backward,
         second=phase.step == "second",
-        again="again" in row["fingerprint"].rpartition("/")[2].split(","),
+        again="again" in facts,
+        facts=facts,
         graph=graph,
         configuration=configuration_of(row["fingerprint"]),
     )

@@ -87,6 +87,28 @@ def test_groups_go_on(flow, name):
     assert given == expected, f"the losses are {given}, without a break {expected}"
 
 
+@eager("each of several parameters of one shape gets its own state", of="optim.Optimizer.load_state_dict")
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_alike_go_on(flow, name):
+    def begun():
+        module = flow.nn.Sequential(*[flow.nn.Linear(3, 3, bias=False) for _ in range(3)])
+        for layer, number in zip(module, (0.1, -0.2, 0.3), strict=True):
+            layer.weight.data.copy_(flow.eye(3) + number)
+        return module, optimizer(flow, module, name)
+
+    def continued():
+        module, made = begun()
+        train_eagerly(flow, module, made, 3)
+        return module, made
+
+    module, first = continued()
+    other, second = begun()
+    other.load_state_dict(module.state_dict())
+    second.load_state_dict(first.state_dict())
+    given, expected = train_eagerly(flow, other, second, 3), train_eagerly(flow, *continued(), 3)
+    assert given == expected, f"the losses are {given}, without a break {expected}"
+
+
 def clipped(flow, largest=1.0, **arguments):
     """What clip_grad_norm_ gives for gradients of 3 and 4, and these gradients afterwards."""
     first, second = flow.zeros(1, requires_grad=True), flow.zeros(1, requires_grad=True)

@@ -372,26 +372,29 @@ def scale_of(state):
     }
 
 
-@graph("a dynamic scaler grows after so many steps that fit", of="amp.GradScaler")
-def test_grows(flow):
+@graph("a dynamic scaler grows by its factor after so many steps that fit", of="amp.GradScaler")
+@pytest.mark.parametrize("factor", [2.0, 4.0])
+def test_grows(flow, factor):
     model = linear(flow)
-    made = training(flow, model, sgd(flow, model), scaler=flow.amp.GradScaler(init_scale=8.0, growth_interval=2))
+    scaler = flow.amp.GradScaler(init_scale=8.0, growth_factor=factor, backoff_factor=1 / factor, growth_interval=2)
+    made = training(flow, model, sgd(flow, model), scaler=scaler)
     losses(flow, made, 1)
     before = scale_of(made.state_dict())
     losses(flow, made, 4)
-    after = scale_of(made.state_dict())
+    after, due = scale_of(made.state_dict()), 8.0 * factor**2
     assert [8.0] in before.values(), f"the state has {before}"
-    assert [32.0] in after.values(), f"after five steps the state has {after}"
+    assert [due] in after.values(), f"after five steps the state has {after}, not {due}"
 
 
-@graph("a dynamic scaler halves its scale at an overflow", of="amp.GradScaler")
-def test_halves(flow):
+@graph("a dynamic scaler divides its scale by its factor at an overflow", of="amp.GradScaler")
+@pytest.mark.parametrize("factor", [2.0, 4.0])
+def test_divides(flow, factor):
     model = linear(flow)
-    scaler = flow.amp.GradScaler(init_scale=TOO_MUCH, growth_interval=1000)
+    scaler = flow.amp.GradScaler(TOO_MUCH, growth_factor=factor, backoff_factor=1 / factor, growth_interval=1000)
     made = training(flow, model, sgd(flow, model), scaler=scaler, loss=lambda y: (y * y).sum() * 16)
     losses(flow, made, 1)
     state = scale_of(made.state_dict())
-    assert [TOO_MUCH / 2] in state.values(), f"after an overflow the state has {state}"
+    assert [TOO_MUCH / factor] in state.values(), f"after an overflow the state has {state}"
 
 
 @graph("a scaler's backoff is the inverse of its growth, any other is refused", of="amp.GradScaler")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autotest.compare.difference import Difference, Rules, unlike
-from autotest.compare.observations import compare
+from autotest.compare.observations import compare, graph_differences
 from autotest.compare.tolerance import Tolerance
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
@@ -519,3 +519,23 @@ def test_how_global_tensors_stand_is_not_compared() -> None:
     right.shared = [(0, 1)]
     assert [difference.kind for difference in compare(program(), left, right, Rules())] == ["requires_grad", "alias"]
     assert compare(globally, left, right, Rules()) == []
+
+
+@pytest.mark.parametrize(
+    ("eager", "graph", "told"),
+    [
+        ((ONE, OTHER), (ONE, ONE), []),
+        ((ONE, OTHER), (ONE, OTHER), []),
+        ((ONE, OTHER), (OTHER, ONE), ["t0"]),
+        ((ONE, OTHER), (ONE, seen(4.0, 4.0)), ["gradient of x"]),
+        ((ONE, OTHER), (OTHER, OTHER), ["t0"]),
+    ],
+    ids=["right", "as eager", "elsewhere", "otherwise", "both"],
+)
+def test_graph_where_eager_is_wrong(eager: tuple[Seen, Seen], graph: tuple[Seen, Seen], told: list[str]) -> None:
+    """A graph is told wrong in what is neither as eager nor as it should be."""
+    expected, by_eager, by_graph = (
+        Observation(outputs={1: output}, gradients={"0": gradient}) for output, gradient in ((ONE, ONE), eager, graph)
+    )
+    found = graph_differences(program(), expected, by_eager, by_graph, Rules(), apart=True)
+    assert [one.where for one in found] == told

@@ -11,7 +11,7 @@ import pytest
 
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import op_of
-from autotest.compare.observations import compare
+from autotest.compare.observations import compare, graph_differences
 from autotest.compare.training import step_of
 from dual_object.program.program import Program
 from dual_object.program.training import Part
@@ -400,3 +400,20 @@ def test_what_is_infinite_on_both_sides_has_no_length() -> None:
     actual.outputs[weight].data = np.array([[np.inf, 2.0]], np.float32)
     [found] = compare(program, expected, actual, Rules(), graph=True)
     assert found.message.endswith("(rtol=0.0001, atol=1e-05)")
+
+
+#: Steps at which eager and the graph first part from PyTorch, 0: never, and the one at which the graph is told wrong.
+APART = [(1, 0, 0), (1, 2, 2), (2, 1, 1), (2, 2, 0)]
+
+
+@pytest.mark.parametrize(("eager_at", "graph_at", "told_at"), APART)
+def test_graph_of_a_training_that_is_wrong_eagerly(shows: Shows, eager_at: int, graph_at: int, told_at: int) -> None:
+    """A graph that is right where eager is wrong is told by its own first fault: where it is as neither of them."""
+    program, expected = shows
+    eager, graph = copy.deepcopy(expected), copy.deepcopy(expected)
+    for actual, step in ((eager, eager_at), (graph, graph_at)):
+        if step:
+            moved(step, "update", "parameter")(program, actual)
+    found = graph_differences(program, expected, eager, graph, Rules(), apart=True)
+    assert {step_of(program, one)[0] for one in found} == ({told_at} if told_at else set())
+    assert {one.phase for one in found} <= {"graph_update"}

@@ -431,6 +431,46 @@ def test_script_of_a_training_under_a_configuration() -> None:
     assert configured("activation_checkpointing") == checkpointed
 
 
+def test_script_of_a_training_whose_gradients_are_wrong() -> None:
+    """A training returns its gradients: whatever is not known to show it, all of them are compared."""
+
+    def body(recording: Any) -> Any:
+        layer = dual.nn.Linear(2, 1)
+        dual.optim.SGD(layer.parameters(), lr=0.1)
+        return layer(trainings.batch(recording)).sum()
+
+    text = script(row("value", "eager_backward", "SGD"), trainings.recorded(body), Rules(), None, ENVIRONMENT).text
+    shown = text.partition("def run(torch):")[2].partition("\ndef ")[0]
+    first = re.search(r"(t\d+), (t\d+) = gradients\(", text)
+    assert first is not None
+    assert all(f'"{name}": ' in shown for name in first.groups())
+
+
+def test_script_of_a_buffer_shows_no_other(run_script: Any) -> None:
+    """Another one of the same layer may differ for a reason of its own."""
+    state = {name: np.ones(2, np.float32) for name in ("weight", "bias", "running_mean", "running_var")}
+    x = Input(0, "", np.array([[1, 2], [3, 5], [4, 9]], np.float32), "float32")
+    make = Call("module", "nn.BatchNorm1d", (2,), {}, out=Ref(1), state=state)
+    program = Program([x], [make, Call("call", "BatchNorm1d", (Ref(1), Ref(0)), {}, out=Ref(2))], Ref(2))
+
+    def changing(name: str) -> Any:
+        class Changed(torch.nn.BatchNorm1d):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                y = super().forward(x)
+                getattr(self, name).add_(1)
+                return y
+
+        return types.SimpleNamespace(**{**vars(torch.nn), "BatchNorm1d": Changed})
+
+    told, where = row("value", op="BatchNorm1d", facts="float32,running_mean"), {"call": 1, "part": "buffer", "key": ""}
+    status, out = run_script(told, program, where, nn=changing("running_mean"))
+    assert status == 1
+    assert "STANDS: buffer m0.running_mean differs in 2 of 2 elements" in out
+    assert run_script(told, program, where, nn=changing("running_var"))[0] == 0
+    told = row("value", op="BatchNorm1d")
+    assert run_script(told, program, where, nn=changing("running_var"))[0] == 1
+
+
 def test_graph_under_an_unknown_configuration_has_no_script() -> None:
     """Such as one that another version of the target has had."""
     told = row("value", "graph_forward", facts="float32,config=enable_xla_jit")
@@ -591,6 +631,7 @@ def test_script_that_cannot_run(run_script: Any, monkeypatch: pytest.MonkeyPatch
         ("crash", "os.abort()", 1, "STANDS: the target ended its process by signal 6"),
         ("timeout", "time.sleep(600)", 1, "STANDS: the target did not end within 1 seconds"),
         ("crash", "return torch.relu(x)", 0, "gone: the target ends by itself"),
+        ("crash", "return print('many words' * 20_000) or torch.relu(x)", 0, "gone: the target ends by itself"),
         ("crash", "raise OSError", 1, "STANDS: the target raises instead"),
         ("out_of_memory", "return torch.relu(x)", 0, "gone: the target ends by itself"),
         (
