@@ -183,10 +183,10 @@ def test_added_group(name):
 @pytest.mark.parametrize("name", DEFAULTS)
 @autotest(n=1, train=5, coverage="none")
 def test_scheduled(name):
-    """Decay and state follow the learning rate of the schedule, not the first one."""
+    """Decay and state follow the learning rate of the schedule, which warms up, not the one that was given."""
     return loss_of(
         lambda parameters: stateful(name, parameters, weight_decay=0.1),
-        lambda optimizer: torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=share(0.2, 0.6)),
+        lambda optimizer: torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=share(0.2, 0.6), total_iters=3),
     )
 
 

@@ -29,7 +29,10 @@ SCHEDULES = {
     "LinearLR": {"start_factor": 0.1, "total_iters": 5},
     "CosineAnnealingLR": {"T_max": 5},
     "CosineAnnealingWarmRestarts": {"T_0": 4},
+    "ReduceLROnPlateau": {"factor": 0.5, "patience": 1},
 }
+#: What a schedule that looks at a loss is told: it is best at the second step.
+LOSSES = (3.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0)
 
 
 def optimizer(flow, module, name="SGD", **changed):
@@ -185,22 +188,39 @@ def test_no_other_size(flow):
 @eager("a schedule that has loaded the state goes on", of="optim.lr_scheduler.LRScheduler.load_state_dict")
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedule_goes_on(flow, name):
+    resumed(flow, lambda own: getattr(flow.optim.lr_scheduler, name)(own, **SCHEDULES[name]))
+
+
+@eager("a sequence of schedules goes on where it was", of="optim.lr_scheduler.SequentialLR.load_state_dict")
+def test_sequence_goes_on(flow):
+    lr = flow.optim.lr_scheduler
+
+    def sequence(own):
+        parts = [lr.ConstantLR(own, factor=0.5, total_iters=10), lr.StepLR(own, step_size=2, gamma=0.5)]
+        return lr.SequentialLR(own, schedulers=parts, milestones=[2])
+
+    resumed(flow, sequence)
+
+
+def resumed(flow, make):
+    """Holds the learning rates of a schedule that was saved and loaded to those of one that was not."""
+
     def fresh():
         own = optimizer(flow, linear(flow))
-        return own, getattr(flow.optim.lr_scheduler, name)(own, **SCHEDULES[name])
+        return own, make(own)
 
-    def rates(own, schedule, steps):
+    def rates(own, schedule, losses):
         given = []
-        for _ in range(steps):
+        for loss in losses:
             own.step()
-            schedule.step()
+            schedule.step(*[loss] * isinstance(schedule, flow.optim.lr_scheduler.ReduceLROnPlateau))
             given.append(own.param_groups[0]["lr"])
         return given
 
-    whole = rates(*fresh(), 6)
+    whole = rates(*fresh(), LOSSES)
     first, second = fresh(), fresh()
-    before = rates(*first, 3)
+    before = rates(*first, LOSSES[:3])
     for old, new in zip(first, second, strict=True):
         new.load_state_dict(old.state_dict())
-    parts = before + rates(*second, 3)
+    parts = before + rates(*second, LOSSES[3:])
     assert parts == whole, f"the learning rates are {parts}, without a break {whole}"
