@@ -13,6 +13,7 @@ from autotest.cases.case import Case
 from autotest.cases.dialect import Dialect
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
+from autotest.compare.fingerprint import classes
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.loss_curves import Trained
@@ -64,7 +65,8 @@ MOST_WAYS = 4
 class Judge:
     """Judges the cases of one test and one origin on one target; of several ranks, in `consensus` with the others.
 
-    A crash that is not `known` is run again: it may be one of several ways in which the target fails by chance.
+    `known` gives what a divergence needs as far as it is known, None where it is not. A crash that is not is run again:
+    it may be one of several ways in which the target fails by chance.
 
     `again` draws the second calls of graphs, by default anew.
 
@@ -80,7 +82,7 @@ class Judge:
         survey: Survey | None = None,
         consensus: Consensus | None = None,
         dialect: Dialect | None = None,
-        known: Callable[[Divergence], bool] = lambda divergence: False,
+        known: Callable[[Divergence], Sequence[str] | None] = lambda divergence: None,
         again: Draw | None = None,
     ) -> None:
         self.reference = reference
@@ -343,13 +345,15 @@ class Judge:
 
     def _look_at_death(self, case: Case, death: Divergence, gradients: Sequence[str]) -> Divergence:
         """What a death is told as: blamed on a call, or as what comes instead when it does not come back. One whose
-        call is known to end the target is believed.
+        call is known to end the target, of inputs like its own, is believed.
         """
-        if death.difference.kind == "crash" and death.call is not None and self._known(death):
-            return death
+        if death.difference.kind == "crash" and death.call is not None:
+            needs = self._known(replace(death, facts=tuple(classes(properties(death.program)))))
+            if needs is not None:
+                return replace(death, facts=tuple(needs))
         graph = in_graph(death.difference.phase)
         [localized] = self._with_conditions([localize_death(self.reference, self.target, death)], graph=graph)
-        if death.difference.kind != "crash" or self._known(localized) or not self._consensus.alone:
+        if death.difference.kind != "crash" or self._known(localized) is not None or not self._consensus.alone:
             return localized
         rules = self.options.rules
         instead = settled(self.reference, self.target, death, case.reference, rules, gradients)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -57,9 +58,10 @@ def judge_on(
     asked = session.options.graph_configs or options.asked_configs
 
     def judge(target: Target, name: str) -> Judge | ConfiguredJudge:
-        def known(divergence: Divergence, configuration: str = "") -> bool:
+        def known(divergence: Divergence, configuration: str = "") -> Sequence[str] | None:
             [told] = told_under(configuration, [divergence])
-            return ledger.find(told.fingerprint(name)) is not None
+            entry = ledger.find(told.fingerprint(name))
+            return None if entry is None else entry.parts.said
 
         def judge_under(configuration: Configuration) -> Judge:
             rules = options.rules.computed_in(configuration.dtype)

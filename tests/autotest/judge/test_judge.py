@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from autotest.cases.case import Case
+from autotest.compare.divergence import Divergence
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import Check, Checks, Judgement
 from autotest.options import TestOptions
@@ -224,7 +225,7 @@ def test_crash_that_is_believed(words: str, known: bool) -> None:
         return died
 
     reference, target, program_ = Adapter(), Pretended(eager, same), program("exp")
-    judge = Judge(reference, target, TestOptions(n=1), known=lambda divergence: known)
+    judge = Judge(reference, target, TestOptions(n=1), known=lambda divergence: () if known else None)
     judgement = Judgement(Case(0, "test#0", program_, Replay(reference, program_, side="reference").run()), 0.0)
     judge.judge([judgement], target.eager([program_]))
     assert told(judgement) == [("eager_forward", "crash", "exp")]
@@ -247,11 +248,21 @@ def test_known_crash_is_not_looked_at(known: bool, noted: int | None, looks: boo
     reference, target, program_ = Adapter(), Pretended(eager, same), program("exp", "sin")
     [x] = program_.inputs
     program_.inputs[0] = replace(x, data=np.array([np.nan, 0.3], np.float32))
-    judge = Judge(reference, target, TestOptions(n=1), known=lambda divergence: known)
+    had: list[tuple[str, ...]] = []
+
+    def needs(divergence: Divergence) -> tuple[str, ...] | None:
+        had.append(divergence.facts)
+        return ("nonfinite",) if known else None
+
+    judge = Judge(reference, target, TestOptions(n=1), known=needs)
     judgement = Judgement(Case(0, "test#0", program_, Replay(reference, program_, side="reference").run()), 0.0)
     judge.judge([judgement], target.eager([program_]))
     assert told(judgement) == [("eager_forward", "crash", "exp")]
     assert (len(asked) > 1) == looks
+    if noted is not None:
+        assert had[0] == ("nonfinite",), "what its inputs have"
+    if not looks:
+        assert judgement.divergences[0].facts == ("nonfinite",), "what is known that it needs"
 
 
 def test_cases_share_what_a_crash_has_come_to() -> None:
