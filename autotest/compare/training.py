@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, tensor_difference, unlike
 from autotest.compare.kinds import Phase
 from dual_object.program.program import Program
-from dual_object.program.training import Part, Shown, Step, StepPart, prepares
+from dual_object.program.training import Part, Shown, Step, StepPart, outer_schedules, prepares
 from dual_object.program.values import Array, Ref, Tree
 from dual_object.replay.observation import Observation
 
@@ -61,9 +61,12 @@ def training_differences(
                 differences += _of_numbers(program, part, number, expected, actual)
             if graph and part.name == "update":
                 differences = _of_length(program, number, part, differences, expected, actual)
+            if drift and part.name in ("forward", "backward"):
+                differences = [replace(one, call=drift) for one in differences]
+            if graph and part.name == "backward":
+                differences = _of_scale(step, part, differences, expected, actual)
             if differences:
-                computed = part.name in ("forward", "backward")
-                yield from (replace(one, call=drift) if computed and drift else one for one in differences)
+                yield from differences
                 return
         drift = _drift(step, expected, actual)
     yield from _of_buffers(program, expected, actual, rules, names, graph=graph)
@@ -81,11 +84,41 @@ def _drift(step: Step, expected: Observation, actual: Observation) -> int | None
     return None
 
 
+def _of_scale(
+    step: Step, part: Part, differences: list[Difference], expected: Observation, actual: Observation
+) -> list[Difference]:
+    """The differences of a graph's gradients; where all that differ are what they should be times one factor, and the
+    loss is scaled, they say so, and are blamed on the scaler, of which a graph shows nothing itself.
+    """
+    scale = next((one.call for one in step.parts if one.name == "scale"), None)
+    if scale is None or any(one.kind != "value" for one in differences):
+        return differences
+    factors: list[Array] = []
+    for one in differences:
+        given, due = (side.outputs[int(one.key)].data.astype(np.float64) for side in (actual, expected))
+        told = np.isfinite(given) & np.isfinite(due) & (due != 0)
+        factors.append(given[told] / due[told])
+    factor = _common(factors)
+    if factor is None:
+        return differences
+    return [
+        replace(one, message=f"{one.message}; it is {factor:.4g} times as great", call=scale) for one in differences
+    ]
+
+
+def _common(factors: list[Array]) -> float | None:
+    """The one number that all factors are; None where they are several, too few to tell, or not positive."""
+    found = np.concatenate([*factors, np.empty(0)])
+    if len(found) < 2 or found[0] <= 0 or np.ptp(found) > _ALIKE * found[0]:
+        return None
+    return float(np.median(found))
+
+
 def _of_length(
     program: Program, number: int, part: Part, differences: list[Difference], expected: Observation, actual: Observation
 ) -> list[Difference]:
     """The differences of a graph's update; where all that differs moves in the right direction, but by a factor, they
-    say so, and are blamed on what the length of a step depends on, where that is one thing besides the optimizer: a
+    say so, and are blamed on what the length of their step depends on, where that is one thing besides the optimizer: a
     schedule, clipping or a scaler. Of these a graph shows nothing itself.
 
     At the first step momentum and the like may be such a factor, too: then only an optimizer without a state is not to
@@ -96,10 +129,27 @@ def _of_length(
     if factor is None or training is None:
         return differences
     words = f"; it moves {factor:.4g} times as far as it should"
-    others = [one.call for one in training.steps[number - 1].parts if one.name in ("clip", "scale", "schedule")]
+    if training.accumulate > 1 and abs(factor - training.accumulate) <= _ALIKE * factor:
+        words += ", once for each batch that it accumulates"
+    leaves = {part.values[int(one.key)].leaf for one in differences}
+    others = [one.call for one in training.steps[number - 1].parts if _sets_length(program, one, part, leaves)]
     plain = all(shown.what == "parameter" for shown in part.values.values())  # it keeps nothing from step to step
     call = others[0] if len(others) == 1 and (number > 1 or plain) else part.call
     return [replace(one, message=one.message + words, call=call) for one in differences]
+
+
+def _sets_length(program: Program, other: Part, update: Part, leaves: Set[str]) -> bool:
+    """Whether a part of a step besides its update is what the length of these leaves' update depends on: the scaler,
+    what clips any of them, or the schedule of their own optimizer.
+    """
+    training = program.training
+    if training is None or other.call is None or update.call is None:
+        return False
+    if other.name == "schedule":
+        optimizers = dict(outer_schedules(program.calls[: training.start]))
+        given = {*program.calls[update.call].operands()}
+        return any(optimizers.get(id_) in given for id_ in program.calls[other.call].operands())
+    return other.name == "scale" or (other.name == "clip" and any(of.leaf in leaves for of in other.values.values()))
 
 
 def _factor(
@@ -119,10 +169,7 @@ def _factor(
             way, due = after - before, wanted - before
         far = np.isfinite(due) & (np.abs(due) > _FAR * np.abs(before))
         factors.append(way[far] / due[far])
-    found = np.concatenate([*factors, np.empty(0)])
-    if len(found) < 2 or found[0] <= 0 or np.ptp(found) > _ALIKE * found[0]:
-        return None
-    return float(np.median(found))
+    return _common(factors)
 
 
 def _before(program: Program, number: int, part: Part, shown: Shown, actual: Observation) -> Array | None:

@@ -381,6 +381,77 @@ def test_length_of_a_step(also: tuple[str, ...], options: dict[str, float], step
     assert not any(TWICE in one.message for one in eagerly)
 
 
+def test_length_of_a_step_of_one_of_two() -> None:
+    """Each optimizer has its own schedule, and each layer its own clipping: those of the other are not to blame."""
+
+    def found(*, schedules: bool, longer: int) -> set[str]:
+        def body(recording: Recording) -> Any:
+            layers = [torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)]
+            first, second = (torch.optim.SGD(layer.parameters(), lr=0.1) for layer in layers)
+            if schedules:
+                torch.optim.lr_scheduler.ExponentialLR(first, gamma=0.5)
+                torch.optim.lr_scheduler.StepLR(second, step_size=1, gamma=0.5)
+            loss = torch.square(layers[1](layers[0](batch(recording)))).mean()
+            if not schedules:
+                torch.nn.utils.clip_grad_norm_(layers[0].parameters(), 1.0)
+                torch.nn.utils.clip_grad_value_(layers[1].parameters(), 1.0)
+            return loss
+
+        program = recorded(body)
+        expected = Replay(load_reference(), program, side="reference").run()
+        assert program.training is not None
+        updates = [one for one in program.training.steps[1].parts if one.name == "update"]
+        before = [one for one in program.training.steps[0].parts if one.name == "update"][longer]
+        actual = copy.deepcopy(expected)
+        for id_, earlier in zip(updates[longer].values, before.values, strict=True):
+            seen, old = actual.outputs[id_], actual.outputs[earlier].data
+            seen.data = (old + 2 * (seen.data - old)).astype(np.float32)
+        differences = compare(program, expected, actual, Rules(), graph=True)
+        return {op_of(program, one.call) for one in differences if one.call is not None}
+
+    assert found(schedules=True, longer=0) == {"ExponentialLR"}
+    assert found(schedules=True, longer=1) == {"StepLR"}
+    assert found(schedules=False, longer=0) == {"clip_grad_norm_"}
+    assert found(schedules=False, longer=1) == {"clip_grad_value_"}
+
+
+@pytest.mark.parametrize(
+    ("also", "far", "op", "words"),
+    [
+        (("scaler",), lambda gradient: 64 * gradient, "GradScaler", "; it is 64 times as great"),
+        (("scaler",), lambda gradient: gradient + 1, "backward", ""),
+        (("scaler",), lambda gradient: -gradient, "backward", ""),
+        (("schedule",), lambda gradient: 64 * gradient, "backward", ""),
+    ],
+)
+def test_scale_of_gradients(also: tuple[str, ...], far: Callable[[Any], Any], op: str, words: str) -> None:
+    """A graph shows no scale of its loss: gradients that are too great by one factor are told as the scaler's."""
+    program, expected = prepared(*also)
+    actual = copy.deepcopy(expected)
+    for id_ in part(program, 1, "backward").values:
+        actual.outputs[id_].data = far(actual.outputs[id_].data).astype(np.float32)
+    found = compare(program, expected, actual, Rules(), graph=True)
+    assert {op_of(program, one.call) for one in found if one.call is not None} <= {op}
+    assert {one.message.partition(")")[2] for one in found} == {words}
+    assert not any("times as great" in one.message for one in compare(program, expected, actual, Rules()))
+
+
+def test_length_of_an_update_that_sums() -> None:
+    """As many times as far as it accumulates batches."""
+
+    def body(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        return torch.square(layer(batch(recording))).mean()
+
+    program = recorded(body, accumulate=2)
+    expected = Replay(load_reference(), program, side="reference").run()
+    actual = copy.deepcopy(expected)
+    going(1, far=lambda way: 2 * way)(program, actual)
+    found = compare(program, expected, actual, Rules(), graph=True)
+    assert {one.message.partition(")")[2] for one in found} == {f"{TWICE}, once for each batch that it accumulates"}
+
+
 @pytest.mark.parametrize(
     "far", [lambda way: -way, lambda way: way + 0.1 * np.arange(1, way.size + 1), lambda way: way / 0]
 )
