@@ -7,6 +7,7 @@ STAMP := .venv/.built
 export PYTHONDONTWRITEBYTECODE :=
 ARGS :=
 # The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
+# Who has nothing left to do takes over what others have not begun: some tests take a hundred times as long as most.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
 # What runtimes below PyTorch are run on.
@@ -61,7 +62,7 @@ onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
 
 test: $(STAMP)
-	$(PYTHON) -m pytest tests -n $(TESTERS) $(ARGS)
+	$(PYTHON) -m pytest tests -n $(TESTERS) --dist worksteal $(ARGS)
 
 lint: $(STAMP)
 	.venv/bin/ruff check .
