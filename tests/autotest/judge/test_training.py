@@ -112,7 +112,7 @@ GRAPH = {
     "test_groups": {("graph_update", "structure", "Adadelta"), ("graph_update", "value", "Adadelta")},
     "test_step_lr": {("graph_update", "value", "StepLR")},
     "test_clipping": {("graph_update", "value", "clip_grad_norm_")},
-    "test_scaler": {("graph_backward", "value", "backward")},
+    "test_scaler": {("graph_backward", "value", "GradScaler")},
     "test_accumulating": {("graph_update", "value", "RMSprop")},
 }
 
