@@ -70,10 +70,10 @@ def graph_differences(
     difference comes of it, as soon as it is no longer as either.
     """
     against_eager = [] if eager.ended else compare(program, eager, graph, rules, graph=True)
-    if eager.ended or not (apart or against_eager):
-        return compare(program, expected, graph, rules, graph=True)
-    if not (apart and against_eager):
-        return against_eager
+    if eager.ended or not apart:
+        return against_eager or compare(program, expected, graph, rules, graph=True)
+    if not against_eager:
+        return []
     wrong = compare(program, expected, graph, rules, graph=True)
     if wrong and program.training is not None:
         return later(program, against_eager, wrong)

@@ -101,9 +101,8 @@ def _of_scale(
     factor = _common(factors)
     if factor is None:
         return differences
-    return [
-        replace(one, message=f"{one.message}; it is {factor:.4g} times as great", call=scale) for one in differences
-    ]
+    words = f"; it is {factor:.4g} times as great"
+    return [replace(one, message=one.message + words, call=scale) for one in differences]
 
 
 def _common(factors: list[Array]) -> float | None:
@@ -124,9 +123,10 @@ def _of_length(
     At the first step momentum and the like may be such a factor, too: then only an optimizer without a state is not to
     blame.
     """
-    factor = _factor(program, number, part, differences, expected, actual)
     training = program.training
-    if factor is None or training is None:
+    assert training is not None, "it trains"
+    factor = _factor(program, number, part, differences, expected, actual)
+    if factor is None:
         return differences
     words = f"; it moves {factor:.4g} times as far as it should"
     if training.accumulate > 1 and abs(factor - training.accumulate) <= _ALIKE * factor:
@@ -140,13 +140,12 @@ def _of_length(
 
 def _sets_length(program: Program, other: Part, update: Part, leaves: Set[str]) -> bool:
     """Whether a part of a step besides its update is what the length of these leaves' update depends on: the scaler,
-    what clips any of them, or the schedule of their own optimizer.
+    what clips their optimizer's gradients, or its schedule.
     """
-    training = program.training
-    if training is None or other.call is None or update.call is None:
-        return False
     if other.name == "schedule":
-        optimizers = dict(outer_schedules(program.calls[: training.start]))
+        assert other.call is not None, "it is a call of its own"
+        assert update.call is not None, "it is a call of its own"
+        optimizers = dict(outer_schedules(program.calls))
         given = {*program.calls[update.call].operands()}
         return any(optimizers.get(id_) in given for id_ in program.calls[other.call].operands())
     return other.name == "scale" or (other.name == "clip" and any(of.leaf in leaves for of in other.values.values()))

@@ -1,4 +1,7 @@
-"""The source of a repro: a stored Program as lines of Python that need nothing of ours."""
+"""The source of a repro: a stored Program as lines of Python that need nothing of ours.
+
+Over 500 lines, for what one part of a script asks for (a name, an import, an array in a file) the others print, too.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Wanted:
         key: the one value of it to show, such as `3.weight`; all of them where this is empty.
         call: index of the blamed call; None where no single call is blamed.
         backward, second: gradients are asked for, and those differentiated again.
-        graph, again: in a static graph, and at its second call, which is given other values.
+        graph: in a static graph.
         facts: what the fingerprint says that it needs, among these the name of a buffer.
         configuration: the name of that which the graph is built under; empty: of none.
     """
@@ -38,9 +38,13 @@ class Wanted:
     backward: bool
     second: bool
     graph: bool
-    again: bool
-    facts: frozenset[str] = frozenset()
+    facts: frozenset[str]
     configuration: str = ""
+
+    @property
+    def again(self) -> bool:
+        """At the second call of the graph, which is given other values."""
+        return "again" in self.facts
 
 
 def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
@@ -57,7 +61,6 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
     if kind in _ENDED and part != "host":
         part = "gradient" if phase.step == "backward" and not graph else "output"
     backward = phase.step in ("backward", "second") or kind in DEADLY
-    facts = frozenset(row["fingerprint"].rpartition("/")[2].split(","))
     if graph and kind in _ENDED:
         backward = True  # nobody knows which part of it the graph refused
     return Wanted(
@@ -68,9 +71,8 @@ def wanted(row: Mapping[str, Any], shown: Mapping[str, Any] | None) -> Wanted:
         call=None if shown is None else shown["call"],
         backward=backward,
         second=phase.step == "second",
-        again="again" in facts,
-        facts=facts,
         graph=graph,
+        facts=frozenset(row["fingerprint"].rpartition("/")[2].split(",")),
         configuration=configuration_of(row["fingerprint"]),
     )
 

@@ -36,26 +36,24 @@ class Deaths:
     ledger: Ledger
     complete: bool = False
     _ends: dict[frozenset[Level], str] = field(default_factory=dict)
-    _drawn: bool = False
+    _met: bool = False
 
     @property
     def any(self) -> bool:
         """Whether some case ends the target."""
         return bool(self._ends)
 
-    def met(self, levels: tuple[Level, ...], key: str) -> None:
-        """Note that the laid-out case of these corners ends the target."""
-        self._ends[frozenset(levels)] = key
-
-    def met_drawn(self) -> None:
-        """Note that a drawn case ends the target."""
-        self._drawn = True
+    def met(self, levels: tuple[Level, ...] | None, key: str) -> None:
+        """Note that a case ends the target: the laid-out one of these corners, or a drawn one."""
+        self._met = True
+        if levels is not None:
+            self._ends[frozenset(levels)] = key
 
     def likely(self, program: Program, info: Callable[[], TargetInfo]) -> bool:
         """Whether a Program may well end the target: a case of the test has, or the ledger has an op of it that does on
         inputs like its own, whatever its arguments.
         """
-        return self._drawn or bool(self._ends) or any(True for _ in self._entries_like(program, info))
+        return self._met or next(self._entries_like(program, info), None) is not None
 
     def foreseen(self, levels: tuple[Level, ...]) -> str | None:
         """Why a case of these corners would end the target, as far as this run has shown."""

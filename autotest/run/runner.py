@@ -433,11 +433,9 @@ class TestRun:
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
         self._sparing.note(judgement)
-        if judgement.death is not None and not case.laid_out:
-            self._deaths.met_drawn()
+        if judgement.death is not None:
+            self._deaths.met(self.drawer.design.rows[case.index].levels if case.laid_out else None, case.key)
         if case.laid_out:
-            if judgement.death is not None:
-                self._deaths.met(self.drawer.design.rows[case.index].levels, case.key)
             kinds = {divergence.difference.kind for divergence in judgement.divergences}
             self._missing |= case.index == 0 and self.options.missing == "count" and kinds == {"missing"}
         self._recollection.met(case.key, case.program)

@@ -39,12 +39,21 @@ def optimizer(flow, module, name="SGD", **changed):
     return getattr(flow.optim, name)(module.parameters(), **OPTIMIZERS[name] | changed)
 
 
-def in_the_middle(flow, name):
-    """The module and the optimizer of a training after three steps."""
-    module = linear(flow)
-    made = optimizer(flow, module, name)
-    train_eagerly(flow, module, made, 3)
-    return module, made
+def assert_goes_on(flow, fresh, other=None):
+    """Training goes on from a loaded state as without a break. `fresh` makes a module and its optimizer, and so does
+    `other` for those that load.
+    """
+
+    def in_the_middle():
+        module, made = fresh()
+        train_eagerly(flow, module, made, 3)
+        return module, made
+
+    first, second = in_the_middle(), (other or fresh)()
+    for old, new in zip(first, second, strict=True):
+        new.load_state_dict(old.state_dict())
+    given, expected = train_eagerly(flow, *second, 3), train_eagerly(flow, *in_the_middle(), 3)
+    assert given == expected, f"the losses are {given}, without a break {expected}"
 
 
 @eager(
@@ -53,13 +62,11 @@ def in_the_middle(flow, name):
 )
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_goes_on(flow, name):
-    module, first = in_the_middle(flow, name)
-    other = linear(flow)
-    other.load_state_dict(module.state_dict())
-    second = optimizer(flow, other, name)
-    second.load_state_dict(first.state_dict())
-    given, expected = train_eagerly(flow, other, second, 3), train_eagerly(flow, *in_the_middle(flow, name), 3)
-    assert given == expected, f"the losses are {given}, without a break {expected}"
+    def fresh():
+        module = linear(flow)
+        return module, optimizer(flow, module, name)
+
+    assert_goes_on(flow, fresh)
 
 
 @eager(
@@ -68,48 +75,25 @@ def test_goes_on(flow, name):
 )
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_groups_go_on(flow, name):
-    def grouped(module, *rates):
-        options = OPTIMIZERS[name] | {"weight_decay": 0.1}
+    def grouped(*rates):
+        module, options = linear(flow), OPTIMIZERS[name] | {"weight_decay": 0.1}
         parts = ([module.weight], [module.bias])
-        return getattr(flow.optim, name)(
-            [{"params": part, **options, "lr": rate} for part, rate in zip(parts, rates, strict=True)]
-        )
+        groups = [{"params": part, **options, "lr": rate} for part, rate in zip(parts, rates, strict=True)]
+        return module, getattr(flow.optim, name)(groups)
 
-    def begun():
-        module = linear(flow)
-        made = grouped(module, 0.05, 0.2)
-        train_eagerly(flow, module, made, 3)
-        return module, made
-
-    module, first = begun()
-    other = linear(flow)
-    other.load_state_dict(module.state_dict())
-    second = grouped(other, 0.5, 0.5)
-    second.load_state_dict(first.state_dict())
-    given, expected = train_eagerly(flow, other, second, 3), train_eagerly(flow, *begun(), 3)
-    assert given == expected, f"the losses are {given}, without a break {expected}"
+    assert_goes_on(flow, lambda: grouped(0.05, 0.2), lambda: grouped(0.5, 0.5))
 
 
 @eager("each of several parameters of one shape gets its own state", of="optim.Optimizer.load_state_dict")
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_alike_go_on(flow, name):
-    def begun():
+    def fresh():
         module = flow.nn.Sequential(*[flow.nn.Linear(3, 3, bias=False) for _ in range(3)])
         for layer, number in zip(module, (0.1, -0.2, 0.3), strict=True):
             layer.weight.data.copy_(flow.eye(3) + number)
         return module, optimizer(flow, module, name)
 
-    def continued():
-        module, made = begun()
-        train_eagerly(flow, module, made, 3)
-        return module, made
-
-    module, first = continued()
-    other, second = begun()
-    other.load_state_dict(module.state_dict())
-    second.load_state_dict(first.state_dict())
-    given, expected = train_eagerly(flow, other, second, 3), train_eagerly(flow, *continued(), 3)
-    assert given == expected, f"the losses are {given}, without a break {expected}"
+    assert_goes_on(flow, fresh)
 
 
 def clipped(flow, largest=1.0, **arguments):
@@ -188,7 +172,7 @@ def test_no_other_size(flow):
 @eager("a schedule that has loaded the state goes on", of="optim.lr_scheduler.LRScheduler.load_state_dict")
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedule_goes_on(flow, name):
-    resumed(flow, lambda own: getattr(flow.optim.lr_scheduler, name)(own, **SCHEDULES[name]))
+    assert_resumed(flow, lambda own: getattr(flow.optim.lr_scheduler, name)(own, **SCHEDULES[name]))
 
 
 @eager("a sequence of schedules goes on where it was", of="optim.lr_scheduler.SequentialLR.load_state_dict")
@@ -199,11 +183,11 @@ def test_sequence_goes_on(flow):
         parts = [lr.ConstantLR(own, factor=0.5, total_iters=10), lr.StepLR(own, step_size=2, gamma=0.5)]
         return lr.SequentialLR(own, schedulers=parts, milestones=[2])
 
-    resumed(flow, sequence)
+    assert_resumed(flow, sequence)
 
 
-def resumed(flow, make):
-    """Holds the learning rates of a schedule that was saved and loaded to those of one that was not."""
+def assert_resumed(flow, make):
+    """The learning rates of a schedule that was saved and loaded are those of one that was not."""
 
     def fresh():
         own = optimizer(flow, linear(flow))

@@ -164,7 +164,7 @@ def test_a_death_is_likely_where_a_case_of_the_test_has_met_it(session: Session)
     laid_out, drawn = Deaths(Ledger()), Deaths(Ledger())
     assert not laid_out.likely(program, session.target_info)
     laid_out.met((A,), "k")
-    drawn.met_drawn()
+    drawn.met(None, "k")
     assert laid_out.likely(program, session.target_info)
     assert drawn.likely(program, session.target_info)
 
