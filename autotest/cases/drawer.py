@@ -85,6 +85,8 @@ class Drawer:
     _outcome: Outcome | None = None
     listed: int | None = None
     _stream: np.random.MT19937 = field(default_factory=np.random.MT19937, repr=False)
+    #: Which of NumPy's errors the test's author is told of: in the body they are as they were.
+    _numpy: Any = field(default_factory=np.geterr, repr=False)
 
     def __post_init__(self) -> None:
         """Starts with nothing laid out. Tests that want plain tensors have no corners."""
@@ -264,7 +266,12 @@ class Drawer:
         """Run the body while `recording` takes down its calls, and the steps of a training; what it returned."""
         token = current_recording.set(recording)
         try:
-            with deadline(timeout, key), Modes(self.reference).applied(), warnings_at_users_lines():
+            with (
+                deadline(timeout, key),
+                Modes(self.reference).applied(),
+                warnings_at_users_lines(),
+                np.errstate(**self._numpy),
+            ):
                 returned = self.body()
                 if self.options.train is not None:
                     self._train(recording, returned, self.options.train)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
+import numpy as np
 import pytest
 import torch as pytorch
 
@@ -394,3 +395,30 @@ def test_own_seed_of_a_test_goes_before_the_runs(run: Run) -> None:
         assert verdicts == [(0, "aligned")]
     assert seen[0] == seen[1]
     assert [end["key"] for end in ends(session)] == ["test_a.py::test_b#0"]
+
+
+@pytest.mark.parametrize("ndim", [0, 1])
+def test_memory_that_nobody_wrote_is_judged_without_a_warning(run: Run, target: FakeTarget, ndim: int) -> None:
+    """A signalling NaN, which a kernel leaves that writes nothing, is a NaN, and no error of NumPy's."""
+
+    def unwritten(seen: Observation) -> Observation:
+        for output in seen.outputs.values():
+            output.data = np.full(output.shape, 0x7F800001, np.uint32).view(np.float32)
+        return seen
+
+    target.answers = {"square": unwritten}
+    found, session = run(lambda: torch.square(random_tensor(ndim=ndim)), 1, DivergenceError)
+    assert found[-1] == (0, "divergent")
+    kinds = {divergence["kind"] for end in ends(session) for divergence in end["divergences"]}
+    assert kinds == {"nonfinite"}
+
+
+def test_the_body_hears_of_numpys_errors(run: Run) -> None:
+    """The harness looks at any values; what a body divides by zero, its author is told."""
+
+    def body() -> Any:
+        assert not np.isfinite(np.float32(1) / np.float32(0))
+        return torch.square(random_tensor(ndim=1))
+
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered"):
+        run(body, 1)
