@@ -79,7 +79,7 @@ def dtype_name(x: object) -> str:
 
 def round_to_bfloat16(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """`values` rounded to the nearest bfloat16, ties to even, still stored as float32."""
-    bits = np.ascontiguousarray(values).view(np.uint32)
+    bits = np.asarray(values, order="C").view(np.uint32)
     # Half of the last kept bit, less one when that bit is even, carries exactly the values that round up.
     rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) & np.uint32(0xFFFF0000)
     # The carry would turn some NaNs into infinities; those keep their upper half, with the quiet bit set.

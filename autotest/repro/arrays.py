@@ -51,6 +51,6 @@ def shapeless(array: Array) -> bool:
 def write(folder: Path, arrays: Mapping[str, Array]) -> None:
     """Write `inputs.safetensors` into `folder`. Raises ValueError for a dtype that the format lacks."""
     try:
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, folder / FILE_NAME)
+        save_file({name: np.asarray(array, order="C") for name, array in arrays.items()}, folder / FILE_NAME)
     except SafetensorError as error:
         raise ValueError(f"{FILE_NAME} cannot hold these arrays: {error}") from error

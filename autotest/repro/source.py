@@ -80,7 +80,7 @@ class Source:
     def array(self, data: Array, name: str) -> str:
         """An array as an expression that NumPy and both frameworks take."""
         if self._outside:
-            while name in self.file:
+            while self.file.get(name, data) is not data:
                 name += "'"
             self.file[name] = data
             return f'ARRAYS["{name}"]'

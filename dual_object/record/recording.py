@@ -339,7 +339,7 @@ class Recording:
         if path is not None:
             return self.reference.resolve(path), Name(path)
         if isinstance(arg, np.ndarray):
-            return arg, np.ascontiguousarray(arg).copy()
+            return arg, arg.copy()
         if isinstance(arg, np.generic):
             return arg.item(), arg.item()
         return self._framework_object(arg, op)

@@ -83,6 +83,11 @@ def test_the_table_cannot_be_changed() -> None:
         DTYPES["float32"] = DTYPES["float64"]
 
 
+def test_bfloat16_keeps_the_shape() -> None:
+    """One number without dimensions stays one."""
+    assert round_to_bfloat16(np.array(1.0, np.float32)).shape == ()
+
+
 def test_bfloat16_rounds_to_nearest_ties_to_even() -> None:
     """Eight significant bits remain; a tie goes to the even neighbour."""
     step = 2.0**-7

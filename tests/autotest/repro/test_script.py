@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 
 from autotest import torch as dual
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import new_row
 from autotest.ledger.entries import Entry, read
 from autotest.repro import Unscripted, script
-from autotest.repro.arrays import write
+from autotest.repro.arrays import FILE_NAME, write
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Device, Ref
@@ -606,6 +607,21 @@ def test_script_of_long_inputs_reads_them_from_a_file(run_script: Any, tmp_path:
     length = int.from_bytes(raw[:8], "little")
     assert raw[8 : 8 + length].rstrip() == b'{"x":{"dtype":"F32","shape":[9,8],"data_offsets":[0,288]}}'
     assert raw[8 + length :] == data.tobytes()
+
+
+def test_file_keeps_numbers_without_dimensions(tmp_path: Path) -> None:
+    """The cotangent of a loss is a single number: as a row of one it starts no backward."""
+    write(tmp_path, {"x": np.array(2.5, np.float32), "y": np.ones((2, 3)).T})
+    found = load_file(tmp_path / FILE_NAME)
+    assert {name: array.shape for name, array in found.items()} == {"x": (), "y": (3, 2)}
+
+
+def test_eager_and_graph_share_the_arrays() -> None:
+    """A script that runs the Program twice, once in a graph, holds each array once."""
+    program = one_call(values=np.ones((9, 8), np.float32))
+    made = script(row("value", "graph_forward"), program, Rules(), OUTPUT, ENVIRONMENT)
+    assert made.text.count('ARRAYS["x"]') == 2
+    assert sorted(made.arrays) == ["x"]
 
 
 def test_script_that_cannot_run(run_script: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ def test_neutral_arguments(recorded):
     call = last(recorded, lambda: torch.from_numpy(array))
     assert call.args[0].tolist() == array.tolist()
     assert call.args[0] is not array
+    assert last(recorded, lambda: torch.tensor(np.array(2.5))).args[0].shape == ()
 
 
 def test_results(recorded):
