@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, in_world
 from autotest.compare.divergence import Divergence
@@ -18,9 +19,11 @@ from dual_object.program.data_parallel import wraps
 from dual_object.program.global_layouts import together
 from dual_object.program.program import Program
 from dual_object.program.shortened import first_forward, truncated
-from dual_object.replay.adapter import Adapter, GraphRefusal
+from dual_object.program.unrolled import unrolled
+from dual_object.replay.adapter import Adapter, GraphRefusal, Reference
 from dual_object.replay.isolation import isolate, isolate_refused, waves
 from dual_object.replay.observation import Capture, Failure, Observation, failure_kind
+from dual_object.replay.randomness import randomness
 from dual_object.replay.replay import Replay
 
 #: The differences that any rank has seen at a place, given those that this one has.
@@ -61,16 +64,32 @@ def localize(
     only = only_call(program)
     if only is not None and all(d.call is None for d in open_):
         return _distinct([*settled, *(Divergence(d, program, only, sides=sides) for d in open_)])
-    isolated = list(_alone(reference, target, program, rules, graph=graph))
     phases = {d.phase for d in open_}
-    in_phase = [d for d in isolated if d.difference.phase in phases or not program.cotangents]
-    if in_phase:
-        return _distinct([*settled, *isolated])
+    for whole in _taken_apart(reference, program):
+        isolated = list(_alone(reference, target, whole, rules, graph=graph))
+        if any(d.difference.phase in phases or not program.cotangents for d in isolated):
+            return _distinct([*settled, *isolated])
     if settled:
         return _distinct(settled)
     # A layout that no call gives alone comes of a result that lies in another lawful way before it; a graph's is held
     # against the same framework's own, where none is another.
     return _distinct([Divergence(d, program, d.call, sides=sides) for d in open_ if graph or d.kind != "layout"])
+
+
+def _taken_apart(reference: Adapter, program: Program) -> Iterator[Program]:
+    """The Programs whose calls are asked one by one: that with the parts of its Sequentials, where the reference gives
+    the same for it, then the Program itself.
+    """
+    parts = unrolled(program)
+    if parts is not None:
+        if program.random is not None:
+            parts.random = randomness(cast("Reference", reference), parts)
+        shown, expected = (Replay(reference, each, side="reference").run() for each in (parts, program))
+        if not shown.ended and all(
+            seen.data.tobytes() == shown.outputs[id_].data.tobytes() for id_, seen in expected.outputs.items()
+        ):
+            yield parts
+    yield program
 
 
 def _of_training(

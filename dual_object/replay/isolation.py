@@ -92,7 +92,7 @@ def _alone(
                 clones[id_] = fresh
                 alone.calls.append(Call("method", "clone", (Ref(id_),), {}, out=Ref(fresh)))
                 fresh += 1
-        elif id_ in values.modules and not _made_from_tensors(replay, id_):
+        elif id_ in values.modules and _can_be_made(replay, id_):
             alone.calls += _module(replay, id_, lying.get(id_))
         else:
             return None
@@ -139,16 +139,25 @@ def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:
     return placement, sbp or (BROADCAST,) * placement.ndim
 
 
-def _made_from_tensors(replay: Replay, id_: int) -> bool:
+def _can_be_made(replay: Replay, id_: int) -> bool:
+    """Whether a module is made of nothing but plain values and other modules, and these have not been exchanged."""
     made = next((call for call in replay.program.calls if call.out == Ref(id_)), None)
-    return made is None or any(operand not in replay.values.modules for operand in made.operands())
+    if made is None:
+        return False
+    parts = made.operands()
+    if not parts:
+        return True
+    module = replay.values.modules[id_]
+    kept = {*replay.adapter.parameters(module), *replay.adapter.buffers(module)} == made.state.keys()
+    return kept and all(part in replay.values.modules and _can_be_made(replay, part) for part in parts)
 
 
 def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
-    """The construction of a module with the state, place and mode that it has now."""
+    """The construction of a module with the state, place and mode that it has now, after those of its parts."""
     module = replay.values.modules[id_]
     adapter = replay.adapter
     made = next(call for call in replay.program.calls if call.out == Ref(id_))
+    parts = [call for part in made.operands() for call in _module(replay, part, None)]
     tensors = {**adapter.parameters(module), **adapter.buffers(module)}
     state = {name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)}
     construct = Call(made.kind, made.op, made.args, made.kwargs, made.out, state, (), made.custom)
@@ -157,7 +166,10 @@ def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
         placement, sbp = _known(lies)
         moved = {"placement": placement, "sbp": list(sbp)}
         calls.insert(1, Call("method", "to_global", (Ref(id_),), moved, out=Ref(id_)))
-    return calls
+    modes = [call for call in parts if call.op == "train"]
+    if all(call.args[1] == module.training for call in modes):  # the whole's mode is that of its parts
+        modes = []
+    return [*(call for call in parts if call.op != "train"), *calls, *modes]
 
 
 def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:

@@ -71,7 +71,7 @@ def test_call(deadly: list[str], noted: Death, phase: str, blamed: str) -> None:
 
 
 class Wrong:
-    """A target that computes exp wrong, and tells other sizes."""
+    """A target that computes exp and what is saturated wrong, and tells other sizes."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch
@@ -81,6 +81,7 @@ class Wrong:
         with self._patch.context() as patch:
             exp, numel = pytorch.exp, pytorch.Tensor.numel
             patch.setattr(pytorch, "exp", lambda x: exp(x) * 1.01)
+            patch.setattr(pytorch.nn.Tanh, "forward", lambda self, x: pytorch.tanh(x) * 1.01)
             patch.setattr(pytorch.Tensor, "numel", lambda x: numel(x) + 1)
             return [Replay(Adapter(), program).run() for program in programs]
 
@@ -109,6 +110,28 @@ def test_what_a_body_reads(monkeypatch: pytest.MonkeyPatch, body: Callable[[], A
     found = eager_differences(reference, program, seen, shown, Rules())
     told = localize(reference, target, program, found, Rules(), Sides(seen, shown), graph=False)
     assert [divergence.op for divergence in told] == [blamed]
+
+
+def of_modules(*, exchanged: bool) -> Any:
+    """A Sequential in another one, of which a part may be exchanged."""
+    inner = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sigmoid())
+    outer = torch.nn.Sequential(inner, torch.nn.Tanh())
+    if exchanged:
+        outer[0] = torch.nn.Sigmoid()
+    return torch.neg(outer(given([1.0, -2.0])))
+
+
+@pytest.mark.parametrize(("exchanged", "blamed"), [(False, "Tanh"), (True, "program")])
+def test_part_of_a_sequential(monkeypatch: pytest.MonkeyPatch, exchanged: bool, blamed: str) -> None:
+    """What a Sequential calls is asked by itself, unless it is no longer what it was made of."""
+    reference = Adapter()
+    program, seen = recorded(reference, lambda: of_modules(exchanged=exchanged))
+    target = Wrong(monkeypatch)
+    [shown] = target.eager([program])
+    assert isinstance(shown, Observation)
+    found = eager_differences(reference, program, seen, shown, Rules())
+    told = localize(reference, target, program, found, Rules(), Sides(seen, shown), graph=False)
+    assert {divergence.op for divergence in told} == {blamed}
 
 
 def test_another_phase() -> None:

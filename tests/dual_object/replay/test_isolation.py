@@ -87,6 +87,28 @@ def test_module_alone_has_its_state_and_mode(recorded, reference):
     assert before.tolist() != after.tolist()
 
 
+def test_module_of_modules_alone(recorded, reference):
+    """A module that is made of others is isolated with these, and each in its own mode."""
+
+    def body():
+        inner = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.BatchNorm1d(3))
+        outer = torch.nn.Sequential(inner, torch.nn.Dropout(0.5), torch.nn.Linear(3, 1))
+        outer(tensor(4, 3))
+        inner.eval()
+        outer(tensor(4, 3))
+        return outer.eval()(tensor(4, 3))
+
+    case = recorded(body)
+    programs = {index: program for index, program, _ in isolate(reference, case.program)}
+    calls = [index for index, call in enumerate(case.program.calls) if call.kind == "call"]
+    modes = []
+    for index in calls:
+        assert len(list(programs[index].modules())) == 6
+        modes.append([call.args[1] for call in programs[index].calls if call.op == "train"])
+    # First the whole's, then, where they are not all alike, that of each part.
+    assert modes == [[True], [True, False, True, True], [False]]
+
+
 def test_custom_dual_alone(recorded, reference):
     """A custom dual op keeps both its functions."""
     [(_, program, _)] = isolate(reference, recorded(lambda: double(tensor(2))).program)
