@@ -97,6 +97,13 @@ def test_backward_with_a_gradient():
 
 
 @autotest(n=10, auto_backward=False)
+def test_backward_of_a_loss_with_a_gradient():
+    x = tensor(*shape(2))
+    (x * x).sum().backward(tensor(requires_grad=False))
+    return x.grad
+
+
+@autotest(n=10, auto_backward=False)
 def test_second_backward_adds():
     x = tensor(*shape(2))
     loss = torch.exp(x).sum()

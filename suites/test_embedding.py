@@ -36,6 +36,11 @@ def renormed():
     return args(chosen(), tensor(_ROWS, size(), requires_grad=False) * 2, **options)
 
 
+def divided():
+    """Draws a table as a layer, and indices, by whose repetitions its gradients are divided."""
+    return args(_ROWS, size(), scale_grad_by_freq=True), args(chosen())
+
+
 def layer():
     """Draws a table as a layer, and indices."""
     options = {"max_norm": pick(None, 0.5, 2.0), "norm_type": pick(2.0, 1.0, float("inf"))} | chosen_padding()
@@ -48,6 +53,7 @@ ROWS = (
     Op("embedding", renormed, "F", variant="max_norm"),
     Layer("Embedding", layer),
     Layer("Embedding", lambda: (args(_ROWS, size()), args(chosen())), variant="default"),
+    Layer("Embedding", divided, variant="scale_grad_by_freq"),
 )
 
 

@@ -88,12 +88,28 @@ def test_groups_go_on(flow, name):
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_alike_go_on(flow, name):
     def fresh():
-        module = flow.nn.Sequential(*[flow.nn.Linear(3, 3, bias=False) for _ in range(3)])
-        for layer, number in zip(module, (0.1, -0.2, 0.3), strict=True):
-            layer.weight.data.copy_(flow.eye(3) + number)
+        # More than ten: as text, 10 comes before 2.
+        module = flow.nn.Sequential(*[flow.nn.Linear(3, 3, bias=False) for _ in range(12)])
+        for place, layer in enumerate(module):
+            layer.weight.data.copy_(flow.eye(3) + (-0.1, 0.05, 0.02)[place % 3] * (1 + place / 12))
         return module, optimizer(flow, module, name)
 
     assert_goes_on(flow, fresh)
+
+
+@eager("a group that is added in the middle leaves the others as they are", of="optim.Optimizer.add_param_group")
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "LAMB"])
+def test_added_in_the_middle(flow, name):
+    def trained(*, added):
+        module = linear(flow)
+        made = optimizer(flow, module, name)
+        first = train_eagerly(flow, module, made, 3)
+        if added:
+            made.add_param_group({"params": [flow.zeros(2, requires_grad=True)]})
+        return first + train_eagerly(flow, module, made, 3)
+
+    given, expected = trained(added=True), trained(added=False)
+    assert given == expected, f"the losses are {given}, without another group {expected}"
 
 
 def clipped(flow, largest=1.0, **arguments):
@@ -115,6 +131,16 @@ def test_clips(flow, kind, norm):
 def test_clips_nothing(flow):
     told, after = clipped(flow, largest=100.0)
     assert near([told, *after], [5.0, 3.0, -4.0]), f"the norm is {told}, the gradients are {after}"
+
+
+@eager("an infinite gradient is clipped to NaN, and the finite ones to 0", of="nn.utils.clip_grad_norm_")
+def test_clips_infinite(flow):
+    first, second = flow.zeros(1, requires_grad=True), flow.zeros(2, requires_grad=True)
+    first.grad, second.grad = flow.tensor([float("inf")]), flow.tensor([3.0, -4.0])
+    norm = flow.nn.utils.clip_grad_norm_([first, second], 1.0).item()
+    assert norm == float("inf"), f"the norm is {norm}"
+    assert first.grad.isnan().all(), f"the infinite gradient becomes {first.grad.item()}"
+    assert second.grad.tolist() == [0, 0], f"the finite gradients become {second.grad.tolist()}"
 
 
 @eager("a norm that is not finite is an error where that is asked for", of="nn.utils.clip_grad_norm_")
@@ -175,6 +201,15 @@ def test_schedule_goes_on(flow, name):
     assert_resumed(flow, lambda own: getattr(flow.optim.lr_scheduler, name)(own, **SCHEDULES[name]))
 
 
+@eager(
+    "a schedule that has loaded the state starts from its learning rate",
+    of="optim.lr_scheduler.LRScheduler.load_state_dict",
+)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedule_keeps_its_start(flow, name):
+    assert_resumed(flow, lambda own: getattr(flow.optim.lr_scheduler, name)(own, **SCHEDULES[name]), other=0.7)
+
+
 @eager("a sequence of schedules goes on where it was", of="optim.lr_scheduler.SequentialLR.load_state_dict")
 def test_sequence_goes_on(flow):
     lr = flow.optim.lr_scheduler
@@ -186,11 +221,13 @@ def test_sequence_goes_on(flow):
     assert_resumed(flow, sequence)
 
 
-def assert_resumed(flow, make):
-    """The learning rates of a schedule that was saved and loaded are those of one that was not."""
+def assert_resumed(flow, make, other=0.05):
+    """The learning rates of a schedule that was saved and loaded are those of one that was not. What loads them was
+    made with the `other` learning rate.
+    """
 
-    def fresh():
-        own = optimizer(flow, linear(flow))
+    def fresh(rate=0.05):
+        own = optimizer(flow, linear(flow), lr=rate)
         return own, make(own)
 
     def rates(own, schedule, losses):
@@ -202,7 +239,7 @@ def assert_resumed(flow, make):
         return given
 
     whole = rates(*fresh(), LOSSES)
-    first, second = fresh(), fresh()
+    first, second = fresh(), fresh(other)
     before = rates(*first, LOSSES[:3])
     for old, new in zip(first, second, strict=True):
         new.load_state_dict(old.state_dict())

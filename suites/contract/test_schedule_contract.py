@@ -69,8 +69,8 @@ SCHEDULES = {
         lambda base, step: base * (0.25 + 0.5 * min(step, 4) / 4),
     ),
     "PolynomialLR": (
-        lambda lr, own: lr.PolynomialLR(own, decay_batch=4, end_learning_rate=0.01, power=2.0),
-        partial(polynomial, cycle=False),
+        lambda lr, own: lr.PolynomialLR(own, decay_batch=4, end_learning_rate=0.01, power=1.5),
+        partial(polynomial, cycle=False, power=1.5),
     ),
     "PolynomialLR-cycle": (
         lambda lr, own: lr.PolynomialLR(own, decay_batch=4, end_learning_rate=0.01, power=2.0, cycle=True),
@@ -217,6 +217,7 @@ PLATEAUS = {
     "absolute": ({"patience": 0, "threshold": 0.4, "threshold_mode": "abs"}, [10, 9.5, 9.2], [0.1, 0.1, 0.05]),
     "least": ({"patience": 0, "min_lr": 0.04}, [1, 1, 1, 1], [0.1, 0.05, 0.04, 0.04]),
     "eps": ({"patience": 0, "eps": 0.03}, [1, 1, 1, 1], [0.1, 0.05, 0.05, 0.05]),
+    "nan": ({"patience": 0}, [1, float("nan"), 0.5, 0.6], [0.1, 0.05, 0.05, 0.025]),
 }
 
 
@@ -234,3 +235,17 @@ def test_plateau(flow, name):
         schedule.step(value)
         given.append(own.param_groups[0]["lr"])
     assert near(given, expected), f"after {measured} the rates are {given}, but should be {expected}"
+
+
+@contract(
+    "the learning rate of each group falls to its own least one",
+    of="optim.lr_scheduler.ReduceLROnPlateau",
+    target="oneflow",
+)
+def test_plateau_of_groups(flow):
+    own = of_groups(flow, linear(flow), RATES)
+    schedule, given = flow.optim.lr_scheduler.ReduceLROnPlateau(own, factor=0.5, patience=0, min_lr=[0.03, 0.005]), []
+    for _ in range(5):
+        schedule.step(1.0)
+        given += [group["lr"] for group in own.param_groups]
+    assert near(given, [0.1, 0.04, 0.05, 0.02, 0.03, 0.01, 0.03, 0.005, 0.03, 0.005]), f"the rates are {given}"
