@@ -27,6 +27,7 @@ _WHEN: MappingProxyType[StepPart, str] = MappingProxyType(
         "forward": "in the forward",
         "backward": "in the backward",
         "clip": "after the clipping",
+        "start": "before the first update",
         "update": "after the update",
         "scale": "after the scaler's update",
         "schedule": "after the schedule",

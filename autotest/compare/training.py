@@ -23,6 +23,7 @@ _PHASES: MappingProxyType[StepPart, tuple[Phase, Phase]] = MappingProxyType(
         "forward": ("eager_forward", "graph_forward"),
         "backward": ("eager_backward", "graph_backward"),
         "clip": ("eager_update", "graph_update"),
+        "start": ("eager_update", "graph_update"),
         "update": ("eager_update", "graph_update"),
         "scale": ("eager_update", "graph_update"),
         "schedule": ("eager_update", "graph_update"),
@@ -175,8 +176,8 @@ def _before(program: Program, number: int, part: Part, shown: Shown, actual: Obs
     """A parameter before a step: after the one before, or as it was made; None where nobody knows."""
     training = program.training
     if number > 1 and training is not None:
-        earlier = training.steps[number - 2].parts[training.steps[number - 1].parts.index(part)]
-        id_ = next((id_ for id_, one in earlier.values.items() if one == shown), None)
+        earlier = (one.values for one in training.steps[number - 2].parts if one.name == part.name)
+        id_ = next((id_ for values in earlier for id_, one in values.items() if one == shown), None)
         seen = None if id_ is None else actual.outputs.get(id_)
         return None if seen is None else seen.data
     module, _, name = shown.leaf.partition(".")
@@ -297,12 +298,14 @@ def _of_numbers(
                 message = f"{where} is a tensor, but there should be none"
                 yield Difference(phase, "grad_extra", where, message, part.call, "host", str(call))
         elif not _near(wanted, given):
-            where = f"{_NUMBERS[part.name]} after step {number}"
+            where = f"{_NUMBERS[part.name]} {'at' if part.name == 'start' else 'after'} step {number}"
             message = f"{where} is {_shown(given)}, but should be {_shown(wanted)}"
             yield Difference(phase, "value", where, message, part.call, "host", str(call))
 
 
-_NUMBERS: MappingProxyType[StepPart, str] = MappingProxyType({"schedule": "the learning rate", "scale": "the scale"})
+_NUMBERS: MappingProxyType[StepPart, str] = MappingProxyType(
+    {"start": "the learning rate", "schedule": "the learning rate", "scale": "the scale"}
+)
 
 
 def _near(wanted: Tree, given: Tree) -> bool:
@@ -361,7 +364,7 @@ def _part_of_call(program: Program, step: Step, call: int) -> Part | None:
     forward, backward, *_ = step.parts
     if program.calls[call].op in ("zero_grad", "scale", "backward"):
         return backward
-    begun = [part for part in step.parts if part.call is not None and part.call <= call]
+    begun = [part for part in step.parts if part.call is not None and part.name != "start" and part.call <= call]
     return begun[-1] if begun else forward
 
 

@@ -5,6 +5,7 @@ What comes before the first step is made once: the model, its optimizers, schedu
     forward     what the body computes, its loss among it
     backward    of the loss, or of the scaled loss
     clip        of the gradients, where the body clips them
+    start       of each schedule, which has set the learning rates of the first step when it was made
     update      by each optimizer
     scale       by the scaler, which finds the scale of the next step
     schedule    by each schedule, which finds the learning rates of the next step
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from dual_object.program.calls import Call
 
-StepPart = Literal["forward", "backward", "clip", "update", "scale", "schedule"]
+StepPart = Literal["forward", "backward", "clip", "start", "update", "scale", "schedule"]
 
 _SCHEDULES = "optim.lr_scheduler."
 _SCALERS = ("amp.GradScaler", "cuda.amp.GradScaler", "cpu.amp.GradScaler")

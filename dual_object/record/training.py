@@ -261,6 +261,8 @@ class _Recorder:
             self._differentiate(loss)
         parts = [Part("forward", None, shown), self._gradients()]
         parts += [part for call in self._recording.clipping for part in self._clip(call)]
+        if not number:
+            parts += [self._start(schedule, optimizer) for schedule, optimizer in self._schedules]
         parts += [self._update(optimizer) for optimizer in self._optimizers]
         parts += self._rescale()
         parts += [self._schedule(schedule, optimizer, loss) for schedule, optimizer in self._schedules]
@@ -337,10 +339,17 @@ class _Recorder:
         scaler.get_scale()
         return [Part("scale", update, {}, (self._last,))]
 
+    def _start(self, schedule: int, optimizer: int) -> Part:
+        self._look("rates", optimizer)
+        return Part("start", self._made(schedule), {}, (self._last,))
+
+    def _made(self, id_: int) -> int:
+        """The index of the call that has made a value."""
+        return next(index for index, call in enumerate(self._recording.program.calls) if id_ in call.results())
+
     def _schedule(self, schedule: int, optimizer: int, loss: int) -> Part:
         dual = self._dual(schedule)
-        calls = self._recording.program.calls
-        made = next(call for call in calls if schedule in call.results())
+        made = self._recording.program.calls[self._made(schedule)]
         dual.step(self._dual(loss).item()) if made.op == _MEASURING else dual.step()
         step = self._last
         self._look("rates", optimizer)

@@ -18,7 +18,7 @@ def eager(adapter: Any) -> None:
     """One in each part of a step."""
     import torch
     from torch.optim import SGD, Adadelta, Adagrad, Adam, AdamW, RMSprop
-    from torch.optim.lr_scheduler import StepLR
+    from torch.optim.lr_scheduler import ConstantLR, StepLR
 
     def group(option: str, change: Callable[[Any], Any]) -> Callable[[Op], Op]:
         def planted(make: Op) -> Op:
@@ -40,6 +40,17 @@ def eager(adapter: Any) -> None:
         return lambda self, optimizer, step_size, **named: make(self, optimizer, step_size + 1, **named)
 
     _change(StepLR, "__init__", late)
+
+    def unset(make: Op) -> Op:
+        def made(self: Any, optimizer: Any, **named: Any) -> None:
+            rates = [group["lr"] for group in optimizer.param_groups]
+            make(self, optimizer, **named)
+            for one, rate in zip(optimizer.param_groups, rates, strict=True):
+                one["lr"] = rate
+
+        return made
+
+    _change(ConstantLR, "__init__", unset)
 
     def first_group_alone(step: Op) -> Op:
         def planted(self: Any) -> None:

@@ -25,6 +25,10 @@ WRONG = {
         (UPDATE, "value", "StepLR"),
         "StepLR: the learning rate after step 2 is 0.1, but should be 0.010000000000000002",
     ),
+    "test_first_rate": (
+        (UPDATE, "value", "ConstantLR"),
+        "ConstantLR: the learning rate at step 1 is 0.1, but should be 0.05",
+    ),
     "test_clipping": (
         (UPDATE, "value", "clip_grad_norm_"),
         "clip_grad_norm_: clipped gradient of m0.weight at step 1 differs in ",
@@ -71,6 +75,7 @@ def apart(told: dict[str, Any], side: str) -> list[bool]:
         ("test_sgd", UPDATE, [False, False, True], "at step 2, after the update: parameter m0.weight"),
         ("test_adamw", UPDATE, [False, True, True], "at step 1, after the update: parameter m0.weight"),
         ("test_step_lr", UPDATE, [False, False, False], "at step 2, after the schedule: the learning rate"),
+        ("test_first_rate", UPDATE, [False, True, True], "at step 1, before the first update: the learning rate"),
         ("test_forward", EAGER, [True, True, True], "at step 1, in the forward: loss"),
         ("test_backward", BACK, [False, True, True], "at step 1, in the backward: gradient of m0.weight"),
     ],

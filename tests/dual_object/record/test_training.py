@@ -24,6 +24,7 @@ STEP = """\
     t6, t7 = gradients(t2)
     t8 = torch.nn.utils.clip_grad_norm_([t0, t1], 1.0)
     t9, t10 = gradients(t2)
+    rates(t2)  # [0.1]
     t2.step()
     t11, t12 = parameters(t2)
     (t13,), (t14,) = states(t2)
@@ -70,13 +71,14 @@ def test_steps() -> None:
     training = recorded(whole).training
     assert training is not None
     first, second = training.steps
-    assert [part.name for part in first.parts] == ["forward", "backward", "clip", "update", "schedule"]
+    assert [part.name for part in first.parts] == ["forward", "backward", "clip", "start", "update", "schedule"]
+    assert [part.name for part in second.parts] == ["forward", "backward", "clip", "update", "schedule"]
     assert len(first.inputs) == len(second.inputs) == 1
     assert first.inputs != second.inputs
     shown = [list(part.values.values()) for part in first.parts]
     weight, bias = "0.weight", "0.bias"
     assert shown[:2] == [[Shown("loss")], [Shown("gradient", weight), Shown("gradient", bias)]]
-    assert shown[3] == [
+    assert shown[4] == [
         Shown("parameter", weight),
         Shown("parameter", bias),
         Shown("momentum_buffer", weight),

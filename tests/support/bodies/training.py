@@ -54,6 +54,13 @@ def test_step_lr():
 
 
 @autotest(**STEPS)
+def test_first_rate():
+    layer, loss = model()
+    torch.optim.lr_scheduler.ConstantLR(torch.optim.SGD(layer.parameters(), lr=0.1), factor=0.5, total_iters=4)
+    return loss()
+
+
+@autotest(**STEPS)
 def test_momentum_by_schedule():
     layer, loss = model()
     torch.optim.lr_scheduler.ExponentialLR(torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9), gamma=0.9)
