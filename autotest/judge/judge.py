@@ -29,6 +29,7 @@ from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.localization import (
     capture_of,
+    like,
     localize,
     localize_death,
     of_capture,
@@ -375,7 +376,8 @@ class Judge:
             first = known[0]
             wanted = (first.difference.phase, first.difference.kind)
             difference = next((d for d in differences if (d.phase, d.kind) == wanted), differences[0])
-            return [Divergence(difference, case.program, first.call, first.alone, sides, facts=first.facts)]
+            whole = like(case.program, first)
+            return [Divergence(difference, whole, first.call, first.alone, sides, facts=first.facts)]
         if count >= LOCALIZED and not self._consensus.alone:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         rules, agreed = self.options.rules, self._agreed

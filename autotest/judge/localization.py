@@ -16,7 +16,7 @@ from autotest.compare.training import step_of
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.data_parallel import wraps
-from dual_object.program.global_layouts import together
+from dual_object.program.global_layouts import together, world_size
 from dual_object.program.program import Program
 from dual_object.program.shortened import first_forward, truncated
 from dual_object.program.unrolled import unrolled
@@ -78,9 +78,10 @@ def localize(
 
 def _taken_apart(reference: Adapter, program: Program) -> Iterator[Program]:
     """The Programs whose calls are asked one by one: that with the parts of its Sequentials, where the reference gives
-    the same for it, then the Program itself.
+    the same for it, then the Program itself. Several ranks ask for the latter alone: what one has found, another may
+    not have, and all have to ask for the same.
     """
-    parts = unrolled(program)
+    parts = unrolled(program) if world_size() == 1 else None
     if parts is not None:
         if program.random is not None:
             parts.random = randomness(cast("Reference", reference), parts)
@@ -90,6 +91,22 @@ def _taken_apart(reference: Adapter, program: Program) -> Iterator[Program]:
         ):
             yield parts
     yield program
+
+
+def like(program: Program, found: Divergence) -> Program:
+    """Another case's Program in the form of that in which `found` blames a call, which then has the same index in both:
+    with its Sequentials taken apart where they are so there.
+    """
+    index = found.call
+    if index is None:
+        return program
+
+    def before(one: Program) -> list[tuple[str, str]]:
+        return [(call.kind, call.op) for call in one.calls[: index + 1]]
+
+    if before(program) == before(found.program):
+        return program
+    return unrolled(program if program.training is None else first_forward(program)) or program
 
 
 def _of_training(

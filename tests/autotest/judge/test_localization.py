@@ -9,15 +9,20 @@ import pytest
 import torch as pytorch
 
 from autotest import torch
-from autotest.compare.difference import Rules
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
-from autotest.judge.localization import localize, localize_death, of_death
+from autotest.judge.localization import like, localize, localize_death, of_death
 from autotest.workers.protocol import Cause, Death
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
+from dual_object.program.shortened import first_forward
+from dual_object.program.unrolled import unrolled
+from dual_object.record.recording import Recording
 from dual_object.replay.observation import Observation
 from dual_object.replay.replay import Replay
+from support import trainings
 from support.programs import given, recorded
 
 
@@ -132,6 +137,25 @@ def test_part_of_a_sequential(monkeypatch: pytest.MonkeyPatch, exchanged: bool, 
     found = eager_differences(reference, program, seen, shown, Rules())
     told = localize(reference, target, program, found, Rules(), Sides(seen, shown), graph=False)
     assert {divergence.op for divergence in told} == {blamed}
+
+
+def test_first_forward_of_another_case() -> None:
+    """In a case that trains, too, the part that was found is that of its own first forward."""
+
+    def body(recording: Recording) -> Any:
+        module = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Tanh())
+        torch.optim.SGD(module.parameters(), lr=0.1)
+        return torch.square(module(trainings.batch(recording))).mean()
+
+    first, second = trainings.recorded(body), trainings.recorded(body)
+    apart = unrolled(first_forward(first))
+    assert apart is not None
+    for blamed in ("Tanh", "square"):
+        index = [call.op for call in apart.calls].index(blamed)
+        other = like(second, Divergence(Difference("eager_forward", "value", "t", "t"), apart, index))
+        assert other.calls[index].op == blamed
+    index = [call.op for call in first.calls].index("square")
+    assert like(second, Divergence(Difference("eager_forward", "value", "t", "t"), first, index)) is second
 
 
 def test_another_phase() -> None:

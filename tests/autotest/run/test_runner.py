@@ -422,3 +422,17 @@ def test_the_body_hears_of_numpys_errors(run: Run) -> None:
 
     with pytest.warns(RuntimeWarning, match="divide by zero encountered"):
         run(body, 1)
+
+
+def test_part_of_a_sequential_is_blamed_in_each_case(run: Run, target: FakeTarget) -> None:
+    """Later cases share what was found in the first ones, in which Sequentials were taken apart."""
+
+    def body() -> Any:
+        module = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
+        return torch.neg(module(random_tensor(ndim=2, dim0=3, dim1=2)))
+
+    target.answers = {"Sequential": wrong, "Tanh": wrong}
+    _, session = run(body, 6, DivergenceError)
+    assert [divergence["op"] for end in ends(session) for divergence in end["divergences"]] == ["Tanh"] * len(
+        ends(session)
+    )
