@@ -66,7 +66,7 @@ def place_layout(layout: str, shape: Sequence[int]) -> Placed:
 def expand_values(data: NDArray[Any], strides: Sequence[int]) -> NDArray[Any]:
     """The values that an array with these strides can hold: where a stride is 0 the first one, repeated."""
     kept = tuple([slice(0, 1) if stride == 0 else slice(None) for stride in strides])
-    return np.broadcast_to(data[kept], data.shape).copy()
+    return np.ascontiguousarray(np.broadcast_to(data[kept], data.shape))
 
 
 def _packed(shape: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from itertools import count
 
 import numpy as np
 
@@ -312,7 +311,7 @@ def _repeated(alone: Program, repetitions: int) -> Program:
     made = {id_ for call in alone.modules() for id_ in call.results()}
     setup = [call for call in alone.calls if made & {*call.results()}]
     rest = [call for call in alone.calls if not made & {*call.results()}]
-    numbers = count(max([x.id for x in alone.inputs] + [id_ for call in alone.calls for id_ in call.results()]) + 1)
+    numbers = alone.free()
     calls, outputs = list(setup), []
     for _ in range(repetitions):
         new: dict[int, int] = {}

@@ -65,7 +65,7 @@ def localize(
     if only is not None and all(d.call is None for d in open_):
         return _distinct([*settled, *(Divergence(d, program, only, sides=sides) for d in open_)])
     phases = {d.phase for d in open_}
-    for whole in _taken_apart(reference, program):
+    for whole in _taken_apart(reference, program, sides.reference):
         isolated = list(_alone(reference, target, whole, rules, graph=graph))
         if any(d.difference.phase in phases or not program.cotangents for d in isolated):
             return _distinct([*settled, *isolated])
@@ -76,19 +76,18 @@ def localize(
     return _distinct([Divergence(d, program, d.call, sides=sides) for d in open_ if graph or d.kind != "layout"])
 
 
-def _taken_apart(reference: Adapter, program: Program) -> Iterator[Program]:
+def _taken_apart(reference: Adapter, program: Program, expected: Observation | None) -> Iterator[Program]:
     """The Programs whose calls are asked one by one: that with the parts of its Sequentials, where the reference gives
-    the same for it, then the Program itself. Several ranks ask for the latter alone: what one has found, another may
-    not have, and all have to ask for the same.
+    what was `expected` of the Program, then the Program itself. Several ranks ask for the latter alone: what one has
+    found, another may not have, and all have to ask for the same.
     """
     parts = unrolled(program) if world_size() == 1 else None
-    if parts is not None:
+    if parts is not None and expected is not None:
         if program.random is not None:
             parts.random = randomness(cast("Reference", reference), parts)
-        shown, expected = (Replay(reference, each, side="reference").run() for each in (parts, program))
-        if not shown.ended and all(
-            seen.data.tobytes() == shown.outputs[id_].data.tobytes() for id_, seen in expected.outputs.items()
-        ):
+        shown = Replay(reference, parts, side="reference").run()
+        pairs = ((shown.outputs.get(id_), seen) for id_, seen in expected.outputs.items())
+        if all(given is not None and given.data.tobytes() == seen.data.tobytes() for given, seen in pairs):
             yield parts
     yield program
 

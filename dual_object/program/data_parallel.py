@@ -51,7 +51,7 @@ def wrappers(program: Program) -> set[int]:
 def part(data: Array, rank: int, ranks: int) -> Array:
     """A rank's part of a batch, along its first dimension, which the ranks must divide."""
     size = data.shape[0] // ranks
-    return data[rank * size : (rank + 1) * size].copy()
+    return np.ascontiguousarray(data[rank * size : (rank + 1) * size])
 
 
 def joined(parts: Sequence[Array]) -> Array:

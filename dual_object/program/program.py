@@ -7,6 +7,7 @@ numbered value.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import zlib
 from collections.abc import Iterator
@@ -92,6 +93,12 @@ class Program:
     def modules(self) -> Iterator[Call]:
         """The calls that construct a module, those of a custom dual with state included."""
         return (call for call in self.calls if call.kind == "module" or (call.kind == "custom" and call.state))
+
+    def free(self) -> Iterator[int]:
+        """Numbers that no value of it has, in order."""
+        taken = [x.id for x in self.inputs]
+        taken += [id_ for call in self.calls for id_ in (*call.operands(), *call.results())]
+        return itertools.count(max(taken, default=0) + 1)
 
     def ops(self) -> list[str]:
         """Names of the ops called, as `op_name` gives them, in order, without host reads of attributes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 
 from dual_object.program.calls import Call, op_name
 from dual_object.program.program import Program
@@ -19,8 +18,7 @@ def unrolled(program: Program) -> Program | None:
     made = {id_: call for call in program.modules() for id_ in call.results()}
     if not any(_parts(call, made) for call in program.calls):
         return None
-    numbers = [x.id for x in program.inputs] + [id_ for call in program.calls for id_ in call.results()]
-    fresh = count(max(numbers) + 1)
+    free = program.free()
 
     def one_by_one(call: Call) -> Iterator[Call]:
         parts = _parts(call, made)
@@ -28,7 +26,7 @@ def unrolled(program: Program) -> Program | None:
             yield call
             return
         value = call.args[1]
-        results = [*(Ref(next(fresh)) for _ in parts[1:]), call.out]
+        results = [*(Ref(next(free)) for _ in parts[1:]), call.out]
         for part, result in zip(parts, results, strict=True):
             yield from one_by_one(Call("call", op_name(made[part.id]), (part, value), {}, result))
             value = result

@@ -71,7 +71,7 @@ def forward(program: Program, *, hosts: bool) -> Forward:
         if call.out is not None and not refs(call.out):
             if not hosts:
                 continue
-            read[index] = made.fresh()
+            read[index] = next(made.free)
             call = replace(call, out=Ref(read[index]))
         kept.append((index, made.named(call)))
     returned = [id_ for id_ in _shown(program) if id_ not in made.modules]
@@ -100,19 +100,11 @@ class _Made:
     program: Program
     names: dict[str, Any] = field(default_factory=lambda: {"OrderedDict": OrderedDict})
     modules: dict[int, str] = field(init=False)
-    _last: int = field(init=False)
+    free: Iterator[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        program = self.program
-        self.modules = {id_: f"m{id_}" for call in program.modules() for id_ in call.results()}
-        numbers = [x.id for x in program.inputs]
-        numbers += [id_ for call in program.calls for id_ in (*call.operands(), *call.results())]
-        self._last = max(numbers, default=0)
-
-    def fresh(self) -> int:
-        """The number of a further value."""
-        self._last += 1
-        return self._last
+        self.modules = {id_: f"m{id_}" for call in self.program.modules() for id_ in call.results()}
+        self.free = self.program.free()
 
     def array(self, data: Array) -> str:
         """The name of an array."""

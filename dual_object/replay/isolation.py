@@ -139,9 +139,14 @@ def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:
     return placement, sbp or (BROADCAST,) * placement.ndim
 
 
+def _made(replay: Replay, id_: int) -> Call | None:
+    """The call that has made a value."""
+    return next((call for call in replay.program.calls if call.out == Ref(id_)), None)
+
+
 def _can_be_made(replay: Replay, id_: int) -> bool:
     """Whether a module is made of nothing but plain values and other modules, and these have not been exchanged."""
-    made = next((call for call in replay.program.calls if call.out == Ref(id_)), None)
+    made = _made(replay, id_)
     if made is None:
         return False
     parts = made.operands()
@@ -153,23 +158,36 @@ def _can_be_made(replay: Replay, id_: int) -> bool:
 
 
 def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
-    """The construction of a module with the state, place and mode that it has now, after those of its parts."""
-    module = replay.values.modules[id_]
-    adapter = replay.adapter
-    made = next(call for call in replay.program.calls if call.out == Ref(id_))
-    parts = [call for part in made.operands() for call in _module(replay, part, None)]
-    tensors = {**adapter.parameters(module), **adapter.buffers(module)}
-    state = {name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)}
-    construct = Call(made.kind, made.op, made.args, made.kwargs, made.out, state, (), made.custom)
-    calls = [construct, Call("method", "train", (Ref(id_), module.training), {}, out=Ref(id_))]
+    """The construction of a module, after those of its parts, with the state, place and mode that it has now."""
+    making = _making(replay, id_)
+    calls = [_construction(replay, number, made) for number, made in making.items()]
     if lies is not None:
         placement, sbp = _known(lies)
         moved = {"placement": placement, "sbp": list(sbp)}
-        calls.insert(1, Call("method", "to_global", (Ref(id_),), moved, out=Ref(id_)))
-    modes = [call for call in parts if call.op == "train"]
-    if all(call.args[1] == module.training for call in modes):  # the whole's mode is that of its parts
-        modes = []
-    return [*(call for call in parts if call.op != "train"), *calls, *modes]
+        calls.append(Call("method", "to_global", (Ref(id_),), moved, out=Ref(id_)))
+    # The mode of a whole is set for its parts, too: theirs follow where they are not all alike.
+    modes = {number: replay.values.modules[number].training for number in reversed(making)}
+    if len({*modes.values()}) == 1:
+        modes = {id_: modes[id_]}
+    return calls + [Call("method", "train", (Ref(number), mode), {}, out=Ref(number)) for number, mode in modes.items()]
+
+
+def _making(replay: Replay, id_: int) -> dict[int, Call]:
+    """The calls that make a module by what they make: those of its parts, each once, then its own."""
+    made = _made(replay, id_)
+    assert made is not None, "it can be made"
+    making: dict[int, Call] = {}
+    for part in made.operands():
+        making |= _making(replay, part)
+    return making | {id_: made}
+
+
+def _construction(replay: Replay, id_: int, made: Call) -> Call:
+    """The call that makes a module, with the state that the module has now."""
+    adapter, module = replay.adapter, replay.values.modules[id_]
+    tensors = {**adapter.parameters(module), **adapter.buffers(module)}
+    state = {name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)}
+    return Call(made.kind, made.op, made.args, made.kwargs, made.out, state, (), made.custom)
 
 
 def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:

@@ -124,7 +124,7 @@ def _other_values(x: Input, places: int, *, scale: bool) -> Array:
             other = (other.view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
     else:
         other = data
-    return np.asarray(_rolled(other, places), order="C") if places else other
+    return np.ascontiguousarray(_rolled(other, places)) if places else other
 
 
 def _rolled(data: Array, places: int) -> Array:

@@ -106,7 +106,19 @@ def test_module_of_modules_alone(recorded, reference):
         assert len(list(programs[index].modules())) == 6
         modes.append([call.args[1] for call in programs[index].calls if call.op == "train"])
     # First the whole's, then, where they are not all alike, that of each part.
-    assert modes == [[True], [True, False, True, True], [False]]
+    assert modes == [[True], [True, True, True, False, False, False], [False]]
+
+
+def test_part_that_is_shared_is_made_once(recorded, reference):
+    """Two modules that hold one third have it together when they are isolated, too."""
+
+    def body():
+        shared = torch.nn.Linear(3, 3)
+        inner = torch.nn.Sequential(shared, torch.nn.Tanh())
+        return torch.nn.Sequential(inner, shared)(tensor(4, 3))
+
+    *_, (_, program, _) = isolate(reference, recorded(body).program)
+    assert [call.op for call in program.modules()] == ["nn.Linear", "nn.Tanh", "nn.Sequential", "nn.Sequential"]
 
 
 def test_custom_dual_alone(recorded, reference):
