@@ -113,6 +113,13 @@ def test_worker_of_oneflow_is_no_fork(tmp_path: Path) -> None:
         assert done.stdout == f"{forked} {[target]}\n", done.stderr
 
 
+def test_script_of_oneflow_is_no_fork(tmp_path: Path) -> None:
+    """A fork would die of its graphs now and then."""
+    (tmp_path / "repro.py").write_text("import sys\nprint('torch' in sys.modules)\nif 0:\n    import oneflow\n")
+    for arguments in (["repro.py"], ["-u", "repro.py"]):
+        assert forks().run(arguments, tmp_path, {}).stdout == "False\n"
+
+
 def _running(folder: Path) -> list[int]:
     """The processes that run in a folder."""
     found = []
