@@ -21,7 +21,7 @@ MAX_OPS = 40
 RECURRENT_OPS = 10
 _RECURRENT = frozenset({"RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"})
 #: A test may cost so many workers in its graph phase; what is not run then is counted with that reason.
-MAX_DEATHS = 6
+MAX_DEATHS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ class GraphPhase:
         return run
 
     def _narrow(self, batch: list[Case], backward: bool) -> Iterator[GraphRun]:
-        """Run a batch in one graph. One that fails as a whole is run again in halves, down to the cases that fail
-        alone; where none does, its first case gets the failure of the batch.
+        """Run a batch in one graph. Where that fails as a whole, each case runs in one of its own: a graph costs a
+        twentieth of the process that each failure costs. Where none fails alone, the first gets the failure of all.
         """
         if self._deaths >= MAX_DEATHS:
             reason = f"the graphs of this test have already ended {MAX_DEATHS} workers"
@@ -122,17 +122,16 @@ class GraphPhase:
         if len(batch) == 1:
             yield GraphRun(batch[0], backward, False, answer)
             return
-        half = len(batch) // 2
-        runs = [*self._narrow(batch[:half], backward), *self._narrow(batch[half:], backward)]
+        runs = [run for case in batch for run in self._narrow([case], backward)]
         if isinstance(answer, Death) and answer.cause == "crash":
             runs = self._with_raised(runs, backward, answer)
         blamed = any(isinstance(run.result, (Death, GraphFailure)) or run.once for run in runs)
         skipped = any(run.result is None for run in runs)
-        # Memory that no half takes alone was that of all cases together, and nobody's fault.
+        # Memory that no case takes alone was that of all cases together, and nobody's fault.
         full = isinstance(answer, Death) and answer.cause == "out_of_memory"
         sound = [run.case for run in runs if isinstance(run.result, Observation)]
         for run in runs:
-            # Each half runs alone: only together they fail.
+            # Each runs alone: only together they fail.
             if run.case is (sound or batch)[0] and not (blamed or skipped or full):
                 yield GraphRun(run.case, backward, True, answer)
             else:

@@ -288,7 +288,10 @@ class Judge:
             together = Difference("graph_forward", "batch_only", "the program", message)
             self._keep(judgement, [together], [Divergence(together, program, None)])
         else:
-            [refused] = self._with_conditions([of_refusal(program, result)], graph=True)
+            refused = of_refusal(program, result)
+            # One that failed as a whole has cost a process, and so would each experiment.
+            believed = self._believed(refused) if isinstance(result, GraphFailure) else None
+            refused = believed or self._with_conditions([refused], graph=True)[0]
             if run.once is not None:
                 refused = nondeterministic(refused, f"in a graph with others the target {run.once.sentence()}")
             self._keep(judgement, [refused.difference], [refused])
@@ -345,13 +348,10 @@ class Judge:
         self._keep(judgement, [blamed.difference], [blamed])
 
     def _look_at_death(self, case: Case, death: Divergence, gradients: Sequence[str]) -> Divergence:
-        """What a death is told as: blamed on a call, or as what comes instead when it does not come back. One whose
-        call is known to end the target, of inputs like its own, is believed.
-        """
-        if death.difference.kind == "crash" and death.call is not None:
-            needs = self._known(replace(death, facts=tuple(classes(properties(death.program)))))
-            if needs is not None:
-                return replace(death, facts=tuple(needs))
+        """What a death is told as: blamed on a call, or as what comes instead when it does not come back."""
+        believed = self._believed(death) if death.difference.kind == "crash" and death.call is not None else None
+        if believed is not None:
+            return believed
         graph = in_graph(death.difference.phase)
         [localized] = self._with_conditions([localize_death(self.reference, self.target, death)], graph=graph)
         if death.difference.kind != "crash" or self._known(localized) is not None or not self._consensus.alone:
@@ -363,6 +363,11 @@ class Judge:
         if instead.difference.kind == "crash":  # by chance: what its inputs have did not bring it about
             return instead
         return self._with_conditions([instead], graph=graph)[0]
+
+    def _believed(self, found: Divergence) -> Divergence | None:
+        """A divergence with what it needs where its op is known to show it on inputs like its own; None elsewhere."""
+        needs = self._known(replace(found, facts=tuple(classes(properties(found.program)))))
+        return None if needs is None else replace(found, facts=tuple(needs))
 
     def _localize(self, judgement: Judgement, differences: Sequence[Difference], *, graph: bool) -> list[Divergence]:
         """Run the calls of the first `LOCALIZED` such cases one by one; later cases of the same ops share what was

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
@@ -39,9 +40,12 @@ def trial(
     graph: bool,
     whole: bool = False,
     configuration: str = "",
+    needs: Sequence[str] | None = None,
 ) -> list[Divergence]:
     """The divergences that `program` shows on its own, eagerly or in a graph of its own, where the reference defines
-    its answers: simpler inputs than a case's may well be ties. `whole`: that the graph is not whole is one, too.
+    its answers: simpler inputs than a case's may well be ties. `whole`: that the graph is not whole is one, too. What a
+    graph `needs` in order to show one is found out where that is not known; each experiment with a graph that raises
+    may cost a process.
 
     Under a `configuration` of the target's graph, those that the plain graph does not show; none where the target has
     no such configuration. Raises TrialError where the reference itself cannot run it.
@@ -50,8 +54,8 @@ def trial(
     if configured is None:
         return []
     if configuration:
-        found = trial(reference, configured[0], program, configured[1], graph=graph, whole=whole)
-        plain = trial(reference, target, program, rules, graph=graph, whole=whole) if found else []
+        found = trial(reference, configured[0], program, configured[1], graph=graph, whole=whole, needs=needs)
+        plain = trial(reference, target, program, rules, graph=graph, whole=whole, needs=needs) if found else []
         return told_under(configuration, besides(found, plain))
     expected = Replay(reference, program, side="reference").run()
     if expected.ended:
@@ -70,7 +74,10 @@ def trial(
     if sampled:
         return sampled
     if graph:
-        return facts.with_conditions(_in_graph(reference, target, program, rules, expected, eager, whole), graph=True)
+        told = _in_graph(reference, target, program, rules, expected, eager, whole)
+        if needs is not None:
+            return [replace(divergence, facts=tuple(needs)) for divergence in told]
+        return facts.with_conditions(told, graph=True)
     differences = eager_differences(reference, program, expected, eager, rules)
     localized = localize(reference, target, program, differences, rules, Sides(expected, eager), graph=False)
     return facts.with_conditions(decidable(reference, localized)[0], graph=False)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from autotest.compare.kinds import DEADLY
+from autotest.compare.kinds import DEADLY, KINDS
 from autotest.errors import AutotestError
 from autotest.judge.standalone import trial
 from autotest.ledger.contracts import stale_contracts
@@ -49,6 +49,8 @@ def stale_entries(
     def run(entry: Entry) -> set[str]:
         program, rules = entry.proof
         whole = entry.kind == "unsupported"
+        # To find out again what that needs would cost a process for each experiment.
+        needs = entry.parts.said if entry.graph and KINDS[entry.kind].ends else None
         divergences = trial(
             reference,
             target(entry.target),
@@ -57,6 +59,7 @@ def stale_entries(
             graph=entry.graph,
             whole=whole,
             configuration=entry.configuration,
+            needs=needs,
         )
         return {divergence.fingerprint(entry.target) for divergence in divergences}
 

@@ -238,7 +238,7 @@ class Ledger:
         found: dict[str, tuple[Entry, ...]] = {}
         for entry in self.entries.values():
             _, phase, kind, op, _ = entry.fingerprint.split("/")
-            if kind in DEADLY and phase == "eager_forward" and not entry.general:
+            if kind in DEADLY and phase in ("eager_forward", "eager_backward") and not entry.general:
                 found[op] = (*found.get(op, ()), entry)
         return found
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from autotest.cases.design import Level
 from autotest.compare.fingerprint import classes
+from autotest.compare.kinds import PHASES
 from autotest.judge.facts.properties import properties
 from autotest.ledger.entries import Entry, Ledger
 from dual_object.program.calls import Call, op_name
@@ -87,6 +88,8 @@ class Deaths:
         for entry in (entry for op in {*program.ops()} for entry in deadly.get(op, ())):
             parts = entry.parts
             if parts.dtype not in {x.dtype for x in program.inputs}:
+                continue
+            if PHASES[parts.phase].step == "backward" and not program.cotangents:
                 continue
             if (not parts.needs or parts.needs <= classes(properties(program))) and entry.applies(info()):
                 yield entry

@@ -422,7 +422,7 @@ class TestRun:
             case = judgement.case
             reason = lacking = judge.lacking(case.program)
             if reason is None and self.drawer.listed is not None:
-                reason = self._sparing.reason(case)
+                reason = self._sparing.reason(case) or self._deaths.known(case.program, self.session.target_info)
             if reason is None:
                 able.append(judgement)
             else:

@@ -23,6 +23,7 @@ from dual_object.replay.adapter import GraphRefusal
 from dual_object.replay.observation import Failure, Observation
 from dual_object.replay.replay import Replay
 from support.pretended import Pretended, off, program, same, sound
+from support.programs import one_call
 
 INF = float("inf")
 DIED = Death("crash", "died", 0, None, "last words")
@@ -263,6 +264,28 @@ def test_known_crash_is_not_looked_at(known: bool, noted: int | None, looks: boo
         assert had[0] == ("nonfinite",), "what its inputs have"
     if not looks:
         assert judgement.divergences[0].facts == ("nonfinite",), "what is known that it needs"
+
+
+@pytest.mark.parametrize(
+    ("answer", "known", "graphs", "facts"),
+    [
+        (GraphFailure(("RuntimeError",), "no"), True, 1, ("0-dim",)),
+        (GraphFailure(("RuntimeError",), "no"), False, 3, ()),
+        ([REFUSED], True, 3, ()),
+    ],
+    ids=["known", "new", "refused"],
+)
+def test_known_failure_of_a_graph_is_not_looked_at(
+    answer: Any, known: bool, graphs: int, facts: tuple[str, ...]
+) -> None:
+    """A graph that fails as a whole costs a worker, and so would each experiment; a refusal costs none."""
+    reference, target = Adapter(), Pretended(sound, lambda seen: answer)
+    program_ = one_call("exp", 0.3)
+    judge = Judge(reference, target, TestOptions(n=1), known=lambda divergence: divergence.facts if known else None)
+    judgement = Judgement(Case(0, "test#0", program_, Replay(reference, program_, side="reference").run()), 0.0)
+    judge.judge([judgement], target.eager([program_]))
+    assert told(judgement) == [("graph_forward", "exception", "exp")]
+    assert (judgement.divergences[0].facts, len(target.graphs)) == (facts, graphs)
 
 
 def test_cases_share_what_a_crash_has_come_to() -> None:

@@ -11,6 +11,7 @@ import torch
 
 from autotest.compare.difference import Rules
 from autotest.judge.standalone import trial
+from autotest.workers.protocol import GraphFailure
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
 from dual_object.replay.replay import Replay
@@ -61,6 +62,32 @@ class Graph:
         seen = Replay(Adapter(), program).run()
         outputs = {id_: replace(one, data=one.data + self.off[mode]) for id_, one in seen.outputs.items()}
         return replace(seen, outputs=outputs)
+
+
+class Raising(Graph):
+    """A target whose graphs raise; it counts them."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 0)
+        self.graphs = 0
+
+    def graph(self, programs: Sequence[Program], *asked: Any) -> Any:
+        """No graph comes about."""
+        self.graphs += 1
+        return GraphFailure(("RuntimeError",), "no")
+
+
+@pytest.mark.parametrize(
+    ("needs", "facts", "graphs"),
+    [(("0-dim",), ("0-dim",), 1), ((), (), 1), (None, (), 3)],  # once more, and of one dimension
+)
+def test_what_is_known_to_be_needed_is_not_asked_again(
+    needs: tuple[str, ...] | None, facts: tuple[str, ...], graphs: int
+) -> None:
+    """A graph that raises may cost a process."""
+    target = Raising()
+    [found] = trial(Adapter(), target, one_call("exp", 0.3), Rules(), graph=True, needs=needs)
+    assert (found.difference.kind, found.facts, target.graphs) == ("exception", facts, graphs)
 
 
 @pytest.mark.parametrize(

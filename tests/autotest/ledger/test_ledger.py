@@ -277,7 +277,7 @@ def test_proof_by_what_needs_more(seen, ran, tmp_path, monkeypatch):
     [known] = ledger_of(tmp_path, FINGERPRINT).entries.values()
     asked = []
 
-    def trial(*given, graph, whole, configuration):
+    def trial(*given, graph, whole, configuration, needs):
         asked.append(given)
         return [Divergence(Difference("eager_forward", "value", "t0", "differs", 0), one_call(backward=True), 0)]
 
@@ -285,6 +285,23 @@ def test_proof_by_what_needs_more(seen, ran, tmp_path, monkeypatch):
     info = TargetInfo("torch", {"torch": "2.14.1"}, ("cpu",), ("float32",))
     assert stale_entries(None, no_target, lambda: info, [known], [f"torch/eager_forward/value/relu/{seen}"]) == []
     assert len(asked) == ran
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "needs"),
+    [
+        ("torch/graph_forward/exception/relu/float32,empty", ("empty",)),
+        ("torch/graph_forward/value/relu/float32,empty", None),
+        ("torch/eager_forward/exception/relu/float32,empty", None),
+    ],
+)
+def test_needs_of_what_a_graph_raises_are_believed(fingerprint, needs, tmp_path, monkeypatch):
+    """To find them out again may cost a process for each experiment; elsewhere they are found out."""
+    given = []
+    monkeypatch.setattr("autotest.ledger.check.trial", lambda *asked, needs, **options: given.append(needs) or [])
+    info = TargetInfo("torch", {"torch": "2.14.1"}, ("cpu",), ("float32",))
+    stale_entries(None, no_target, lambda: info, ledger_of(tmp_path, fingerprint).entries.values())
+    assert {*given} == {needs}
 
 
 def test_added_ledger(tmp_path):
@@ -430,7 +447,7 @@ def test_proof_of_what_fails_by_chance(shown, runs, stale, tmp_path, monkeypatch
     path.write_text(entry())
     ran = []
 
-    def trial(*asked, graph, whole, configuration):
+    def trial(*asked, graph, whole, configuration, needs):
         ran.append(asked)
         program = one_call(backward=True)
         return [

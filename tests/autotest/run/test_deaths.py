@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
+import numpy as np
 import pytest
 import torch as pytorch
 
@@ -135,11 +136,11 @@ def test_what_the_ledger_knows_to_end_the_target_is_not_run(
     assert "its corners are those by which test_a.py::test_b#1@laid ends the target, and others" in reasons.values()
 
 
-def ledger_of(session: Session, index: int, facts: str = "float32") -> Ledger:
+def ledger_of(session: Session, index: int, facts: str = "float32", phase: str = "eager_forward") -> Ledger:
     """A ledger with a crash, proved by a laid-out case of `sums`."""
     drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(auto_backward=False), sums)
     program = drawer.draw(index, origin=LAID).program
-    fingerprint = f"torch/eager_forward/crash/sum/{facts}"
+    fingerprint = f"torch/{phase}/crash/sum/{facts}"
     stored = store(program, {})
     entry = Entry(Path("l.toml"), fingerprint, "r", ">=0", ("t",), "m", "p", stored)
     return Ledger(Path("l.toml"), {fingerprint: entry})
@@ -206,6 +207,20 @@ def test_the_ledger_knows_a_case_by_op_dtype_arguments_and_facts(
     drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(auto_backward=False), sums)
     found = deaths.known(drawer.draw(1, origin=LAID).program, session.target_info)
     assert (found is not None) == known
+
+
+@pytest.mark.parametrize(("phase", "known"), [("eager_backward", (False, True)), ("graph_forward", (False, False))])
+def test_the_ledger_knows_a_case_that_ends_the_target_backward(
+    session: Session, phase: str, known: tuple[bool, bool]
+) -> None:
+    """One that is not differentiated does not come so far; what graphs end in says nothing of eager."""
+    deaths = Deaths(ledger_of(session, 1, phase=phase))
+    drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(auto_backward=False), sums)
+    forward = drawer.draw(1, origin=LAID).program
+    backward = replace(forward, cotangents={1: np.ones(3, np.float32)})
+    for program, expected in zip((forward, backward), known, strict=True):
+        assert deaths.likely(program, session.target_info) == expected
+        assert (deaths.known(program, session.target_info) is not None) == expected
 
 
 def test_deaths_are_bounded() -> None:

@@ -14,6 +14,7 @@ import torch as pytorch
 from autotest import DivergenceError, RejectionError, autotest, each, globaltest, random, random_tensor, torch
 from autotest.cases.drawer import Drawer
 from autotest.judge.consensus import Consensus
+from autotest.ledger.entries import Entry, Ledger, store
 from autotest.options import RunOptions
 from autotest.run.replayers import CHUNK
 from autotest.run.session import Session, current_session
@@ -23,6 +24,7 @@ from dual_object.adapters.torch.adapter import Adapter
 from dual_object.replay.observation import Failure, Observation
 from reports import read_run
 from support.fake_target import FakeTarget
+from support.programs import one_call
 
 DEATH = Death("crash", "killed by SIGSEGV", 0, 0, "")
 Run = Callable[..., tuple[list[tuple[int, str]], Session]]
@@ -371,6 +373,21 @@ def test_deadly_form_is_met_once(run: Run, target: FakeTarget) -> None:
     assert {end["reason"] for end in ends(session) if end["verdict"] == "skipped"} == {
         "a call of this form has ended the target in case #0"
     }
+
+
+def test_what_the_ledger_knows_of_a_list_is_not_run(
+    run: Run, target: FakeTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its items are the same in each run; `autotest ledger check` proves that one of them ends the target."""
+    fingerprint = "torch/eager_forward/crash/neg/float32"
+    entry = Entry(Path("l.toml"), fingerprint, "r", ">=0", ("t",), "m", "p", store(one_call("neg"), {}))
+    monkeypatch.setattr(Session, "ledger", lambda self: Ledger(Path("l.toml"), {fingerprint: entry}))
+    target.answers = {"neg": lambda seen: DEATH}
+    verdicts, session = run(listed(torch.neg, torch.square), 20)
+    assert sorted(verdicts) == [(0, "skipped"), (1, "aligned")]
+    assert [end["reason"] for end in ends(session) if end["verdict"] == "skipped"] == [
+        f"the ledger knows that it ends the target: {fingerprint}"
+    ]
 
 
 def test_form_that_is_drawn_is_met_each_time(run: Run, target: FakeTarget) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -15,6 +16,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.observations import compare
 from autotest.judge.facts.conditions import Facts, properties
 from autotest.judge.facts.properties import grown
+from autotest.workers.protocol import Death
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
@@ -272,6 +274,32 @@ def test_ordinary_inputs_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     # For the divergence, for it again, three times each without its property and with one nearer to the ordinary, once
     # as a matrix, and twice more with it.
     assert target.asked == 11
+
+
+def test_what_ends_the_target_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An experiment that costs a process is made once, however many divergences would ask for it."""
+
+    class Deadly(Faulty):
+        ends = 0
+
+        def eager(self, programs: Sequence[Program]) -> list[Any]:
+            """It dies of what is not transposed."""
+            if any(program.inputs[0].strides is None for program in programs):
+                self.ends += 1
+                return [Death("crash", "killed by SIGABRT", 0, 0, "")]
+            return super().eager(programs)
+
+    target = Deadly(ALWAYS, monkeypatch)
+    reference, program = Adapter(), exp_of([[0.1, 0.2], [0.3, 0.4]], strides=(1, 2))
+    expected = Replay(reference, program, side="reference").run()
+    [difference] = compare(program, expected, target.eager([program])[0], Rules())
+    finder = Facts(reference, target, Rules())
+    for phase in ("eager_forward", "eager_backward"):
+        found = Divergence(replace(difference, phase=phase), program, 0)
+        finder.with_conditions([found], graph=False)
+    assert target.ends == 1
+    finder.with_conditions([Divergence(difference, exp_of([[0.1, NAN], [0.3, 0.4]], strides=(1, 2)), 0)], graph=False)
+    assert target.ends == 2, "NaN is something else"
 
 
 def test_what_does_not_show_again_is_unsteady(monkeypatch: pytest.MonkeyPatch) -> None:
