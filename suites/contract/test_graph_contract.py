@@ -175,6 +175,44 @@ def test_keywords_in_any_order(flow):
     assert made(y=three, x=one).tolist() == [-2.0, -2.0]
 
 
+@graph("modules within take arguments by name, as they do eagerly", of="nn.Graph.build")
+def test_keywords_of_a_module(flow):
+    class Scaled(flow.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = linear(flow)
+
+        def forward(self, x, *, scale, shift=None):
+            y = self.inner(x) * scale
+            return y if shift is None else y + shift
+
+    module, shift = Scaled(), flow.ones(2)
+
+    class Calling(flow.nn.Graph):
+        def __init__(self):
+            super().__init__()
+            self.model = module
+
+        def build(self, x, shift):
+            return self.model(x, scale=2.0), self.model(x, shift=shift, scale=0.5)
+
+    given = Calling()(batch(flow), shift)
+    expected = module(batch(flow), scale=2.0), module(batch(flow), shift=shift, scale=0.5)
+    assert [each.tolist() for each in given] == [each.tolist() for each in expected]
+
+
+@graph("a module's forward hooks run in it, as they do eagerly", of="nn.Graph.build")
+@pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook"])
+def test_hooks(flow, register):
+    module = linear(flow)
+    before = module(batch(flow)).tolist()
+    hook = (lambda _, given: (given[0] * 2,)) if "pre" in register else (lambda _, given, result: result * 3)
+    getattr(module, register)(hook)
+    eager = module(batch(flow)).tolist()
+    assert eager != before
+    assert of_module(flow, module)(batch(flow)).tolist() == eager
+
+
 @graph("outputs come as build() returns them: list, tuple and dict, nested, None among them", of="nn.Graph.build")
 def test_nested_outputs(flow):
     given = of_function(flow, lambda x: [x, (x + 1, None), {"a": x * 2}])(flow.tensor([1.0]))
