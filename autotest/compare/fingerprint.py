@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
-from autotest.compare.kinds import KINDS
+from autotest.compare.kinds import KINDS, in_graph
 
 #: Classes of values, from the one farthest from the ordinary to the nearest, with what inputs have of them.
 #:
@@ -100,6 +100,7 @@ class Fingerprint:
         """Whether `other` is the same, or needs what this one needs and more; op and dtype may be patterns.
 
         What was called otherwise is another one: each keyword argument may be the one that the target does not know.
+        In a graph it is none, for eager has taken the same call before.
         A pattern, which has a `*` in its facts, may also match them as they are: `*` alone is about all of them.
         """
         return (
@@ -111,7 +112,10 @@ class Fingerprint:
 
     def _needs_no_more(self, other: Fingerprint) -> bool:
         met = all(_MET.get(fact, {_CLASS.get(fact, fact)}) & other.needs for fact in self.said)
-        return met and self.rest == other.rest and fnmatchcase(other.dtype, self.dtype)
+        rest = other.rest
+        if in_graph(other.phase) and not any(map(_of_form, self.rest)):
+            rest = tuple(fact for fact in rest if not _of_form(fact))
+        return met and self.rest == rest and fnmatchcase(other.dtype, self.dtype)
 
     def _same_kind(self, other: Fingerprint) -> bool:
         beyond = not {"nonfinite", "extreme"}.isdisjoint(other.needs)
@@ -138,6 +142,11 @@ class Fingerprint:
         """
         needs = self.needs & other.needs
         return replace(self, dtype=self.dtype if self.dtype == other.dtype else "*", needs=needs, said=tuple(needs))
+
+
+def _of_form(fact: str) -> bool:
+    """Whether a fact that no input has, and no result needs, tells how the op was called."""
+    return fact == "method" or fact.endswith("=")
 
 
 def configuration_of(fingerprint: str) -> str:
