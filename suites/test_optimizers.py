@@ -255,6 +255,26 @@ def test_alike_and_single(name):
     return torch.square(x - 1).mean()
 
 
+class Scaled(torch.nn.Module):
+    """A layer whose result is multiplied by a parameter without dimensions."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.scale = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.tensor(0.5))
+
+    def forward(self, x):
+        return self.layer(x) * self.scale
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+@autotest(n=2, train=4, coverage="none")
+def test_no_dimensions(name):
+    """A parameter without dimensions has a state as any other."""
+    model = Scaled()
+    stateful(name, model.parameters(), weight_decay=0.1)
+    return torch.square(model(tensor(2, 3)) - 1).mean()
+
+
 @pytest.mark.parametrize("name", DEFAULTS)
 @autotest(n=2, train=3)
 def test_zero_gradient(name):

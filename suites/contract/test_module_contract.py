@@ -109,8 +109,14 @@ def test_apply(flow):
     assert seen == ["Linear", "BatchNorm1d", "Dropout", "Sequential", "Sequential", "Sequential"]
 
 
-@module("to() moves all parameters and buffers to another dtype", of="nn.Module.to")
-def test_to(flow):
-    made = nested(flow).to(flow.float64)
-    tensors = [*made.parameters(), made[1][0][0].running_mean]
-    assert {tensor.dtype for tensor in tensors} == {flow.float64}
+@module("all floating parameters and buffers become of another dtype, and counts stay integers", of="nn.Module.to")
+@pytest.mark.parametrize("way", ["to", "double", "half", "float"])
+def test_other_dtype(flow, way):
+    dtype = {"half": flow.float16, "float": flow.float32}.get(way, flow.float64)
+    made = nested(flow)
+    if way == "float":
+        made.double()
+    made = made.to(dtype) if way == "to" else getattr(made, way)()
+    norm = made[1][0][0]
+    assert {tensor.dtype for tensor in [*made.parameters(), norm.running_mean, norm.running_var]} == {dtype}
+    assert norm.num_batches_tracked.dtype == flow.int64

@@ -49,6 +49,36 @@ def test_trains_as_eagerly(flow, name):
     assert near(values(model)["weight"], values(other)["weight"]), "the weights differ from eager ones"
 
 
+@graph("a parameter without dimensions is trained as any other", of="nn.Graph.add_optimizer")
+@every_optimizer
+def test_no_dimensions(flow, name):
+    def made():
+        module = linear(flow)
+        module.bias = flow.nn.Parameter(flow.tensor(0.5))
+        return module, optimizer(flow, name, module)
+
+    (model, own), (other, eager) = made(), made()
+    losses(flow, training(flow, model, own), 4)
+    train_eagerly(flow, other, eager, 4)
+    assert near(values(model)["bias"], values(other)["bias"])
+    assert not near(values(model)["bias"], [0.5])
+
+
+@graph("a group's learning rate is multiplied by its lr_scale", of="nn.Graph.add_optimizer")
+@every_optimizer
+def test_scale_of_a_rate(flow, name):
+    kind, options = ("SGD", {"momentum": 0.9}) if name == "SGD with momentum" else (name, {})
+
+    def trained(**group):
+        module = linear(flow)
+        groups = [{"params": [module.weight], "lr": 0.05}, {"params": [module.bias], **group}]
+        losses(flow, training(flow, module, getattr(flow.optim, kind)(groups, lr=0.05, **options)), 3)
+        return values(module)["bias"]
+
+    assert near(trained(lr=0.05, lr_scale=0.5), trained(lr=0.025))
+    assert not near(trained(lr=0.05), trained(lr=0.025))
+
+
 @graph(
     "the graph calls zero_grad() itself: gradients of an earlier call are not in the step", of="nn.Graph.add_optimizer"
 )
