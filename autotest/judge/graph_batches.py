@@ -127,8 +127,8 @@ class GraphPhase:
             runs = self._with_raised(runs, backward, answer)
         blamed = any(isinstance(run.result, (Death, GraphFailure)) or run.once for run in runs)
         skipped = any(run.result is None for run in runs)
-        # Memory that no case takes alone was that of all cases together, and nobody's fault.
-        full = isinstance(answer, Death) and answer.cause == "out_of_memory"
+        # Memory or time that no case takes alone was that of all cases together, and nobody's fault.
+        full = isinstance(answer, Death) and answer.cause in ("out_of_memory", "timeout")
         sound = [run.case for run in runs if isinstance(run.result, Observation)]
         for run in runs:
             # Each runs alone: only together they fail.

@@ -10,7 +10,7 @@ import pytest
 
 from autotest.cases.case import Case
 from autotest.judge.graph_batches import MAX_DEATHS, MAX_OPS, GraphPhase, backward_share, batches, weight
-from autotest.workers.protocol import Death, GraphFailure
+from autotest.workers.protocol import Cause, Death, GraphFailure
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
@@ -163,9 +163,12 @@ def test_failure_that_needs_company_is_batched() -> None:
     ]
 
 
-def test_memory_that_needs_company_is_nobodys() -> None:
-    """A batch that holds too much although no case does is nobody's failure; a case that does so alone has it."""
-    full = replace(DEATH, cause="out_of_memory")
+@pytest.mark.parametrize("cause", ["out_of_memory", "timeout"])
+def test_what_needs_company_to_be_too_much_is_nobodys(cause: Cause) -> None:
+    """A batch that holds too much, or takes too long, although no case does is nobody's failure; a case that does so
+    alone has it.
+    """
+    full = replace(DEATH, cause=cause)
     runs = list(GraphPhase(FakeTarget(lambda ops: full if len(ops) > 1 else None)).run(cases(2), set()))
     assert [type(run.result) for run in runs] == [Observation, Observation]
     runs = list(GraphPhase(FakeTarget(lambda ops: full)).run(cases(1), set()))
