@@ -1,7 +1,8 @@
 """What ends the target among a test's cases: of the laid-out ones once, and where the ledger knows of it not at all.
 
 Each end costs a process, a second of work. A corner that ends the target by itself would end it in every pair that it
-is in. And laid-out cases are the same in each run: what the ledger has is proved by `autotest ledger check` alone.
+is in. And laid-out cases are the same in each run, as is what a body lists: what the ledger has of them is proved by
+`autotest ledger check` alone.
 
 A drawn case runs even so. Where its end is foreseen it is waited for by itself, and costs one process: among cases that
 are waited for together, an end costs a second one, in which they run again to tell whose it was.
