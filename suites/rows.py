@@ -55,6 +55,11 @@ def flag() -> bool:
     return random_bool().value()
 
 
+def seldom() -> bool:
+    """True in one of five cases, else False."""
+    return bool(oneof(False, True, possibility=[0.8, 0.2]).value())
+
+
 def pick(*choices: Any) -> Any:
     """One of these values, ordinarily the first."""
     return oneof(*choices).value()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from forms import forms
-from rows import Op, args, main_forms, ops, other_forms, pick, rank, real, shape, size, sizes, tensor
+from rows import Op, args, main_forms, ops, other_forms, pick, rank, real, seldom, shape, size, sizes, tensor
 
 from autotest import autotest, oneof
 
@@ -16,7 +16,7 @@ def broadcasting():
     other = {"same": drawn, "row": (1, *drawn[1:])[:ndim], "column": (*drawn[:-1], 1)[:ndim]}
     other |= {"fewer": drawn[1:], "number": (), "outer": (*drawn[:-1], 1)[:ndim]}
     one = (1, *drawn[1:])[:ndim] if how == "outer" else drawn
-    swapped = oneof(False, True, possibility=[0.8, 0.2]).value()  # in place the first one must be the greater
+    swapped = seldom()  # in place the first one must be the greater
     return (other[how], one) if swapped else (one, other[how])
 
 

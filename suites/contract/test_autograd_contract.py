@@ -1,4 +1,6 @@
-"""What the documentation of autograd says: when gradients are recorded, what hooks see, what is given back."""
+"""What the documentation of autograd says, which refers to PyTorch's: when gradients are recorded, what hooks
+see, what is given back.
+"""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_keywords_of_a_module(flow):
     assert [each.tolist() for each in given] == [each.tolist() for each in expected]
 
 
-@graph("a module's forward hooks run in it, as they do eagerly", of="nn.Graph.build")
+@graph("build() is like forward(): the forward hooks of modules are called in it", of="nn.Graph.build")
 @pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook"])
 def test_hooks(flow, register):
     module = linear(flow)

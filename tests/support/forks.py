@@ -17,8 +17,14 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
 
 from support import fork_server, launcher
+
+if TYPE_CHECKING:
+    from autotest.workers.supervisor import Supervisor
 
 #: Seconds that no run takes, even on a busy machine.
 TIMEOUT = 600.0
@@ -69,6 +75,14 @@ class Forks:
             self._process.kill()
         self._process.communicate()
         shutil.rmtree(self._folder)
+
+
+def answering(supervisor: Supervisor) -> psutil.Process:
+    """The process that answers a supervisor: where a fork stands in for the interpreter, what was started only waits
+    for it, and ends a moment later.
+    """
+    assert supervisor._worker is not None
+    return supervisor._worker._memory._looked_at
 
 
 @functools.cache

@@ -18,6 +18,7 @@ from autotest.workers.supervisor import Supervisor
 from autotest.workers.worker import Worker
 from dual_object.program.program import Program
 from dual_object.replay.observation import Observation
+from support.forks import answering
 from support.programs import one_call
 from support.runs import SUPPORT
 
@@ -245,9 +246,7 @@ def test_target_that_is_killed_at_import(monkeypatch: pytest.MonkeyPatch, tmp_pa
     try:
         if warm:
             supervisor.info()
-            assert supervisor._worker is not None
-            # The one that answers: what was started may only stand in for it, and its end comes a moment too late.
-            supervisor._worker._memory._looked_at.kill()
+            answering(supervisor).kill()
             [seen] = supervisor.eager([program()])
             assert isinstance(seen, Death)
         before = supervisor.spawned

@@ -16,6 +16,7 @@ from autotest.workers.inline import load_inline
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Surface
 from reports import RecordError, RecordWriter, read_run
+from support.forks import answering
 from support.programs import one_call
 from support.runs import SUPPORT
 
@@ -68,9 +69,7 @@ def test_dead_worker_is_not_replaced(spawn: Callable[..., Supervisor]) -> None:
     """A worker that died since its last answer leaves what ran; none is started to ask for the rest."""
     supervisor = spawn()
     supervisor.eager([one_call("square")])
-    assert supervisor._worker is not None
-    # The one that answers: where a fork stands in for the interpreter, what was started only waits for it.
-    victim = supervisor._worker._memory._looked_at
+    victim = answering(supervisor)
     victim.kill()
     victim.wait()
     for _ in range(2):  # dead and not known to be, then known
