@@ -13,13 +13,14 @@ from autotest.cases.case import Case
 from autotest.cases.dialect import Dialect
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
-from autotest.compare.fingerprint import classes
+from autotest.compare.fingerprint import UNSTEADY, classes
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.loss_curves import Trained
 from autotest.compare.observations import graph_differences
 from autotest.compare.training import earliest
 from autotest.judge import second_call
+from autotest.judge.accumulation import adds_up
 from autotest.judge.consensus import Consensus
 from autotest.judge.distributions import random_calls, sample_differences, way
 from autotest.judge.facts.arguments import kinds_of_arguments
@@ -41,7 +42,7 @@ from autotest.judge.repetition import nondeterministic, settled
 from autotest.judge.second_call import Draw, drawing
 from autotest.judge.survey import Survey
 from autotest.options import TestOptions
-from autotest.oracle.undecidable import decidable
+from autotest.oracle.undecidable import ROUNDING, Doubt, decidable
 from autotest.workers.alone import run_alone
 from autotest.workers.protocol import Cause, Death, GraphFailure, Target
 from dual_object.program.data_parallel import wrappers
@@ -341,6 +342,8 @@ class Judge:
         if not known:  # each look at it costs a worker
             known = [self._look_at_death(judgement.case, divergence, gradients)]
             self._localized[signature] = (1, known)
+        elif UNSTEADY in known[0].facts:  # what comes a second time in one test is no chance
+            known = [replace(known[0], facts=())]
         blamed = replace(known[0], program=program)
         if known[0].program is not program and known[0].difference.kind == divergence.difference.kind:
             difference = replace(divergence.difference, call=known[0].call)
@@ -409,6 +412,10 @@ class Judge:
         """What of the divergences the reference defines; the case keeps its doubts about the rest."""
         left, doubts = decidable(self.reference, divergences)
         judgement.doubts += doubts
+        if self._consensus.alone:
+            added = [one for one in left if adds_up(self.reference, self.target, one, self.options.rules)]
+            judgement.doubts += (Doubt(one.op, one.difference.phase, ROUNDING) for one in added)
+            left = [one for one in left if one not in added]
         return left
 
     def _with_conditions(self, divergences: Sequence[Divergence], *, graph: bool = False) -> list[Divergence]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
+from autotest.compare.fingerprint import UNSTEADY
 from autotest.compare.kinds import RAISES, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.judge.localization import localize, of_refusal
@@ -25,6 +26,8 @@ from dual_object.replay.observation import Observation
 #: A Program that has ended the target runs so many times again, each of which may cost another worker. One that does so
 #: in three runs of ten is taken for one that always does once in eleven times.
 RUNS = 2
+#: One that has stayed away in these is taken for chance where it stays away in so many.
+CHANCE_RUNS = 10
 #: A target that says what it has checked ends itself for that reason, each time.
 _REASONED = "Check failed"
 
@@ -38,17 +41,18 @@ def settled(
     gradients: Sequence[str],
 ) -> Divergence | None:
     """What a crash is told as that does not come back each time: the failure that came instead, or, where nothing did,
-    the crash. None where it comes back.
+    the crash, `unsteady` where it has never come back. None where it comes back each time.
 
     `crash` is as its own run showed it; `expected` is what the reference shows of its Program, `gradients` are the keys
     of the leaves whose gradients its graph was asked for.
     """
     if _REASONED in (crash.last_words or ""):
         return None
-    survived = 0
-    for _ in range(RUNS):
+    ended = survived = 0
+    while ended + survived < (RUNS if ended else CHANCE_RUNS):
         answer = _run_again(target, crash, gradients)
         if isinstance(answer, Death):
+            ended += 1
             continue
         survived += 1
         other = _failure(reference, target, crash.program, expected, answer, rules)
@@ -56,7 +60,8 @@ def settled(
             return nondeterministic(other, f"at another run {crash.difference.message}")
     if not survived:
         return None
-    return nondeterministic(crash, f"run again, it did not in {survived} of {RUNS} runs")
+    told = nondeterministic(crash, f"run again, it did not in {survived} of {survived + ended} runs")
+    return told if ended else replace(told, facts=(UNSTEADY,))
 
 
 def nondeterministic(divergence: Divergence, words: str) -> Divergence:

@@ -753,3 +753,15 @@ def test_general_entry(tmp_path):
     for other in ("layout/exp/float64", "value/exp/float64,strided"):
         assert reason(f"torch/eager_forward/{other}") is None
     assert reason("torch/eager_backward/layout/exp/float64,strided") is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "known"), [("float32,unsteady", True), ("int64,strided,unsteady", True), ("float32", False)]
+)
+def test_general_entry_of_chance(facts, known, tmp_path):
+    """What ends the target by chance is known of each op, in each test; what ends it each time is not."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(fingerprint="torch/graph_forward/crash/*/*,unsteady"))
+    ledger = read(path, "torch")
+    for op in ("flip", "program"):
+        assert (ledger.find(f"torch/graph_forward/crash/{op}/{facts}", "test_other.py::test_it") is not None) == known
