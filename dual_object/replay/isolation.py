@@ -83,16 +83,23 @@ def _alone(
     written = [id_ for id_ in operands if id_ in call.results()] or (operands[:1] if call.out is None else [])
     clones: dict[int, int] = {}
     fresh = max([*replay.values.by_id, *call.results(), *operands], default=0) + 1
+
+    def give(id_: int) -> None:
+        strided = id_ not in written  # a clone of its own may lie otherwise, which is no fault of this call
+        name, value = spelled.get(id_, ""), values.by_id[id_]
+        alone.inputs.append(_input(adapter, id_, name, value, backward, lying.get(id_), strided))
+
     for id_ in operands:
-        value = values.by_id[id_]
-        if isinstance(value, adapter.tensor_type):
-            strided = id_ not in written  # a clone of its own may lie otherwise, which is no fault of this call
-            alone.inputs.append(_input(adapter, id_, spelled.get(id_, ""), value, backward, lying.get(id_), strided))
+        if isinstance(values.by_id[id_], adapter.tensor_type):
+            give(id_)
             if id_ in written:
                 clones[id_] = fresh
                 alone.calls.append(Call("method", "clone", (Ref(id_),), {}, out=Ref(fresh)))
                 fresh += 1
         elif id_ in values.modules and _can_be_made(replay, id_):
+            for part in _tensors_of(replay, id_):
+                if part not in operands and all(part != x.id for x in alone.inputs):
+                    give(part)
             alone.calls += _module(replay, id_, lying.get(id_))
         else:
             return None
@@ -145,16 +152,31 @@ def _made(replay: Replay, id_: int) -> Call | None:
 
 
 def _can_be_made(replay: Replay, id_: int) -> bool:
-    """Whether a module is made of nothing but plain values and other modules, and these have not been exchanged."""
+    """Whether a module is made of nothing but plain values, tensors and other modules, and these have not been
+    exchanged.
+    """
     made = _made(replay, id_)
     if made is None:
         return False
     parts = made.operands()
     if not parts:
         return True
-    module = replay.values.modules[id_]
-    kept = {*replay.adapter.parameters(module), *replay.adapter.buffers(module)} == made.state.keys()
-    return kept and all(part in replay.values.modules and _can_be_made(replay, part) for part in parts)
+    kept = _own_tensors(replay, id_, made).keys() == made.state.keys()
+    return kept and all(_is_tensor(replay, part) or _is_made(replay, part) for part in parts)
+
+
+def _is_tensor(replay: Replay, id_: int) -> bool:
+    return isinstance(replay.values.by_id[id_], replay.adapter.tensor_type)
+
+
+def _is_made(replay: Replay, id_: int) -> bool:
+    return id_ in replay.values.modules and _can_be_made(replay, id_)
+
+
+def _tensors_of(replay: Replay, id_: int) -> list[int]:
+    """The tensors that a module and its parts are made of, such as the weights of a loss."""
+    given = (part for made in _making(replay, id_).values() for part in made.operands())
+    return [part for part in dict.fromkeys(given) if _is_tensor(replay, part)]
 
 
 def _module(replay: Replay, id_: int, lies: Layout | None) -> list[Call]:
@@ -178,16 +200,27 @@ def _making(replay: Replay, id_: int) -> dict[int, Call]:
     assert made is not None, "it can be made"
     making: dict[int, Call] = {}
     for part in made.operands():
-        making |= _making(replay, part)
+        if not _is_tensor(replay, part):
+            making |= _making(replay, part)
     return making | {id_: made}
 
 
 def _construction(replay: Replay, id_: int, made: Call) -> Call:
     """The call that makes a module, with the state that the module has now."""
-    adapter, module = replay.adapter, replay.values.modules[id_]
-    tensors = {**adapter.parameters(module), **adapter.buffers(module)}
-    state = {name: array.copy() for name, array in zip(tensors, adapter.read(list(tensors.values())), strict=True)}
+    tensors = _own_tensors(replay, id_, made)
+    arrays = replay.adapter.read(list(tensors.values()))
+    state = {name: array.copy() for name, array in zip(tensors, arrays, strict=True)}
     return Call(made.kind, made.op, made.args, made.kwargs, made.out, state, (), made.custom)
+
+
+def _own_tensors(replay: Replay, id_: int, made: Call) -> dict[str, Any]:
+    """The parameters and buffers of a module by their names, but for those that it was given, such as the weights of a
+    loss.
+    """
+    adapter, module = replay.adapter, replay.values.modules[id_]
+    given = [replay.values.by_id[part] for part in made.operands()]
+    tensors = {**adapter.parameters(module), **adapter.buffers(module)}
+    return {name: tensor for name, tensor in tensors.items() if not any(tensor is one for one in given)}
 
 
 def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:

@@ -121,6 +121,22 @@ def test_part_that_is_shared_is_made_once(recorded, reference):
     assert [call.op for call in program.modules()] == ["nn.Linear", "nn.Tanh", "nn.Sequential", "nn.Sequential"]
 
 
+def test_module_of_a_tensor_alone(recorded, reference):
+    """A loss that is given weights is isolated with these, which are no state of its own."""
+
+    def body():
+        weight = (tensor(3) * 2).detach()
+        return torch.nn.BCEWithLogitsLoss(pos_weight=weight)(tensor(4, 3), tensor(4, 3).detach())
+
+    case = recorded(body)
+    *_, (index, program, seen) = isolate(reference, case.program)
+    assert case.program.calls[index].kind == "call"
+    [made] = program.modules()
+    [weight] = made.operands()
+    assert ([x.id for x in program.inputs].count(weight), len(program.inputs), made.state) == (1, 3, {})
+    assert [*seen.outputs.values()][0].shape == ()
+
+
 def test_custom_dual_alone(recorded, reference):
     """A custom dual op keeps both its functions."""
     [(_, program, _)] = isolate(reference, recorded(lambda: double(tensor(2))).program)
