@@ -74,7 +74,7 @@ def rmsprop_momentum(parameters):
 
 def adadelta(parameters):
     return torch.optim.Adadelta(
-        parameters, lr=real(0.5, 2), rho=share(), eps=oneof(1e-6, 1e-3), weight_decay=decay(), maximize=flag()
+        parameters, lr=real(0.5, 2), rho=share(), eps=oneof(1e-10, 1e-6, 1e-3), weight_decay=decay(), maximize=flag()
     )
 
 

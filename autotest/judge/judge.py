@@ -412,11 +412,13 @@ class Judge:
         """What of the divergences the reference defines; the case keeps its doubts about the rest."""
         left, doubts = decidable(self.reference, divergences)
         judgement.doubts += doubts
-        if self._consensus.alone:
-            added = [one for one in left if adds_up(self.reference, self.target, one, self.options.rules)]
-            judgement.doubts += (Doubt(one.op, one.difference.phase, ROUNDING) for one in added)
-            left = [one for one in left if one not in added]
-        return left
+        standing: list[Divergence] = []
+        for found in left:
+            if self._consensus.alone and adds_up(self.reference, self.target, found, self.options.rules):
+                judgement.doubts.append(Doubt(found.op, found.difference.phase, ROUNDING))
+            else:
+                standing.append(found)
+        return standing
 
     def _with_conditions(self, divergences: Sequence[Divergence], *, graph: bool = False) -> list[Divergence]:
         """The divergences with what their inputs need for them to show; of several ranks as they are, for ranks would

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import types
@@ -91,6 +92,7 @@ def run_script(
         if made.arrays:
             write(tmp_path, dict(made.arrays))
         monkeypatch.setitem(sys.modules, "oneflow", StandIn(planted))
+        monkeypatch.setattr(os, "_exit", sys.exit)
         space = {"__name__": "__main__", "__file__": str(path)}
         with pytest.raises(SystemExit) as end:
             exec(compile(made.text, str(path), "exec"), space)  # noqa: S102 - our own text
@@ -671,6 +673,20 @@ def test_script_of_a_death(tmp_path: Path, kind: str, fault: str, status: int, s
     (tmp_path / "repro.py").write_text(text)
     done = run_python(tmp_path / "repro.py", forked=kind != "out_of_memory")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (status, said)
+
+
+@pytest.mark.parametrize(("fault", "status"), [("0.5", 1), ("0", 0)])
+def test_target_that_dies_after_the_verdict(tmp_path: Path, fault: str, status: int) -> None:
+    """What it does while Python ends its process changes no verdict."""
+    text = script(row("value"), one_call(backward=True), Rules(), OUTPUT, ENVIRONMENT).text
+    (tmp_path / "repro.py").write_text(text)
+    (tmp_path / "oneflow.py").write_text(
+        "import atexit\nimport os\n\nimport torch\n\natexit.register(os.abort)\n__version__ = '0.9.0'\n\n\n"
+        "def __getattr__(name):\n    return getattr(torch, name)\n\n\n"
+        f"def relu(x):\n    return torch.relu(x) + {fault}\n"
+    )
+    done = run_python(tmp_path / "repro.py")
+    assert (done.returncode, done.stdout.splitlines()[-1][:6]) == (status, "STANDS" if status else "gone: ")
 
 
 def test_script_is_short() -> None:
