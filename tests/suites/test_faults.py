@@ -149,6 +149,13 @@ STRUCK = {
         ("test_eager[ConstantLR]", "test_in_graph[CosineDecayLR]", "test_plateau[cooldown]"),
         "oneflow",
     ),
+    # A weight decay that an optimizer has in one of its modes.
+    "plant_undecayed": Struck(
+        "contract/test_lamb_contract.py",
+        ("test_weight_decay[eager-False]", "test_groups[eager-weight_decay]"),
+        ("test_weight_decay[eager-True]", "test_weight_decay[graph-False]", "test_bias_correction[eager]"),
+        "oneflow",
+    ),
     # Modules that a mode does not reach, nor a state that is loaded.
     "plant_shallow": Struck(
         "contract/test_module_contract.py",

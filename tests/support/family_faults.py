@@ -267,6 +267,24 @@ def plant_late(adapter: Any) -> None:
     schedules.ConstantLR._generate_conf_for_graph = longer
 
 
+def plant_undecayed(adapter: Any) -> None:
+    """Have OneFlow's LAMB lose its L2 penalty in an eager step."""
+    optimizer = adapter.flow.optim.LAMB
+    step = optimizer.step
+
+    def without(own: Any, *arguments: Any) -> Any:
+        decays = [group["weight_decay"] for group in own.param_groups]
+        for group in own.param_groups:
+            group["weight_decay"] *= group["adam_w_mode"]
+        try:
+            return step(own, *arguments)
+        finally:
+            for group, decay in zip(own.param_groups, decays, strict=True):
+                group["weight_decay"] = decay
+
+    optimizer.step = without
+
+
 def plant_shallow(adapter: Any) -> None:
     """Switch only the modules right within one of OneFlow's, and load no buffers."""
     module = adapter.flow.nn.Module
