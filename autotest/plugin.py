@@ -338,6 +338,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, obj
     state = session.config.stash.get(_STATE, None)
     if state is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
         _hurry(session.config)
+        if _failed_enough(session.config):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
     result = yield
     if state is not None:
         _finish(session, state)
@@ -351,6 +353,12 @@ def _hurry(config: pytest.Config) -> None:
     manager = getattr(config.pluginmanager.get_plugin("dsession"), "nodemanager", None)
     if manager is not None:
         manager.EXIT_TIMEOUT = PATIENCE
+
+
+def _failed_enough(config: pytest.Config) -> bool:
+    """Whether xdist has ended the run after `--maxfail` failures, which it tells as if somebody had typed Ctrl-C."""
+    session = config.pluginmanager.get_plugin("dsession")
+    return session is not None and bool(session.maxfail) and session.countfailures >= session.maxfail
 
 
 def _finish(session: pytest.Session, state: _State) -> None:

@@ -71,6 +71,14 @@ def test_state(flow):
     assert [*nested(flow).state_dict()] == ["0.weight", "0.bias", *(f"1.0.0.{name}" for name in norm)]
 
 
+@module("the state has parameters that are not trained, too", of="nn.Module.state_dict")
+def test_state_of_frozen(flow):
+    made = nested(flow)
+    expected = [*made.state_dict()]
+    made.requires_grad_(False)
+    assert [*made.state_dict()] == expected
+
+
 @module("a loaded state is that of all parameters and buffers", of="nn.Module.load_state_dict")
 def test_loads(flow):
     trained = nested(flow)

@@ -117,6 +117,15 @@ def test_schedulers_give_the_same_counts(tmp_path: Path, several: Outcome, dist:
     assert len({record["worker"] for record in outcome.records("run")} - {"main"}) <= 2
 
 
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_enough_failures_are_no_interrupt(tmp_path: Path, workers: str) -> None:
+    """A run that ends after `--maxfail` failures has the status of one that fails, and its divergence has a script."""
+    variables = {"AUTOTEST_FAULT": "faults:wrong"}
+    outcome = run_pytest(tmp_path, {"test_a.py": FAILING}, "-q", "-n", workers, "--maxfail", "2", env=variables)
+    assert outcome.status == 1, outcome.out
+    assert "repro.py" in outcome.out
+
+
 RESIDUE = {"__pycache__", ".pytest_cache"}
 ASLEEP = """
 import sys
