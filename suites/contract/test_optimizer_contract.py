@@ -113,6 +113,19 @@ def test_added_in_the_middle(flow, name):
     assert given == expected, f"the losses are {given}, without another group {expected}"
 
 
+@eager(
+    "a group that is added has the defaults of the optimizer for what it does not say",
+    of="optim.Optimizer.add_param_group",
+)
+def test_added_has_defaults(flow):
+    module, defaults = linear(flow), {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.3}
+    first = {"params": [module.weight], "lr": 0.5, "momentum": 0.5, "weight_decay": 0.5}
+    made = flow.optim.SGD([first], **defaults)
+    made.add_param_group({"params": [module.bias], "lr": 0.2})
+    added = made.param_groups[1]
+    assert {name: added[name] for name in defaults} == defaults | {"lr": 0.2}
+
+
 def clipped(flow, largest=1.0, value=3.0, **arguments):
     """What clip_grad_norm_ gives for gradients of a value and -4, and these gradients afterwards."""
     first, second = flow.zeros(1, requires_grad=True), flow.zeros(1, requires_grad=True)
