@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from autotest.cases.case import Case
+from autotest.judge.judge import Judge
+from autotest.judge.judgement import Judgement
+from autotest.options import TestOptions
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
@@ -68,3 +72,15 @@ def program(*ops: str) -> Program:
     return Program(
         [x], [Call("function", op, (Ref(i),), {}, out=Ref(i + 1)) for i, op in enumerate(ops)], Ref(len(ops))
     )
+
+
+def judged(target: Pretended, *programs: Program, **options: Any) -> list[Judgement]:
+    """What comes of these Programs on a target, in a test with these options."""
+    reference = Adapter()
+    judge = Judge(reference, target, TestOptions(n=1, **options))
+    judgements = [
+        Judgement(Case(index, f"test#{index}", each, Replay(reference, each, side="reference").run()), 0.0)
+        for index, each in enumerate(programs)
+    ]
+    judge.judge(judgements, target.eager(programs))
+    return judgements

@@ -22,7 +22,7 @@ from dual_object.program.values import Ref
 from dual_object.replay.adapter import GraphRefusal
 from dual_object.replay.observation import Failure, Observation
 from dual_object.replay.replay import Replay
-from support.pretended import Pretended, off, program, same, sound
+from support.pretended import Pretended, judged, off, program, same, sound
 from support.programs import one_call
 
 INF = float("inf")
@@ -32,18 +32,6 @@ DIED = Death("crash", "died", 0, None, "last words")
 def wrong_exp(seen: Observation, program: Program) -> Observation:
     """Eager is wrong wherever it ends in `exp`."""
     return off(seen) if program.ops()[-1] == "exp" else seen
-
-
-def judged(target: Pretended, *programs: Program) -> list[Judgement]:
-    """What comes of these Programs on a target."""
-    reference = Adapter()
-    judge = Judge(reference, target, TestOptions(n=1))
-    judgements = [
-        Judgement(Case(index, f"test#{index}", each, Replay(reference, each, side="reference").run()), 0.0)
-        for index, each in enumerate(programs)
-    ]
-    judge.judge(judgements, target.eager(programs))
-    return judgements
 
 
 def told(judgement: Judgement) -> list[tuple[str, str, str]]:
