@@ -35,6 +35,10 @@ class MissingOp(DualError, AttributeError):  # noqa: N818 - a fact about the tar
     """The target has no op of this name."""
 
 
+class UnmappedOp(MissingOp):
+    """The target's table has no row for an op: whether the framework has such an op is not known."""
+
+
 class UnknownName(DualError, AttributeError):  # noqa: N818 - as AttributeError, which it is
     """The framework has no such function, method or attribute, but one that is spelt alike."""
 

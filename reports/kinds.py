@@ -44,7 +44,7 @@ KINDS = (
     "layout",
     "device",
 )
-REFUSALS = ("missing", "unsupported")
+REFUSALS = ("missing", "unmapped", "unsupported")
 #: What ends a case in its eager run: nothing after it is checked.
 ENDING = frozenset({*DEADLY, "exception", *REFUSALS})
 

@@ -118,6 +118,13 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             Kind("device", "wrong device", ("device",)),
             Kind("missing", "is not there", ends=True, refuses=True, of_target="it lacks what PyTorch has"),
             Kind(
+                "unmapped",
+                "has no row in the target's table",
+                ends=True,
+                refuses=True,
+                of_target="the table that translates for it has no row for this",
+            ),
+            Kind(
                 "unsupported",
                 "is not supported",
                 ends=True,

@@ -31,7 +31,7 @@ from autotest.compare.values import close
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
-from dual_object.replay.observation import ALL_PARTS, Failure, Observation, Seen, blinded
+from dual_object.replay.observation import Failure, Observation, Seen, blinded
 
 
 def compare(
@@ -99,7 +99,7 @@ class _Comparison:
         self.actual = actual
         self.rules = rules
         self.graph = graph
-        self.shows = actual.shows if graph else ALL_PARTS
+        self.shows = actual.shows
         if "values" not in self.shows:
             self.rules = replace(rules, check_allclose=False)
         self._names = names
@@ -130,7 +130,7 @@ class _Comparison:
             return
         if "gradients" in shows:
             yield from self.gradients()
-        if self.program.second_cotangents and not self.graph:
+        if "second" in shows and self.program.second_cotangents and not self.graph:
             yield from self.seconds()
         if "buffers" in shows and expected.buffers:
             yield from self.buffers()

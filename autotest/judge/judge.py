@@ -129,6 +129,8 @@ class Judge:
         """Why the target cannot be asked about a Program at all; None where it can."""
         if wrappers(program) and not together(program):
             return "DistributedDataParallel averages the gradients of several ranks: run with --ranks 2"
+        if program.random is not None and "random" in self.target.info().lacks:
+            return f"the target {self.target.info().name} has no random numbers"
         if not together(program):
             return None
         info = self.target.info()

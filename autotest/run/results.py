@@ -113,8 +113,10 @@ class Verdicts:
         return merged
 
     def _levelled(self, row: Row, stricter: bool) -> Row:
-        """The row at its level: `counted` where the test only counts what is missing, else as `levelled`."""
-        if row["kind"] == "missing" and self._options.missing == "count":
+        """The row at its level: `counted` where the test only counts what is missing, or nobody knows whether it is,
+        else as `levelled`.
+        """
+        if row["kind"] == "unmapped" or (row["kind"] == "missing" and self._options.missing == "count"):
             return {**row, "level": "counted"}
         return levelled(row, self._session, self._ledger, stricter=stricter)
 

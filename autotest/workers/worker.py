@@ -165,6 +165,7 @@ class Worker:
             tuple(message["dtypes"]),
             tuple(message["capabilities"]),
             tuple(Configuration(*row) for row in message["configurations"]),
+            tuple(message["lacks"]),
         )
 
     def ask(self, message: dict[str, Any], arrays: list[Array]) -> None:

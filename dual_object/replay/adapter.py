@@ -1,5 +1,7 @@
 """The small Protocol between a Program and a framework; one adapter module per framework implements it.
 
+How the framework differentiates is told beside, in `gradients.py`: by a tape, or by functions of whole Programs.
+
 A new target is one module `dual_object/adapters/<name>.py` with a class `Adapter`, or any installed class named as
 `package.module:Class` where a target is asked for.
 """
@@ -11,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Array, Placement, Sbp, Tree
 from dual_object.replay.executors import asked_executor
+from dual_object.replay.gradients import Tape
 
 if TYPE_CHECKING:
     from dual_object.program.program import Program
@@ -26,6 +29,16 @@ BUILT_IN = MappingProxyType(
 )
 #: What runs `torch:EXECUTOR`.
 EXECUTED = "dual_object.adapters.torch.executed:Adapter"
+
+
+#: What a target may lack, of what is compared or asked for:
+#:
+#:     - `layout`: strides and storage offsets; `sharing`: which tensors lie in one memory;
+#:     - `standing`: requires_grad, and which tensors are leaves;
+#:     - `inputs`: what becomes of an input that the body writes to;
+#:     - `modules`: neural network modules; `second`: second derivatives; `random`: random numbers that can be drawn;
+#:     - `exceptions`: classes of exceptions that say what went wrong.
+Aspect = Literal["layout", "sharing", "standing", "inputs", "modules", "second", "random", "exceptions"]
 
 
 class Configuration(NamedTuple):
@@ -53,7 +66,8 @@ class TargetInfo:
     `global_tensors` are tensors that lie on several ranks. With `compiled_graphs` a graph takes as long as all of its
     programs would take alone, and may take that long.
 
-    `configurations` are those that its static graphs may be built under.
+    `configurations` are those that its static graphs may be built under. `lacks` are the aspects that the adapter
+    says that it lacks, sorted: what is lacking is counted as not checked, and never as aligned.
     """
 
     name: str
@@ -62,6 +76,7 @@ class TargetInfo:
     dtypes: tuple[str, ...]
     capabilities: tuple[str, ...] = ()
     configurations: tuple[Configuration, ...] = ()
+    lacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +141,10 @@ class Adapter(Protocol):
         """The class of neural network modules."""
 
     @property
+    def lacks(self) -> Set[Aspect]:
+        """The aspects that this framework does not have, or that cannot be told of it."""
+
+    @property
     def touched(self) -> Set[str]:
         """The op types, named as in `registry()`, that Programs have run in this process; empty where the target
         cannot tell.
@@ -140,8 +159,18 @@ class Adapter(Protocol):
     def resolve(self, path: str) -> Any:
         """The public object at `path` below the framework's root; raises MissingOp."""
 
+    def attribute(self, receiver: Any, name: str) -> Any:
+        """`receiver.name`, where the receiver is a tensor, a module, or whatever else a call has given: a method, or a
+        plain value. Raises AttributeError where there is none, UnmappedOp where the framework's table has no row for
+        it.
+        """
+
     def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
-        """A tensor of these values and strides that requires no gradient, and whether it shares memory with `data`."""
+        """A tensor of these values and strides that requires no gradient, and whether it shares memory with `data`.
+
+        Without the aspect `layout` the strides may be lost; with it, a tensor is sliced (`tensor[3:]`) and `reshape`d
+        as NumPy's arrays are, to lay one at an offset.
+        """
 
     def device(self, spec: str) -> Any:
         """What the framework's functions take as this device."""
@@ -166,11 +195,6 @@ class Adapter(Protocol):
 
     def read(self, tensors: Sequence[Any]) -> list[Array]:
         """The values of `tensors`, detached, on the host."""
-
-    def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array], *, create_graph: bool = False) -> None:
-        """Accumulate gradients from `outputs` into their leaves; with `create_graph`, such as can be differentiated
-        again.
-        """
 
     def load_state(self, module: Any, state: dict[str, Array]) -> None:
         """Set a module's parameters and buffers; raises KeyError where the names differ."""
@@ -247,7 +271,7 @@ class Inferred(NamedTuple):
     strides: tuple[int, ...] | None
 
 
-class Reference(Adapter, Protocol):
+class Reference(Adapter, Tape, Protocol):
     """What the reference can do beyond a target: its randomness is seen and set, and it computes otherwise if asked."""
 
     @property

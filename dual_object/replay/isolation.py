@@ -232,8 +232,10 @@ def waves(adapter: Adapter, alone: Program) -> dict[int, Array]:
     cotangents: dict[int, Array] = {}
     for id_ in dict.fromkeys(refs(alone.outputs)):
         value = forward.values.by_id.get(id_)
-        if isinstance(value, adapter.tensor_type) and value.requires_grad:
-            dtype, shape, _, _ = adapter.describe(value)
+        if isinstance(value, adapter.tensor_type):
+            dtype, shape, _, requires_grad = adapter.describe(value)
+            if not requires_grad:
+                continue
             cotangents[id_] = _wave(dtype, shape)
     return cotangents
 

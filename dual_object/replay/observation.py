@@ -10,21 +10,34 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dual_object.errors import MissingOp
+from dual_object.errors import MissingOp, UnmappedOp
 from dual_object.program.program import Randomness
 from dual_object.program.values import Array, Ref, Tree
 
 #: A module's parameters and buffers: dtype, shape and requires_grad, by name.
 State: TypeAlias = "dict[str, tuple[str, tuple[int, ...], bool]]"
-FailureKind = Literal["exception", "missing", "unsupported", "structure", "accepts_invalid", "exception_class"]
+FailureKind = Literal[
+    "exception", "missing", "unmapped", "unsupported", "structure", "accepts_invalid", "exception_class"
+]
 #: What a static graph may show of a Program, besides dtypes, shapes and devices of outputs:
 #:
 #:     - `values`, and `gradients` and `buffers` with theirs;
 #:     - `layout`: strides and storage offsets; `sharing`: what lies in one memory; `standing`: requires_grad, leafness;
 #:     - `inputs`, `parameters`: those that were written to; `states`: what modules hold;
-#:     - `hosts`: what the body read to Python.
+#:     - `hosts`: what the body read to Python;
+#:     - `second`: second derivatives, of which graphs are not asked.
 GraphPart = Literal[
-    "values", "gradients", "buffers", "layout", "sharing", "standing", "inputs", "parameters", "states", "hosts"
+    "values",
+    "gradients",
+    "buffers",
+    "layout",
+    "sharing",
+    "standing",
+    "inputs",
+    "parameters",
+    "states",
+    "hosts",
+    "second",
 ]
 #: All of it, as an eager run shows it.
 ALL_PARTS: frozenset[GraphPart] = frozenset(get_args(GraphPart))
@@ -155,7 +168,11 @@ def first_words(error: BaseException) -> str:
 def failure_of(error: Exception, call: int | None) -> Failure:
     """The failure that an exception of a target's call amounts to."""
     names, words = class_names(error), first_words(error)
-    kind: FailureKind = "missing" if isinstance(error, MissingOp) else failure_kind(names, str(error))
+    kind: FailureKind
+    if isinstance(error, MissingOp):
+        kind = "unmapped" if isinstance(error, UnmappedOp) else "missing"
+    else:
+        kind = failure_kind(names, str(error))
     return Failure(call, kind, names, words)
 
 

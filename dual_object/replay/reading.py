@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 from dual_object.program.program import Program
 from dual_object.program.strides import laid
 from dual_object.program.values import Array, Ref, refs
 from dual_object.replay.adapter import Adapter
-from dual_object.replay.observation import ALL_PARTS, Observation, Seen, State, failure_of, second_failure
+from dual_object.replay.gradients import Functional, Tape, functional
+from dual_object.replay.observation import ALL_PARTS, GraphPart, Observation, Seen, State, failure_of, second_failure
 from dual_object.replay.second_derivatives import differentiate
 
 
@@ -40,7 +42,7 @@ def leaf_tensors(adapter: Adapter, program: Program, values: Values) -> dict[str
     tensors: dict[str, Any] = {}
     for x in program.inputs:
         tensor = values.inputs[x.id]
-        if tensor.is_leaf:
+        if adapter.place(tensor)[2]:
             tensors[str(x.id)] = tensor
     for id_ in program.leaves:
         tensors[str(id_)] = values.by_id[id_]
@@ -103,6 +105,24 @@ def memory(
     return sorted(tuple(sorted(ids)) for ids in places.values() if len(ids) > 1), tuple(unplaced)
 
 
+#: What an eager run does not show where a target lacks an aspect.
+_UNSEEN: Mapping[str, frozenset[GraphPart]] = MappingProxyType(
+    {
+        "layout": frozenset({"layout"}),
+        "sharing": frozenset({"sharing"}),
+        "standing": frozenset({"standing"}),
+        "inputs": frozenset({"inputs", "parameters"}),
+        "second": frozenset({"second"}),
+    }
+)
+
+
+def shown_parts(adapter: Adapter) -> frozenset[GraphPart]:
+    """What an eager run on this target shows."""
+    lacks = adapter.lacks
+    return ALL_PARTS.difference(*(_UNSEEN[aspect] for aspect in lacks if aspect in _UNSEEN)) if lacks else ALL_PARTS
+
+
 class Finished:
     """A run whose last call has been asked for: what is left is to read what it shows.
 
@@ -138,14 +158,15 @@ class Finished:
                 self._ids = [id_ for id_ in losses if isinstance(by_id.get(id_), adapter.tensor_type)]
                 self.tensors = [by_id[id_] for id_ in self._ids]
             return
-        if program.cotangents:
-            self._backward()
+        differentiable = functional(adapter) if program.cotangents else None
+        if program.cotangents and differentiable is None:
+            self._backward(cast(Tape, adapter))
         returned = dict.fromkeys([*refs(program.outputs), *program.watched])
         self._ids = [id_ for id_ in returned if isinstance(by_id.get(id_), adapter.tensor_type)]
-        leaves = leaf_tensors(adapter, program, values)
-        self._gradients = {key: leaf.grad for key, leaf in leaves.items()}
-        if program.second_cotangents and observation.backward_failure is None:
-            self._differentiate_again(leaves)
+        if differentiable is not None:
+            self._differentiate(differentiable)
+        elif functional(adapter) is None:
+            self._gather(cast(Tape, adapter))
         self._buffers = module_buffers(adapter, program, values)
         self.tensors += [by_id[id_] for id_ in self._ids]
         self.tensors += [gradient for gradient in self._gradients.values() if gradient is not None]
@@ -155,11 +176,15 @@ class Finished:
             self._parameters = module_parameters(adapter, program, values)
             self.tensors += [parameter for parameter, _ in self._parameters.values()]
 
-    def _backward(self) -> None:
+    @property
+    def _second_wanted(self) -> bool:
+        return bool(self._program.second_cotangents) and "second" not in self._adapter.lacks
+
+    def _backward(self, tape: Tape) -> None:
         by_id, cotangents = self._values.by_id, self._program.cotangents
         # Where the reference has a tensor, the target may have given anything: a module, for one.
         tensors = {id_: by_id[id_] for id_ in cotangents if isinstance(by_id.get(id_), self._adapter.tensor_type)}
-        starts = [id_ for id_, tensor in tensors.items() if tensor.requires_grad]
+        starts = [id_ for id_, tensor in tensors.items() if self._adapter.describe(tensor)[3]]
         if not starts:
             return
         outputs, arrays = [by_id[id_] for id_ in starts], [cotangents[id_] for id_ in starts]
@@ -167,20 +192,41 @@ class Finished:
             strides = self._program.cotangent_strides
             arrays = [laid(array, strides.get(id_)) for id_, array in zip(starts, arrays, strict=True)]
         try:
-            if self._program.second_cotangents:
-                self._adapter.backward(outputs, arrays, create_graph=True)
+            if self._second_wanted:
+                tape.backward(outputs, arrays, create_graph=True)
             else:
-                self._adapter.backward(outputs, arrays)
+                tape.backward(outputs, arrays)
         except Exception as error:
             self._observation.backward_failure = failure_of(error, None)
-            if self._program.second_cotangents:  # without a graph of its own it may still be had
+            if self._second_wanted:  # without a graph of its own it may still be had
                 self._observation.second_failure = second_failure(error)
 
-    def _differentiate_again(self, leaves: dict[str, Any]) -> None:
+    def _gather(self, tape: Tape) -> None:
+        """What a backward has left in the leaves, and what one from there leaves."""
+        leaves = leaf_tensors(self._adapter, self._program, self._values)
+        self._gradients = {key: tape.gradient(leaf) for key, leaf in leaves.items()}
+        if self._second_wanted and self._observation.backward_failure is None:
+            try:
+                self._second = differentiate(
+                    self._adapter, tape, leaves, self._gradients, self._program.second_cotangents
+                )
+            except Exception as error:
+                self._observation.second_failure = second_failure(error)
+
+    def _differentiate(self, functions: Functional) -> None:
+        """The gradients of the whole Program, and theirs."""
+        program = self._program
+        keys = [*(str(x.id) for x in program.inputs if x.requires_grad), *map(str, program.leaves)]
         try:
-            self._second = differentiate(self._adapter, leaves, self._gradients, self._program.second_cotangents)
+            self._gradients = {**dict.fromkeys(keys), **functions.gradients(program, keys, 1)}
         except Exception as error:
-            self._observation.second_failure = second_failure(error)
+            self._observation.backward_failure = failure_of(error, None)
+            return
+        if self._second_wanted:
+            try:
+                self._second = {**functions.gradients(program, keys, 2)}
+            except Exception as error:
+                self._observation.second_failure = second_failure(error)
 
     def fill(self, readings: Iterator[Seen]) -> Observation:
         """The observation, from what was seen of `tensors` in order; the target must have been waited for."""
@@ -188,8 +234,8 @@ class Finished:
         if observation.ended:
             observation.outputs = {id_: next(readings) for id_ in self._ids}
             return observation
-        observation.shows = ALL_PARTS
         adapter, program, values = self._adapter, self._program, self._values
+        shows = observation.shows = shown_parts(adapter)
         observation.outputs = {id_: next(readings) for id_ in self._ids}
         for id_, output in observation.outputs.items():
             output.strides, output.offset, output.leaf = adapter.place(values.by_id[id_])
@@ -205,7 +251,8 @@ class Finished:
             parameter = next(readings)
             if parameter.data.dtype != start.dtype or parameter.data.tobytes() != start.tobytes():
                 observation.parameters[key] = parameter
-        observation.inputs = mutated(adapter, program, values)
+        if "inputs" in shows:
+            observation.inputs = mutated(adapter, program, values)
         if program.brief:
             return observation
         if values.modules:

@@ -11,7 +11,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from dual_object.program.values import (
     refs,
 )
 from dual_object.replay.adapter import Adapter, Distributed, distributed
+from dual_object.replay.gradients import Tape, functional
 from dual_object.replay.modes import Modes
 from dual_object.replay.observation import Failure, Observation, class_names, failure_of, first_words
 from dual_object.replay.reading import Finished, Values, observe
@@ -77,7 +78,7 @@ def lay(adapter: Adapter, x: Input) -> tuple[Any, Array | None]:
     An offset is made of a slice: a framework that is given an array sees where its elements begin, not what lies
     before them.
     """
-    if not x.offset:
+    if not x.offset or "layout" in adapter.lacks:
         data = materialise(x)
         tensor, shares = adapter.tensor(data, x.dtype)
         return tensor, data if shares else None
@@ -100,6 +101,7 @@ class Replay:
 
     def __init__(self, adapter: Adapter, program: Program, side: Literal["reference", "target"] = "target") -> None:
         self.adapter = adapter
+        self._tape = None if functional(adapter) is not None else cast(Tape, adapter)
         self._side = 0 if side == "reference" else 1
         self.program = program
         self.values = Values()
@@ -174,8 +176,8 @@ class Replay:
             tensor, memory = lay(self.adapter, x)
             if x.layout is not None and self._side:
                 tensor, memory = self._distributed().spread(tensor, *x.layout), None
-            if x.requires_grad:
-                tensor.requires_grad = True
+            if x.requires_grad and self._tape is not None:
+                self._tape.want_grad(tensor)
         except Exception as error:
             self.seen.failures.append(failure_of(error, None))
             self.seen.ended = True
@@ -207,7 +209,7 @@ class Replay:
         except Exception as error:
             if call.raises and not isinstance(error, MissingOp):
                 names = class_names(error)
-                if not set(names) & set(call.raises):
+                if "exceptions" not in self.adapter.lacks and not set(names) & set(call.raises):
                     self.seen.failures.append(Failure(index, "exception_class", names, first_words(error)))
                 return
             failure = failure_of(error, index)
@@ -261,7 +263,7 @@ class Replay:
     def _attribute(self, call: Call, receiver: Any) -> Any:
         name = call.op
         try:
-            return getattr(receiver, name)
+            return self.adapter.attribute(receiver, name)
         except AttributeError as error:
             if hasattr(type(receiver), name):  # it exists, and its own code failed
                 raise
@@ -270,6 +272,8 @@ class Replay:
                     self._distributed()
                 else:
                     return stand_in(self.program, call.args[0].id, receiver, name)
+            if isinstance(error, MissingOp):
+                raise
             raise MissingOp(f"{type(receiver).__name__} has no attribute {name!r}") from error
 
     def _distributed(self) -> Distributed:

@@ -11,6 +11,8 @@ from typing import Any
 
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Adapter
+from dual_object.replay.gradients import Tape
+from dual_object.replay.observation import Seen
 
 #: Gives the cotangent of a leaf's first gradient, by the leaf's dtype and shape.
 SecondDraw = Callable[[str, "tuple[int, ...]"], Array]
@@ -21,12 +23,12 @@ def draw_second(adapter: Adapter, leaves: Mapping[str, Any], draw: SecondDraw) -
     cotangents: dict[str, Array] = {}
     for key, leaf in leaves.items():
         dtype, shape, _, requires_grad = adapter.describe(leaf)
-        if requires_grad and leaf.is_leaf:
+        if requires_grad and adapter.place(leaf)[2]:
             cotangents[key] = draw(dtype, shape)
     return cotangents
 
 
-def differentiable_again(cotangents: Mapping[str, Array], gradients: Mapping[str, Any]) -> dict[str, Array]:
+def differentiable_again(cotangents: Mapping[str, Array], gradients: Mapping[str, Seen | None]) -> dict[str, Array]:
     """The cotangents of those first gradients that are there and require a gradient themselves."""
     differentiable: dict[str, Array] = {}
     for key, cotangent in cotangents.items():
@@ -37,17 +39,21 @@ def differentiable_again(cotangents: Mapping[str, Array], gradients: Mapping[str
 
 
 def differentiate(
-    adapter: Adapter, leaves: Mapping[str, Any], gradients: Mapping[str, Any], cotangents: Mapping[str, Array]
+    adapter: Adapter,
+    tape: Tape,
+    leaves: Mapping[str, Any],
+    gradients: Mapping[str, Any],
+    cotangents: Mapping[str, Array],
 ) -> dict[str, Any]:
     """The second derivatives of the leaves that have a gradient, None where one has no second.
 
     `gradients` are those of a backward that made a graph; the leaves hold the second derivatives afterwards. Raises
     whatever the framework raises.
     """
-    starts = differentiable_again(cotangents, gradients)
     held = {key: leaf for key, leaf in leaves.items() if gradients.get(key) is not None}
+    starts = {key: array for key, array in cotangents.items() if key in held and adapter.describe(gradients[key])[3]}
     for leaf in held.values():
-        leaf.grad = None
+        tape.forget_gradient(leaf)
     if starts:
-        adapter.backward([gradients[key] for key in starts], list(starts.values()))
-    return {key: leaf.grad for key, leaf in held.items() if leaf.is_leaf}
+        tape.backward([gradients[key] for key in starts], list(starts.values()))
+    return {key: tape.gradient(leaf) for key, leaf in held.items() if adapter.place(leaf)[2]}

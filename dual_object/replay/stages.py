@@ -55,7 +55,7 @@ def load_stages(target: str) -> Mapping[str, Adapter]:
 
 def stages_info(target: str, adapters: Sequence[Adapter]) -> TargetInfo:
     """What a target says of itself, of whose stages these are the adapters: all of them are one framework."""
-    first, *others = [adapter.info() for adapter in adapters]
+    first, *others = [replace(adapter.info(), lacks=tuple(sorted(adapter.lacks))) for adapter in adapters]
     if not others:
         return first
     version = first.environment.get(first.name, "")

@@ -27,7 +27,7 @@ from dual_object.adapters.oneflow.data_parallel import data_parallel
 from dual_object.adapters.oneflow.surface import RegistryError, backward_op_types, registered
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Array, Device, Name, Placement, Sbp, Tree
-from dual_object.replay.adapter import TargetInfo
+from dual_object.replay.adapter import Aspect, TargetInfo
 
 _DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool")
 _NO_NUMPY = frozenset({"bfloat16"})
@@ -86,6 +86,7 @@ class EagerAdapter:
         self.tensor_type: type = flow.Tensor
         self.module_type: type = flow.nn.Module
         self.touched: set[str] = set()
+        self.lacks: frozenset[Aspect] = frozenset()
         #: Level and ranks with which graphs log how they are built, and then print themselves.
         self.graph_debug: tuple[int, list[int] | None] | None = None
         #: Graphs that must live as long as the process.
@@ -134,6 +135,10 @@ class EagerAdapter:
         if dtype in _NO_NUMPY:
             return tensor.to(wanted), False
         return tensor, True
+
+    def attribute(self, receiver: Any, name: str) -> Any:
+        """What the object itself has."""
+        return getattr(receiver, name)
 
     def device(self, spec: str) -> Any:
         """A `oneflow.device`."""
@@ -234,6 +239,18 @@ class EagerAdapter:
             tensor = tensor.to(self.flow.float32)
         array: Array = np.asarray(tensor.detach().numpy())
         return array
+
+    def want_grad(self, tensor: Any) -> None:
+        """`requires_grad`."""
+        tensor.requires_grad = True
+
+    def gradient(self, leaf: Any) -> Any | None:
+        """`grad`."""
+        return leaf.grad
+
+    def forget_gradient(self, leaf: Any) -> None:
+        """`grad = None`."""
+        leaf.grad = None
 
     def backward(self, outputs: Sequence[Any], cotangents: Sequence[Array], *, create_graph: bool = False) -> None:
         """`oneflow.autograd.backward` from all outputs at once."""

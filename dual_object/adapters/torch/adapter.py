@@ -20,7 +20,7 @@ from dual_object.adapters.torch.joint import joint_graph, like
 from dual_object.errors import MissingOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
-from dual_object.replay.adapter import GraphRefusal, GraphRequest, Inferred, TargetInfo
+from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo
 from dual_object.replay.observation import Observation
 
 _DTYPES = (
@@ -47,6 +47,7 @@ class Adapter:
     tensor_type = torch.Tensor
     module_type = torch.nn.Module
     touched: frozenset[str] = frozenset()
+    lacks: frozenset[Aspect] = frozenset()
     #: Ops whose results hold whatever the memory held before.
     uninitialised = frozenset(
         {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
@@ -87,6 +88,10 @@ class Adapter:
         if dtype == "bfloat16":
             return tensor.to(torch.bfloat16), False
         return tensor, True
+
+    def attribute(self, receiver: Any, name: str) -> Any:
+        """What the object itself has."""
+        return getattr(receiver, name)
 
     def device(self, spec: str) -> torch.device:
         """A `torch.device`."""
@@ -167,6 +172,18 @@ class Adapter:
             # Leaf and gradient hold each other until the gradient is taken away, which the second backward does.
             warnings.filterwarnings("ignore", r"Using backward\(\) with create_graph=True")
             torch.autograd.backward(outputs, starts, create_graph=True)
+
+    def want_grad(self, tensor: torch.Tensor) -> None:
+        """`requires_grad`."""
+        tensor.requires_grad = True
+
+    def gradient(self, leaf: torch.Tensor) -> torch.Tensor | None:
+        """`grad`."""
+        return leaf.grad
+
+    def forget_gradient(self, leaf: torch.Tensor) -> None:
+        """`grad = None`."""
+        leaf.grad = None
 
     def use_one_thread(self) -> None:
         """`torch.set_num_threads(1)`."""

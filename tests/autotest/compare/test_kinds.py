@@ -31,8 +31,8 @@ def test_kinds() -> None:
     """Each kind has words of its own; what raises or kills has ended."""
     assert len({row.words for row in KINDS.values()}) == len(KINDS)
     assert {"crash", "timeout", "out_of_memory"} == DEADLY
-    assert {"exception", "missing", "unsupported"} == RAISES
-    assert {"missing", "unsupported"} == REFUSALS
+    assert {"exception", "missing", "unmapped", "unsupported"} == RAISES
+    assert {"missing", "unmapped", "unsupported"} == REFUSALS
     assert KINDS.keys() > NUMBERS
     assert set(get_args(FailureKind)) < KINDS.keys()
     of_form = {"structure", "exception", "accepts_invalid", "exception_class", "unsupported"}

@@ -14,7 +14,7 @@ from autotest.compare.tolerance import Tolerance
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Device, Name, Placement, Ref, Sbp
-from dual_object.replay.observation import Failure, Observation, Seen
+from dual_object.replay.observation import ALL_PARTS, Failure, GraphPart, Observation, Seen
 
 NAN, INF = float("nan"), float("inf")
 NEAR = Tolerance(1e-2, 1e-3)
@@ -56,11 +56,17 @@ def program(*calls: Call) -> Program:
     return Program([x], made, Ref(1))
 
 
+def compared(wanted: Program, expected: Observation, actual: Observation, rules: Rules) -> list[Difference]:
+    """How an eager run that shows everything differs."""
+    return compare(wanted, expected, replace(actual, shows=ALL_PARTS), rules)
+
+
 def sentences(
     expected: Observation, actual: Observation, rules: Rules | None = None, graph: bool = False, *calls: Call
 ) -> list[tuple[str, str, str]]:
     """Phase, kind and message of all differences."""
-    found = compare(program(*calls), expected, actual, rules or Rules(), graph=graph)
+    shown = actual if graph else replace(actual, shows=ALL_PARTS)
+    found = compare(program(*calls), expected, shown, rules or Rules(), graph=graph)
     return [(d.phase, d.kind, d.message) for d in found]
 
 
@@ -125,8 +131,8 @@ def test_layout_can_be_switched_off() -> None:
     """With `check_layout=False` strides are nobody's business, of outputs and of gradients."""
     expected = Observation(outputs={1: STRIDED}, gradients={"0": STRIDED})
     actual = Observation(outputs={1: ONE}, gradients={"0": ONE})
-    assert compare(program(), expected, actual, Rules(check_layout=False)) == []
-    assert [found.kind for found in compare(program(), expected, actual, Rules())] == ["layout", "layout"]
+    assert compared(program(), expected, actual, Rules(check_layout=False)) == []
+    assert [found.kind for found in compared(program(), expected, actual, Rules())] == ["layout", "layout"]
 
 
 def test_layout_of_gradients() -> None:
@@ -136,7 +142,7 @@ def test_layout_of_gradients() -> None:
     assert sentences(expected, actual) == [("eager_backward", "layout", message)]
     retaining = program()
     retaining.leaves = [0]
-    assert compare(retaining, expected, actual, Rules()) == []
+    assert compared(retaining, expected, actual, Rules()) == []
 
 
 @pytest.mark.parametrize(
@@ -173,12 +179,12 @@ def test_sign_of_zero() -> None:
     assert sentences(before, after) == [("eager_forward", "sign", message)]
     assert sentences(before, after, graph=True) == [("graph_forward", "sign", message)]
     assert sentences(Observation(gradients={"0": zero}), Observation(gradients={"0": other})) == []
-    assert compare(program(), before, after, Rules(check_allclose=False)) == []
+    assert compared(program(), before, after, Rules(check_allclose=False)) == []
 
 
 def test_wrong_value_is_worse_than_a_zero() -> None:
     """Where one element is wrong and another a zero of the other sign, the kind is that of the wrong one."""
-    [found] = compare(
+    [found] = compared(
         program(), Observation(outputs={1: seen(0.0, 1.0)}), Observation(outputs={1: seen(-0.0, 2.0)}), Rules()
     )
     assert found.kind == "value"
@@ -200,7 +206,7 @@ def test_state_dict_is_compared() -> None:
     expected = Observation(states={1: {"weight": entry, "mean": entry, "var": entry}})
     actual = Observation(states={1: {"weight": ("float64", (2,), False), "mean": entry, "extra": entry}})
     expected.saved, actual.saved = {1: ("mean", "weight")}, {1: ("mean", "scale")}
-    found = compare(program(module), expected, actual, Rules())
+    found = compared(program(module), expected, actual, Rules())
     assert [(d.kind, d.call, d.message) for d in found] == [
         ("structure", 0, "BatchNorm1d has no parameter or buffer var, but should"),
         ("structure", 0, "BatchNorm1d has a parameter or buffer extra, but should not"),
@@ -267,7 +273,7 @@ def twice(expected: Observation, actual: Observation) -> list[tuple[str, str, st
     program = Program(
         inputs=[Input(0, "x", array(1.0), "float32", requires_grad=True)], second_cotangents={"0": array(1.0)}
     )
-    return [(found.phase, found.kind, found.message) for found in compare(program, expected, actual, Rules())]
+    return [(found.phase, found.kind, found.message) for found in compared(program, expected, actual, Rules())]
 
 
 def element(value: float, *, requires_grad: bool = True) -> Seen:
@@ -366,7 +372,7 @@ def test_mutated_inputs_are_compared(expected: dict[int, Any], actual: dict[int,
 def test_failures_end_the_comparison(failure: Failure, message: str) -> None:
     """A failure that ended the target's run is told; what it then could not show is not."""
     actual = Observation(failures=[failure], ended=True)
-    found = compare(program(), Observation(outputs={1: ONE}), actual, Rules())
+    found = compared(program(), Observation(outputs={1: ONE}), actual, Rules())
     assert found == [
         Difference("eager_forward", failure.kind, found[0].where, message, call=failure.call),
     ]
@@ -419,7 +425,7 @@ def test_refused_calls_do_not_end_the_comparison() -> None:
 def test_host_reads_are_compared(op: str, expected: Any, actual: Any, kind: str, message: str | None) -> None:
     """A host read that gives another value, shape, dtype or device is blamed on its own call."""
     call = Call("method", op, (Ref(0),), {}, out=expected)
-    [found] = compare(program(call), Observation(), Observation(hosts={0: actual}), Rules())
+    [found] = compared(program(call), Observation(), Observation(hosts={0: actual}), Rules())
     assert (found.phase, found.kind, found.call) == ("eager_forward", kind, 0)
     if message is not None:
         assert found.message == message
@@ -439,23 +445,23 @@ def test_complex_results_are_compared() -> None:
 def test_host_floats_have_a_tolerance(expected: Any, actual: Any) -> None:
     """Floats read on the host agree within the tolerance of float32."""
     call = Call("method", "item", (Ref(0),), {}, out=expected)
-    assert compare(program(call), Observation(), Observation(hosts={0: actual}), Rules()) == []
+    assert compared(program(call), Observation(), Observation(hosts={0: actual}), Rules()) == []
 
 
 def test_difference_holds_what_was_compared() -> None:
     """A difference of tensors says of which part, and holds both of them, or the one that there is."""
     expected = Observation(outputs={1: ONE}, gradients={"0": ONE})
-    both = compare(program(), expected, Observation(outputs={1: OTHER}, gradients={"0": OTHER}), Rules())
+    both = compared(program(), expected, Observation(outputs={1: OTHER}, gradients={"0": OTHER}), Rules())
     assert [(d.part, d.key, d.expected, d.actual) for d in both] == [
         ("output", "1", ONE, OTHER),
         ("gradient", "0", ONE, OTHER),
     ]
-    lacking = compare(program(), expected, Observation(gradients={"0": None}), Rules())
+    lacking = compared(program(), expected, Observation(gradients={"0": None}), Rules())
     assert [(d.part, d.key, d.expected, d.actual) for d in lacking] == [
         ("output", "1", ONE, None),
         ("gradient", "0", ONE, None),
     ]
-    [extra] = compare(program(), Observation(gradients={"0": None}), Observation(gradients={"0": ONE}), Rules())
+    [extra] = compared(program(), Observation(gradients={"0": None}), Observation(gradients={"0": ONE}), Rules())
     assert (extra.part, extra.expected, extra.actual) == ("gradient", None, ONE)
 
 
@@ -464,7 +470,7 @@ def test_difference_of_buffers_holds_them() -> None:
     module = Call("module", "nn.BatchNorm1d", (2,), {}, out=Ref(1))
     expected = Observation(buffers={"1.mean": ONE})
     for actual, held in ((Observation(buffers={"1.mean": OTHER}), OTHER), (Observation(), None)):
-        [found] = compare(program(module), expected, actual, Rules())
+        [found] = compared(program(module), expected, actual, Rules())
         assert (found.part, found.key, found.expected, found.actual) == ("buffer", "1.mean", ONE, held)
 
 
@@ -475,7 +481,7 @@ def test_difference_of_buffers_holds_them() -> None:
 def test_difference_of_an_input_holds_its_values(expected: dict[int, Any], actual: dict[int, Any]) -> None:
     """An input that one side left alone still has its values there: those it was given."""
     given = array(1.0, 2.0)
-    [found] = compare(program(), Observation(inputs=expected), Observation(inputs=actual), Rules())
+    [found] = compared(program(), Observation(inputs=expected), Observation(inputs=actual), Rules())
     assert (found.part, found.key) == ("input", "0")
     assert found.expected is not None
     assert found.actual is not None
@@ -487,11 +493,11 @@ def test_host_reads_of_two_runs() -> None:
     """Two runs that read the same wrong number are alike, whatever was recorded."""
     read = program(Call("method", "item", (Ref(0),), {}, out=1.0))
     wrong = Observation(hosts={0: 2.0})
-    assert compare(read, wrong, wrong, Rules()) == []
-    assert [one.message for one in compare(read, wrong, Observation(hosts={0: 3.0}), Rules())] == [
+    assert compared(read, wrong, wrong, Rules()) == []
+    assert [one.message for one in compared(read, wrong, Observation(hosts={0: 3.0}), Rules())] == [
         "item gives 3.0, but should give 2.0"
     ]
-    assert [one.message for one in compare(read, wrong, Observation(), Rules())] == [
+    assert [one.message for one in compared(read, wrong, Observation(), Rules())] == [
         "item gives 1.0, but should give 2.0"
     ]
 
@@ -499,12 +505,12 @@ def test_host_reads_of_two_runs() -> None:
 def test_difference_of_a_host_array_holds_both() -> None:
     """An array that a call gave to Python is kept as both sides had it; a number is not."""
     call = Call("method", "numpy", (Ref(0),), {}, out=array(1.0, 2.0))
-    [found] = compare(program(call), Observation(), Observation(hosts={0: array(1.0, 3.0)}), Rules())
+    [found] = compared(program(call), Observation(), Observation(hosts={0: array(1.0, 3.0)}), Rules())
     assert found.part == "host"
     assert found.expected is not None
     assert found.actual is not None
     assert (found.expected.data.tolist(), found.actual.data.tolist()) == ([1.0, 2.0], [1.0, 3.0])
-    [number] = compare(
+    [number] = compared(
         program(Call("method", "item", (Ref(0),), {}, out=1.0)), Observation(), Observation(hosts={0: 2.0}), Rules()
     )
     assert (number.part, number.expected, number.actual) == ("host", None, None)
@@ -517,8 +523,8 @@ def test_how_global_tensors_stand_is_not_compared() -> None:
     left, right = Observation(outputs={1: seen(1.0)}), Observation(outputs={1: seen(1.0)})
     right.outputs[1].requires_grad = right.outputs[1].leaf = True
     right.shared = [(0, 1)]
-    assert [difference.kind for difference in compare(program(), left, right, Rules())] == ["requires_grad", "alias"]
-    assert compare(globally, left, right, Rules()) == []
+    assert [difference.kind for difference in compared(program(), left, right, Rules())] == ["requires_grad", "alias"]
+    assert compared(globally, left, right, Rules()) == []
 
 
 @pytest.mark.parametrize(
@@ -539,3 +545,30 @@ def test_graph_where_eager_is_wrong(eager: tuple[Seen, Seen], graph: tuple[Seen,
     )
     found = graph_differences(program(), expected, by_eager, by_graph, Rules(), apart=True)
     assert [one.where for one in found] == told
+
+
+@pytest.mark.parametrize(
+    ("part", "actual"),
+    [
+        ("layout", Observation(outputs={1: STRIDED})),
+        ("standing", Observation(outputs={1: replace(ONE, requires_grad=True)})),
+        ("sharing", Observation(outputs={1: ONE}, shared=[(0, 1)])),
+        ("inputs", Observation(outputs={1: ONE}, inputs={0: array(9.0, 9.0)})),
+        ("parameters", Observation(outputs={1: ONE}, parameters={"1.weight": ONE})),
+    ],
+)
+def test_what_an_eager_run_does_not_show_is_not_compared(part: GraphPart, actual: Observation) -> None:
+    """A target without an aspect is held to the others alone."""
+    expected = Observation(outputs={1: ONE})
+    assert len(compare(program(), expected, replace(actual, shows=ALL_PARTS), Rules())) == 1
+    assert compare(program(), expected, replace(actual, shows=ALL_PARTS - {part}), Rules()) == []
+
+
+def test_second_derivatives_that_are_not_shown() -> None:
+    """A target without second derivatives is held to the first ones."""
+    twice = program()
+    twice.second_cotangents = {"0": array(1.0, 1.0)}
+    expected = Observation(gradients={"0": replace(ONE, requires_grad=True)}, second={"0": ONE})
+    actual = Observation(gradients={"0": replace(ONE, requires_grad=True)}, shows=ALL_PARTS)
+    assert [found.kind for found in compare(twice, expected, actual, Rules())] == ["grad_missing"]
+    assert compare(twice, expected, replace(actual, shows=ALL_PARTS - {"second"}), Rules()) == []
