@@ -116,6 +116,7 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **optio
 @main.command(cls=_Expressions)
 @click.argument("expressions", nargs=-1, required=True, metavar="EXPRESSION...")
 @run_option("target")
+@run_option("target_python")
 @click.option("-n", "--cases", type=click.IntRange(min=1), metavar="N", help="Cases of each; default 20.")
 @run_option("seed")
 @run_option("inputs")
@@ -193,6 +194,7 @@ def tolerances(paths: tuple[str, ...], n: str, **options: str | int | None) -> N
     help="Target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class. "
     "Default: the target that diverged.",
 )
+@run_option("target_python", help="The interpreter that runs the target. Default: the one that it diverged in.")
 @_CASE_TIMEOUT
 @_MEMORY_LIMIT
 @click.option(
@@ -212,6 +214,7 @@ def replay(
     pdb: bool,
     float64: bool,
     target: str | None,
+    target_python: str | None,
     case_timeout: float,
     memory_limit: int | None,
     graph_debug: int | None,
@@ -243,7 +246,7 @@ def replay(
 
             if pdb or float64 or graph_debug is not None:
                 raise click.UsageError("--pdb, --float64 and --graph-debug need the ID of a divergence, not a case")
-            asked = {"target": target, "seed": seed, "inputs": inputs}
+            asked = {"target": target, "target_python": target_python, "seed": seed, "inputs": inputs}
             status, text = replay_case(id_, path, report, timeout, asked, memory_limit)
             click.echo(text)
             sys.exit(status)
@@ -251,8 +254,17 @@ def replay(
         if pdb:
             from autotest.commands.replay_pdb import step_through
 
-            step_through(id_, report, target)
-        status, text = replay_id(id_, report, target, timeout, memory=memory_limit, original=original, float64=float64)
+            step_through(id_, report, target, target_python)
+        status, text = replay_id(
+            id_,
+            report,
+            target,
+            timeout,
+            python=target_python,
+            memory=memory_limit,
+            original=original,
+            float64=float64,
+        )
         if graph_debug is not None:
             text += f"\n\n{graph_log(id_, report, target, timeout, graph_debug, graph_debug_ranks)}"
     except ReplayError as error:
@@ -361,13 +373,14 @@ def diff(before: Path, after: Path, html: Path | None) -> None:
 
 @main.command()
 @run_option("target")
+@run_option("target_python")
 @run_option("report", type=_PATH, help="Folder that a run would write.")
-def doctor(target: str, report: Path) -> None:
+def doctor(target: str, target_python: str | None, report: Path) -> None:
     """Check that a run can work here: versions, devices, memory, the target's start, the report folder."""
     from autotest.commands.doctor import examine
 
     healthy = True
-    for finding in examine(target, report):
+    for finding in examine(target, report, target_python):
         click.echo(f"{'ok ' if finding.ok else 'BAD'}  {finding.what}: {finding.said}")
         healthy = healthy and finding.ok
     sys.exit(0 if healthy else USAGE)
@@ -418,8 +431,9 @@ def ledger_commands() -> None:
 @ledger_commands.command("check")
 @_LEDGER
 @run_option("target")
+@run_option("target_python")
 @_CASE_TIMEOUT
-def check_ledger(ledger: Path, target: str, case_timeout: float) -> None:
+def check_ledger(ledger: Path, target: str, target_python: str | None, case_timeout: float) -> None:
     """Replay the Program of every entry, those that crash the target included.
 
     Exit status: 0 all still diverge, 1 some no longer do, 2 the ledger or the target cannot be used.
@@ -428,7 +442,7 @@ def check_ledger(ledger: Path, target: str, case_timeout: float) -> None:
     from reports.quantities import counted
 
     with _refusals():
-        count, sentences, problems = check(ledger, target, case_timeout or None)
+        count, sentences, problems = check(ledger, target, case_timeout or None, target_python)
     for sentence in (*problems, *sentences):
         click.echo(sentence)
     gone = len(sentences)

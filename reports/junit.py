@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 
 from reports.errors import PlainError
 from reports.findings import findings, is_red
+from reports.lacking import not_checked
 from reports.literals import literal, literal_lines
 from reports.plain import encode
 from reports.quantities import counted
@@ -148,6 +149,8 @@ def _run_properties(summary: Summary) -> Iterator[tuple[str, object]]:
     for name, fact in (("seed", summary.seed), ("commit", summary.commit), ("command", summary.command or None)):
         if fact is not None:
             yield name, fact
+    if unseen := not_checked(summary.lacks):
+        yield "not checked", unseen
     for name in ("cases", "aligned", "divergent", "undecidable", "skipped", *ENDS, "rejected"):
         yield f"run.{name}", getattr(summary, name)
 

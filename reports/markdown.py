@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from reports.evidence import blame_lines
 from reports.findings import Finding, brief, findings
 from reports.inference import HEADING
+from reports.lacking import not_checked
 from reports.literals import literal
 from reports.quantities import counted, duration, share
 from reports.repros import VERIFIED
@@ -114,12 +115,14 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
         yield f"| captured | {captures.share} | {captures.words} |"
     if summary.configurations.asked:
         yield f"| configurations | {summary.configurations.share} | {summary.configurations.words} |"
+    if unseen := not_checked(summary.lacks):
+        yield f"| not checked | | {unseen} |"
     refused = sum(finding.level == "refuses" for finding in red)
     yield _level("wrong", len(red) - refused, "new, the run is red")
     yield _level("refuses", refused, "new, the run is red: the target lacks them")
     for name, rows, note in (
         ("known", summary.known, "explained by a ledger"),
-        ("counted", summary.counted, "ops that the target lacks, counted by their tests"),
+        ("counted", summary.counted, "ops that the target lacks or its table has no row for, counted by their tests"),
         ("stricter", summary.stricter, "seen by these checks only, not red"),
     ):
         if rows:

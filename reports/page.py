@@ -12,6 +12,7 @@ from reports.findings import Finding, findings, is_red
 from reports.history import Listed
 from reports.inference import HEADING
 from reports.kinds import DEADLY, REFUSALS
+from reports.lacking import not_checked
 from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
 from reports.repros import texts
@@ -217,6 +218,7 @@ def _facts(summary: Summary) -> list[tuple[str, str, bool]]:
         ("path", summary.path, False),
         ("what ran", summary.selection, False),
         ("device", ", ".join(summary.devices), False),
+        ("not checked", not_checked(summary.lacks), False),
         ("seed", None if summary.seed is None else str(summary.seed), False),
         ("inputs", summary.inputs, False),
         ("started", _moment(summary.started), False),

@@ -77,9 +77,10 @@ class RecordWriter:
             self.close()
             raise
 
-    def target(self, environment: Mapping[str, str], devices: Sequence[str]) -> None:
+    def target(self, environment: Mapping[str, str], devices: Sequence[str], lacks: Sequence[str] = ()) -> None:
         """Record what the target told about itself; its environment is merged into the run's."""
-        self.write({"type": "target", "environment": dict(environment), "devices": list(devices)})
+        told = {"environment": dict(environment), "devices": list(devices)}
+        self.write({"type": "target", **told, **({"lacks": list(lacks)} if lacks else {})})
 
     def surface(self, registry: Sequence[str], touched: Sequence[str], names: Sequence[str]) -> None:
         """Record the op types that the target has registered and those that ran, and the names of the ops that both

@@ -293,7 +293,12 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "path": _TEXT_OR_NONE,
         "selection": (_is_text_or_none, "a string, null or absent"),
     },
-    "target": {"environment": _NAMED_TEXTS, "devices": _TEXTS, "time": _TIME_OR_NONE},
+    "target": {
+        "environment": _NAMED_TEXTS,
+        "devices": _TEXTS,
+        "lacks": (lambda value: value is None or _is_texts(value), "a list of strings, or absent"),
+        "time": _TIME_OR_NONE,
+    },
     "surface": {"registry": _TEXTS, "touched": _TEXTS, "names": _TEXTS, "time": _TIME_OR_NONE},
     "start": {"test": _TEXT, "key": _TEXT, "index": _WHOLE, "time": _NUMBER},
     "end": {

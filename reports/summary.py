@@ -174,7 +174,7 @@ class Summary:
     Attributes:
         divergences: what makes the run red.
         known: divergences that a ledger explains.
-        counted: ops that the target lacks, which their tests only count.
+        counted: ops that the target lacks, which their tests only count, or that its table has no row for.
         stricter: what the framework's own harness would not have seen.
         doubts: the ops with undecidable cases.
         tolerances: what a survey found that ops need.
@@ -185,6 +185,7 @@ class Summary:
         errors: what such tests raised, as far as that is known, by test.
         confirmed: the number of remembered cases that align now.
         forgotten: what was wrong with remembered cases.
+        lacks: the aspects that the target does not have, so that no case was held to them.
         selection: what chose the tests, such as `suites -k matmul`; None where a run has not said so.
         outcomes, seconds_by_test, lines: by test, its outcome (passed, failed, skipped), its seconds, its first line.
         repros: by the ids of divergences.
@@ -193,6 +194,7 @@ class Summary:
     folder: Path
     target: str
     devices: tuple[str, ...]
+    lacks: tuple[str, ...]
     seed: int | None
     environment: Mapping[str, str]
     command: str
@@ -282,6 +284,16 @@ class Summary:
         """Whether all that was started ended, and all that was written could be read."""
         return not (self.running or self.open_tests or self.damage or self.stops)
 
+    @property
+    def missing_ops(self) -> set[str]:
+        """The ops that the target lacks and that are only counted."""
+        return {row.op for row in self.counted if row.kind != "unmapped"}
+
+    @property
+    def unmapped_ops(self) -> set[str]:
+        """The ops that the target's table has no row for."""
+        return {row.op for row in self.counted if row.kind == "unmapped"}
+
     def to_json(self) -> dict[str, object]:
         """Return the content of summary.json as plain data; damaged lines stand among `faults`."""
         return {
@@ -308,6 +320,7 @@ class Summary:
             **({"configurations": self.configurations.to_json()} if self.configurations.asked else {}),
             "target": self.target,
             "devices": list(self.devices),
+            "lacks": list(self.lacks),
             "environment": dict(self.environment),
             "command": self.command,
             "commit": self.commit,

@@ -131,6 +131,7 @@ class _Tally:
         self._folder = folder
         self._target = ""
         self._devices: dict[str, None] = {}
+        self._lacks: dict[str, None] = {}
         self._seed: int | None = None
         self._inputs: str | None = None
         self._command = ""
@@ -219,6 +220,7 @@ class _Tally:
         elif kind == "target":
             self._versions(record)
             self._devices.update(dict.fromkeys(record["devices"]))
+            self._lacks.update(dict.fromkeys(record.get("lacks", ())))
         else:
             self._run(record)
 
@@ -362,6 +364,7 @@ class _Tally:
             seed=self._seed,
             inputs=self._inputs,
             devices=tuple(self._devices),
+            lacks=tuple(self._lacks),
             environment=dict(sorted(self._environment.items())),
             command=self._command,
             commit=self._commit,

@@ -16,6 +16,7 @@ from reports.evidence import blame_lines, program_parts, worst_table
 from reports.grid import matrix_table
 from reports.inference import HEADING
 from reports.kinds import severity
+from reports.lacking import lacked, not_checked
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted, duration, share
@@ -160,9 +161,14 @@ class _Page:
             cases = counted(sum(row.count for row in summary.known), "case")
             noun = "divergence" if len(summary.known) == 1 else "divergences"
             table.add_row("known", f"{len(summary.known):,}", f"known {noun}, in {cases}")
-        if summary.counted:
-            ops = len({row.op for row in summary.counted})
-            table.add_row("refused", f"{ops:,}", f"{'op' if ops == 1 else 'ops'} that the target lacks, counted only")
+        for name, ops, words in (
+            ("refused", summary.missing_ops, "that the target lacks"),
+            ("unmapped", summary.unmapped_ops, "that the target's table has no row for"),
+        ):
+            if ops:
+                table.add_row(name, f"{len(ops):,}", f"{'op' if len(ops) == 1 else 'ops'} {words}, counted only")
+        if unseen := not_checked(summary.lacks):
+            table.add_row("not checked", "", f"{unseen}: the target has none that could be")
         if summary.confirmed:
             noun = "case now aligns" if summary.confirmed == 1 else "cases now align"
             table.add_row("confirmed", f"{summary.confirmed:,}", f"remembered {noun}")
@@ -265,10 +271,9 @@ class _Page:
         # An op without cells is of a case whose every phase is unknown, such as one that was never compared.
         listed = [op for op in matrix.ranked if op in new]
         lines = [f"{counted(matrix.aligned, 'op')} aligned in every phase checked"] if matrix.cells else []
-        for rows, words in ((summary.known, "known to diverge"), (summary.counted, "that the target lacks")):
-            ops = {row.op for row in rows}
-            if ops:
-                lines.append(f"{counted(len(ops), 'op')} {words}")
+        known = {row.op for row in summary.known}
+        lines += [f"{counted(len(known), 'op')} known to diverge"] if known else []
+        lines += lacked(len(summary.missing_ops), len(summary.unmapped_ops))
         if matrix.unchecked:
             lines.append(f"{counted(matrix.unchecked, 'op')} checked in no phase")
         if listed:

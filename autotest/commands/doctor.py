@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, version
@@ -15,6 +16,7 @@ from pathlib import Path
 from autotest.commands.run import processes
 from autotest.errors import AutotestError, EnvironmentFault
 from autotest.options import OPTIONS
+from autotest.options.targets import launch
 from autotest.workers.supervisor import Supervisor
 
 #: A worker needs about so much memory.
@@ -30,8 +32,8 @@ class Finding:
     said: str
 
 
-def examine(target: str, report: Path) -> Iterator[Finding]:
-    """Look at everything a run needs, one finding at a time."""
+def examine(target: str, report: Path, python: str | None = None) -> Iterator[Finding]:
+    """Look at everything a run needs, one finding at a time; `python` is the interpreter that runs the target."""
     yield Finding(
         (3, 10) <= tuple(map(int, platform.python_version_tuple()[:2])) < (3, 14), "python", platform.python_version()
     )
@@ -43,7 +45,7 @@ def examine(target: str, report: Path) -> Iterator[Finding]:
     yield _bytecode()
     yield _memory()
     yield _folder(report)
-    yield from _target(target)
+    yield from _target(target, python)
 
 
 def _bytecode() -> Finding:
@@ -76,19 +78,22 @@ def _folder(report: Path) -> Finding:
     )
 
 
-def _target(target: str) -> Iterator[Finding]:
-    supervisor = Supervisor(target, None)
+def _target(target: str, python: str | None) -> Iterator[Finding]:
     started = time.perf_counter()
     try:
         OPTIONS["target"].read(target, "--target")
-        info = supervisor.info()
+        launched = launch(target, python)
+        with closing(Supervisor(launched, None)) as supervisor:
+            info = supervisor.info()
     except (EnvironmentFault, AutotestError) as error:
         yield Finding(False, "target", str(error))
         return
-    finally:
-        supervisor.close()
     seconds = time.perf_counter() - started
+    if launched.python is not None:
+        yield Finding(True, "interpreter", launched.python)
     versions = ", ".join(f"{name} {said}" for name, said in info.environment.items())
     yield Finding(True, "target", f"{versions}; started in {seconds:.1f} s")
     yield Finding(True, "devices", ", ".join(info.devices))
     yield Finding(True, "dtypes", ", ".join(info.dtypes))
+    if info.lacks:
+        yield Finding(True, "lacks", ", ".join(info.lacks))

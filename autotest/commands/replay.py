@@ -15,6 +15,7 @@ from autotest.compare.kinds import in_graph
 from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
+from autotest.options.targets import launch
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
 from dual_object.errors import CannotWiden, TargetError
@@ -33,6 +34,7 @@ def replay_id(
     target: str | None,
     timeout: float | None,
     *,
+    python: str | None = None,
     memory: int | None = None,
     original: bool = False,
     float64: bool = False,
@@ -49,7 +51,8 @@ def replay_id(
         raise ReplayError(f"{id_} has no floating input, so float64 changes nothing: replay it without --float64")
     default = "float64" if float64 else None
     name = target or row["target"]
-    supervisor = Supervisor(name, timeout, default, memory)
+    python = python or (row.get("target_python") if name == row["target"] else None)
+    supervisor = Supervisor(launch(name, python), timeout, default, memory)
     shown: list[tuple[str, Divergence]] = []
     try:
         listed = supervisor.stages()
@@ -125,4 +128,11 @@ def graph_log(
     from autotest.commands.graph_debug import debug_log
 
     path = find(id_, report)
-    return debug_log(path, target or read(path).row["target"], level, ranks, timeout)
+    row = read(path).row
+    launched = launch(target or row["target"], row.get("target_python") if target is None else None)
+    if launched.python is not None:
+        raise ReplayError(
+            f"the target {launched.target} runs in {launched.python}, and --graph-debug builds its graph with this "
+            "interpreter: replay it without --graph-debug"
+        )
+    return debug_log(path, launched.loads, level, ranks, timeout)

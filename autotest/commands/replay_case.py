@@ -70,8 +70,8 @@ def replay_case(
 ) -> tuple[int, str]:
     """Draw case `key` of the tests under `path` again and run it on both sides; exit status and what to print.
 
-    `given` are the target, seed and inputs, None for the default of a run. The Program is held against what a run
-    of `report` recorded of the same case. Raises ReplayError.
+    `given` are the target, its interpreter, seed and inputs, None for the default of a run. The Program is held against
+    what a run of `report` recorded of the same case. Raises ReplayError.
     """
     import pytest
 
@@ -94,7 +94,8 @@ def replay_case(
     if recall.program is None or not ends:
         said = [line for line in out.getvalue().splitlines() if line.strip()]
         raise ReplayError(f"{key} gave no case (pytest ended with {status}): {' '.join(said[-3:])}")
-    return _verdict(key, recall.program, ends[-1], _recorded(report, key, asked))
+    same = {name: asked[name] for name in ("target", "seed", "inputs")}
+    return _verdict(key, recall.program, ends[-1], _recorded(report, key, same))
 
 
 def _unknown(recall: Recall, path: str, out: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autotest.cases.store import ReplayError, find, read
 from autotest.judge.localization import only_call
+from autotest.options.targets import launch
 from dual_object.errors import TargetError
 from dual_object.program.printing import lines, names
 from dual_object.program.program import Program
@@ -16,7 +17,7 @@ from dual_object.replay.adapter import load, load_reference
 from dual_object.replay.replay import Replay
 
 
-def step_through(id_: str, report: Path, target: str | None) -> None:
+def step_through(id_: str, report: Path, target: str | None, python: str | None = None) -> None:
     """Run the stored Program of divergence `id_` on both sides up to the blamed call, and stop in pdb there.
 
     In scope are the values of both sides by the names that the printed Program has: `reference["x"]`, `target["x"]`,
@@ -26,8 +27,14 @@ def step_through(id_: str, report: Path, target: str | None) -> None:
         raise ReplayError("--pdb stops and waits for what a person types, but this is no interactive terminal")
     stored = read(find(id_, report))
     program = stored.program
+    name = target or stored.row["target"]
+    launched = launch(name, python or (stored.row.get("target_python") if name == stored.row["target"] else None))
+    if launched.python is not None:
+        raise ReplayError(
+            f"the target {name} runs in {launched.python}, and --pdb stops in this process: replay it without --pdb"
+        )
     try:
-        adapter = load(target or stored.row["target"])
+        adapter = load(launched.loads)
     except TargetError as error:
         raise ReplayError(str(error)) from None
 

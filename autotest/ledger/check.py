@@ -15,6 +15,7 @@ from autotest.ledger.contracts import stale_contracts
 from autotest.ledger.entries import Entry, LedgerError, others, read
 from autotest.ledger.proof import unproved
 from autotest.options.ledger import SUITES
+from autotest.options.targets import launch
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Reference, TargetInfo, load_reference
@@ -67,7 +68,9 @@ def stale_entries(
     return unproved(asked, info, seen, run, "Program")
 
 
-def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str], tuple[str, ...]]:
+def check(
+    path: Path, target: str, timeout: float | None, python: str | None = None
+) -> tuple[int, list[str], tuple[str, ...]]:
     """Replay every entry of a ledger: how many there are, which are stale, and what is wrong with the file.
 
     Raises LedgerError where all of its entries are about other targets.
@@ -78,7 +81,8 @@ def check(path: Path, target: str, timeout: float | None) -> tuple[int, list[str
     if not ledger.entries and not ledger.problems and (rest := others(path, target)):
         counts = ", ".join(f"{count} of {name}" for name, count in rest.items())
         raise LedgerError(f"{path} has no entry of {target}, but {counts}: name one of these [--target]")
-    supervisor, functions = Supervisor(target, timeout), Supervisor(target, timeout)
+    launched = launch(target, python)
+    supervisor, functions = Supervisor(launched, timeout), Supervisor(launched, timeout)
     try:
         entries = list(ledger.entries.values())
         programs = [entry for entry in entries if not entry.contract]

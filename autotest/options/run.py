@@ -19,6 +19,8 @@ class RunOptions:
     """What a run is asked for: a field for each row of the table, which says what it means, and where the run is."""
 
     target: str = "oneflow"
+    #: The interpreter that runs the target. None: what the environment or the project says, else this one.
+    target_python: str | None = None
     cases: int | None = None
     seed: int = 0
     inputs: Inputs = "standard"

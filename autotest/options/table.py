@@ -18,6 +18,7 @@ from autotest.errors import UsageError
 from autotest.options.ledger import SHIPPED, given_ledger
 from autotest.options.run import Coverage, Inputs, Isolate
 from autotest.options.shard import Shard
+from autotest.options.targets import interpreter, named_targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,13 @@ def _target(text: str) -> str:
                 versions_of(asked)
     except TargetError as error:
         raise UsageError(str(error)) from None
-    if text not in BUILT_IN and ":" not in text:
+    if text not in BUILT_IN and ":" not in text and text not in named_targets(Path.cwd()):
         raise ValueError(text)
     return text
+
+
+def _interpreter(text: str) -> str:
+    return interpreter(text, "--target-python")
 
 
 def _one_of(choices: tuple[str, ...]) -> Kind:
@@ -102,7 +107,8 @@ def _one_of(choices: tuple[str, ...]) -> Kind:
 
 
 TEXT = Kind(str)
-TARGET = Kind(_target, "one of oneflow, torch, torch:EXECUTOR, or package.module:Class")
+TARGET = Kind(_target, "one of oneflow, torch, torch:EXECUTOR, package.module:Class, or a name in pyproject.toml")
+PYTHON = Kind(_interpreter)
 FOLDER = Kind(Path)
 WHOLE = Kind(_whole, "a whole number of at least 1")
 SECONDS = Kind(_seconds, "a number of seconds of at least 0")
@@ -190,6 +196,17 @@ _ROWS = (
             "target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class; torch:EXECUTOR,torch:EXECUTOR: "
             "which of them introduces a difference (default: %(default)s)",
             "NAME",
+        ),
+    ),
+    Option(
+        "target_python",
+        PYTHON,
+        None,
+        run=Face("The interpreter that runs the target, with packages of its own.", "PATH"),
+        pytest=Face(
+            "the interpreter that runs the target, with packages of its own: CPython 3.10 or newer with NumPy, psutil "
+            "and the target",
+            "PATH",
         ),
     ),
     Option(

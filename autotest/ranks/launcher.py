@@ -29,6 +29,7 @@ import click
 
 from autotest.exits import DIVERGED, HARNESS_FAULT, NOTHING_COLLECTED, USAGE
 from autotest.options.table import OPTIONS
+from autotest.options.targets import launch
 from autotest.ranks.environment import RANK, Resume
 from autotest.ranks.peers import Note, read_note
 from autotest.workers.worker import START_TIMEOUT, last_words
@@ -289,6 +290,12 @@ def _check(count: int, workers: str, options: Mapping[str, Any]) -> None:
     if options["isolate"] == "always":
         raise click.UsageError(
             "isolate='always', but should be left out with --ranks: every rank runs the target in its own process"
+        )
+    python = launch(options["target"], options["target_python"]).python
+    if python is not None:
+        raise click.UsageError(
+            f"target_python={python!r}, but should be left out with --ranks: every rank runs the target in its own "
+            "process"
         )
     available = psutil.virtual_memory().available
     most = max(1, available // BYTES_PER_RANK)

@@ -38,7 +38,7 @@ class RankPlugin:
         """Import the target, which waits for the other ranks."""
         self._pytest = session
         try:
-            ranked = RankTarget(load_inline(self._session().options.target).adapter, self._notes)
+            ranked = RankTarget(load_inline(self._session().launch.loads).adapter, self._notes)
         except EnvironmentFault as fault:
             self._notes.write(stage="refused", said=str(fault))
             pytest.exit(str(fault), returncode=USAGE)

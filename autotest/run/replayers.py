@@ -98,7 +98,7 @@ class InlineReplayer:
         info = self.target.info()
         session.check_configurations(info)
         if session.writer is not None:
-            session.writer.target(info.environment, info.devices)
+            session.writer.target(info.environment, info.devices, info.lacks)
 
     def ready(self) -> None:
         """Nothing to wait for: the target was recorded when this was made, before the first case, which may abort this

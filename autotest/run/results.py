@@ -107,6 +107,8 @@ class Verdicts:
             row = {**row, "digest": digest}
             if row["kind"] == "out_of_memory":
                 row = {**row, "memory_limit": self._session.supervisor.memory}
+            if self._session.launch.python is not None:
+                row = {**row, "target_python": self._session.launch.python}
             rows.append((self._with_evidence(divergence, row), divergence.difference.ranks))
         merged = self.consensus.merge(f"{key} end", rows)
         self.consensus.ends()

@@ -20,6 +20,7 @@ from autotest.errors import EnvironmentFault, HarnessFault, UsageError
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
+from autotest.options.targets import launch
 from autotest.run.progress import Progress
 from autotest.workers.configured import wanted
 from autotest.workers.supervisor import Supervisor
@@ -56,10 +57,11 @@ class Session:
         open_inline: Callable[[str], tuple[InlineTarget, Consensus]] = _open_alone,
     ) -> None:
         self.options = options
-        self.supervisor = Supervisor(options.target, options.case_timeout, memory=options.memory_limit)
+        self.launch = launch(options.target, options.target_python)
+        self.supervisor = Supervisor(self.launch, options.case_timeout, memory=options.memory_limit)
         #: For functions of tests as they are (`@hazard`, `@contract`): what they leave behind must not be where
         #: Programs run.
-        self.functions = Supervisor(options.target, options.case_timeout, memory=options.memory_limit)
+        self.functions = Supervisor(self.launch, options.case_timeout, memory=options.memory_limit)
         self.nodeid: str | None = None
         self.test_file: Path | None = None
         #: Why the test that runs may diverge, where it is marked as one that does.
@@ -153,7 +155,12 @@ class Session:
 
     def _opened(self) -> tuple[InlineTarget, Consensus]:
         if self._inline is None:
-            self._inline = self._open_inline(self.options.target)
+            if self.launch.python is not None:
+                raise UsageError(
+                    f"the target {self.launch.target} runs in {self.launch.python}, but should run in this process: "
+                    "the test uses the target's own objects, or the run is inline [--target-python, --isolate]"
+                )
+            self._inline = self._open_inline(self.launch.loads)
         return self._inline
 
     def target_info(self) -> TargetInfo:
@@ -190,7 +197,7 @@ class Session:
             self.check_configurations(info)
             self._target_recorded = True
             if self.writer is not None:
-                self.writer.target(info.environment, info.devices)
+                self.writer.target(info.environment, info.devices, info.lacks)
 
     def check_configurations(self, info: TargetInfo) -> None:
         """Refuse a run that asks for configurations which the target's graphs have not; raises EnvironmentFault."""

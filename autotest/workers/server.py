@@ -100,7 +100,8 @@ def main() -> None:
     except StopIteration:
         return
     os.chdir(setup["folder"])
-    sys.path[:] = setup["path"]
+    if setup["path"] is not None:
+        sys.path[:] = setup["path"]
     from autotest.workers.fault_injection import plant
     from dual_object.errors import TargetError
     from dual_object.replay.adapter import set_default_dtype

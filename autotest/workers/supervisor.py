@@ -9,6 +9,7 @@ from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault, HazardError, UsageError
 from autotest.workers.contracts import Answer
+from autotest.workers.launch import Launch
 from autotest.workers.memory import memory_limit
 from autotest.workers.pending import Pending
 from autotest.workers.protocol import Death, GraphFailure
@@ -26,7 +27,8 @@ MAX_RSS = 2 << 30
 
 
 class Supervisor:
-    """A warm worker for one target, replaced when it dies, hangs, is poisoned or has grown.
+    """A warm worker for one target, replaced when it dies, hangs, is poisoned or has grown. A target that is a mere
+    name is loaded under it, in an interpreter like this one.
 
     `timeout` is the seconds one case may take (None: no deadline, under a debugger). `default_dtype` is what floating
     tensors are made in there, None: the target's own. `memory` is the bytes that the worker may hold, 0: no limit,
@@ -34,9 +36,10 @@ class Supervisor:
     """
 
     def __init__(
-        self, target: str, timeout: float | None, default_dtype: str | None = None, memory: int | None = None
+        self, target: str | Launch, timeout: float | None, default_dtype: str | None = None, memory: int | None = None
     ) -> None:
-        self.target = target
+        self.launch = Launch(target) if isinstance(target, str) else target
+        self.target = self.launch.target
         self.timeout = timeout
         self.memory = memory_limit(memory)
         self._default_dtype = default_dtype
@@ -51,7 +54,7 @@ class Supervisor:
         """Spawn the worker; its import goes on while the first bodies are recorded."""
         if self._worker is None:
             self.spawned += 1
-            self._worker = Worker(self.target, self._default_dtype, self.memory)
+            self._worker = Worker(self.launch, self._default_dtype, self.memory)
 
     def stages(self) -> Mapping[str, Stage]:
         """What runs each of the executors that the target lists, by its name; none where it lists none. Raises

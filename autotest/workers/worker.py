@@ -9,7 +9,6 @@ import re
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -18,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autotest.errors import EnvironmentFault, HarnessFault
-from autotest.names import HOME
 from autotest.workers import wire
+from autotest.workers.launch import Launch
 from autotest.workers.memory import Watch, words
 from autotest.workers.protocol import RANK_VARIABLES, Cause, Death
 from autotest.workers.server import PROGRESS
@@ -47,8 +46,8 @@ class Gone(Exception):  # noqa: N818 - control flow inside this package
 class Worker:
     """One worker process; `memory` is how many bytes it may hold, None: as many as there are."""
 
-    def __init__(self, target: str, default_dtype: str | None = None, memory: int | None = None) -> None:
-        self.target = target
+    def __init__(self, launch: Launch, default_dtype: str | None = None, memory: int | None = None) -> None:
+        self.target = launch.target
         self.graphs = 0
         #: What it held when it had answered last, and when the target was imported.
         self.rss = self._imported = 0
@@ -69,15 +68,15 @@ class Worker:
         environment.setdefault("OMP_NUM_THREADS", "1")
         # Names in the trace of an abort, which nobody reads here: finding them takes glog a quarter of a second.
         environment.setdefault("GLOG_symbolize_stacktrace", "0")
-        command = [sys.executable, "-m", "autotest.workers.server", target]
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            command,
+        environment.update(launch.environment)
+        self._process = subprocess.Popen(  # noqa: S603 - our own module, by the interpreter that was asked for
+            launch.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
-            # It imports our packages from where it starts: the folder of the run may have modules of these names.
-            cwd=HOME,
+            # The folder of the run may have modules of our packages' names.
+            cwd=launch.home,
             pass_fds=(shared.fileno(),),
             # Ctrl-C is for us; the worker then goes with its pipe or its parent.
             start_new_session=True,
@@ -95,8 +94,8 @@ class Worker:
         self._listener.start()
         setup = {
             "folder": os.getcwd(),
-            "path": sys.path,
-            "target": target,
+            "path": launch.path,
+            "target": launch.loads,
             "progress": shared.fileno(),
             "default_dtype": default_dtype,
         }

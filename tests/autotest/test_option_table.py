@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import inspect
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -105,7 +106,8 @@ def test_options_of_pytest_go_behind_dashes(command: str, option: str, sentence:
         (
             "--target",
             "t",
-            "target='t', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class [--target]",
+            "target='t', but should be one of oneflow, torch, torch:EXECUTOR, package.module:Class, or a "
+            "name in pyproject.toml [--target]",
         ),
         (
             "--target",
@@ -146,6 +148,7 @@ def test_command_line_reaches_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest.main", run)
     values = {
         "target": "torch",
+        "target_python": sys.executable,
         "cases": "3",
         "inputs": "edge",
         "coverage": "pairs",

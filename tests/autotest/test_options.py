@@ -131,7 +131,8 @@ def test_unknown_target_is_refused() -> None:
     with pytest.raises(UsageError) as caught:
         OPTIONS["target"].read("tensorflow", "--target")
     assert str(caught.value) == (
-        "target='tensorflow', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class [--target]"
+        "target='tensorflow', but should be one of oneflow, torch, torch:EXECUTOR, package.module:Class, or a "
+        "name in pyproject.toml [--target]"
     )
     assert OPTIONS["target"].read("my.adapter:Adapter") == "my.adapter:Adapter"
     assert set(BUILT_IN) == {"oneflow", "torch"}, "what the sentence lists"

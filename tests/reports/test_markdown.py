@@ -46,7 +46,7 @@ def test_whole_text(summed, case, row, ended):
 | wrong | 1 | new, the run is red |
 | refuses | 1 | new, the run is red: the target lacks them |
 | known | 1 | explained by a ledger, in 1 case |
-| counted | 1 | ops that the target lacks, counted by their tests, in 1 case |
+| counted | 1 | ops that the target lacks or its table has no row for, counted by their tests, in 1 case |
 | stricter | 1 | seen by these checks only, not red, in 1 case |
 
 | divergence | cases | tests | message | replay |

@@ -17,7 +17,19 @@ def test_keys(summed, case, ended, row, evidence):
     assert set(told) == {
         *("cases", "aligned", "divergent", "rejected", "skipped", "crashed", "timed_out"),
         *("out_of_memory", "tests", "seconds"),
-        *("seed", "inputs", "random", "graph", "target", "devices", "environment", "command", "commit", "path"),
+        *(
+            "seed",
+            "inputs",
+            "random",
+            "graph",
+            "target",
+            "devices",
+            "lacks",
+            "environment",
+            "command",
+            "commit",
+            "path",
+        ),
         "selection",
         "started",
         *(

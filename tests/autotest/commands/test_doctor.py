@@ -24,7 +24,7 @@ TARGET = ["target", "devices", "dtypes"]
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No target is started."""
-    monkeypatch.setattr("autotest.commands.doctor._target", lambda target: iter(()))
+    monkeypatch.setattr("autotest.commands.doctor._target", lambda target, python: iter(()))
 
 
 def finding(what: str, report: Path) -> Finding:
@@ -50,8 +50,8 @@ def test_target_that_does_not_exist(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["doctor", "--target", "nothing", "--report", str(tmp_path)])
     assert result.exit_code == 2
     assert result.output.splitlines()[-1] == (
-        "BAD  target: target='nothing', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class "
-        "[--target]"
+        "BAD  target: target='nothing', but should be one of oneflow, torch, torch:EXECUTOR, package.module:Class, or "
+        "a name in pyproject.toml [--target]"
     )
 
 

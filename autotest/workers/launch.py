@@ -1,0 +1,56 @@
+"""How a target's process is started: with which interpreter, which adapter and which environment."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autotest.names import HOME
+
+#: What an interpreter with packages of its own runs first.
+_ELSEWHERE = Path(__file__).with_name("elsewhere.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A target's process.
+
+    Attributes:
+        target: what the target is called.
+        adapter: what is loaded there, as `dual_object.replay.adapter.load` takes it; empty: what it is called.
+        python: the interpreter, where it is not this process's own: one with packages of its own, which must be
+            CPython 3.10 or newer with NumPy and psutil, and need not have PyTorch.
+        environment: variables that it gets besides this process's own.
+    """
+
+    target: str
+    adapter: str = ""
+    python: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def loads(self) -> str:
+        """What is loaded in the process."""
+        return self.adapter or self.target
+
+    @property
+    def command(self) -> list[str]:
+        """The server, as a command."""
+        if self.python is None:
+            return [sys.executable, "-m", "autotest.workers.server", self.loads]
+        return [self.python, str(_ELSEWHERE), self.loads]
+
+    @property
+    def home(self) -> str | None:
+        """Where the process starts: ours imports our packages from there; None: where this process is."""
+        return str(HOME) if self.python is None else None
+
+    @property
+    def path(self) -> list[str] | None:
+        """Where the process may import from, None: from where it does anyway."""
+        return sys.path if self.python is None else None
+
+
+__all__ = ["Launch"]
