@@ -39,6 +39,10 @@ class UnmappedOp(MissingOp):
     """The target's table has no row for an op: whether the framework has such an op is not known."""
 
 
+class DialectError(DualError, ValueError):
+    """A target's table of PyTorch's names is damaged, or says what cannot be; the message names the row."""
+
+
 class UnknownName(DualError, AttributeError):  # noqa: N818 - as AttributeError, which it is
     """The framework has no such function, method or attribute, but one that is spelt alike."""
 
