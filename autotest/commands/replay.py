@@ -55,6 +55,7 @@ def replay_id(
     supervisor = Supervisor(launch(name, python), timeout, default, memory)
     shown: list[tuple[str, Divergence]] = []
     try:
+        info = supervisor.info()
         listed = supervisor.stages()
         each: Mapping[str, Target] = {next(iter(listed), name): supervisor}
         if listed and in_graph(row["phase"]):  # eagerly all stages are one
@@ -72,7 +73,12 @@ def replay_id(
     # What shows now may have another id, of which nothing is stored: what can be replayed is the one asked for.
     again = f"autotest replay {id_}" + " --original" * original + " --float64" * float64
     rows = [
-        {**divergence.row(stage, row["test"], row["case_key"]), "replay": again, "evidence": divergence.evidence()}
+        {
+            **(new := divergence.row(stage, row["test"], row["case_key"])),
+            "message": divergence.translated(new["message"], info),
+            "replay": again,
+            "evidence": divergence.evidence(),
+        }
         for stage, divergence in shown
     ]
     if float64:

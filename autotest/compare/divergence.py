@@ -18,6 +18,7 @@ from dual_object.program.printing import lines
 from dual_object.program.program import Program
 from dual_object.program.training import prepares
 from dual_object.program.values import Ref
+from dual_object.replay.adapter import TargetInfo
 
 Row = Mapping[str, Any]
 
@@ -123,6 +124,11 @@ class Divergence:
         message = f"{self.op}: {self.difference.sentence}"
         row = new_row(self._identity(target), test, case_key, message)
         return {**row, "stages": {**self.stages.outcomes}} if self.stages and self.stages.outcomes else row
+
+    def translated(self, message: str, info: TargetInfo) -> str:
+        """A message with what the blamed call is on the target, where that has another name or other arguments."""
+        words = "" if self.call is None else info.translation(self.program.calls[self.call])
+        return f"{message} [on {info.name}: {words}]" if words else message
 
     def evidence(self) -> Row:
         """What shows the divergence to people."""

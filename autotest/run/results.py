@@ -104,7 +104,11 @@ class Verdicts:
         digest = program_digest(program) if divergences else ""
         for divergence in divergences:
             row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
-            row = {**row, "digest": digest}
+            row = {
+                **row,
+                "digest": digest,
+                "message": divergence.translated(row["message"], self._session.target_info()),
+            }
             if row["kind"] == "out_of_memory":
                 row = {**row, "memory_limit": self._session.supervisor.memory}
             if self._session.launch.python is not None:

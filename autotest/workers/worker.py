@@ -165,6 +165,7 @@ class Worker:
             tuple(message["capabilities"]),
             tuple(Configuration(*row) for row in message["configurations"]),
             tuple(message["lacks"]),
+            message["translations"],
         )
 
     def ask(self, message: dict[str, Any], arrays: list[Array]) -> None:

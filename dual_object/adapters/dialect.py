@@ -94,6 +94,21 @@ class Row:
         return "renamed" if self.target != self.path or self.rewrites or self.fields or self.get else "same"
 
     @property
+    def words(self) -> str:
+        """What becomes of the op, for people: `renamed to nn.relu`, `a function of the table`; empty where nothing
+        does.
+        """
+        if self.code:
+            return f"{self.code}, a function written for it"
+        renamed = ", ".join(
+            f"{name}={to if isinstance(to, str) else '='.join(to)}" for name, to in self.rename.items() if name != to
+        )
+        told = [f"renamed to {self.target}"] if self.target != self.path else []
+        told += [f"arguments {renamed}"] if renamed else []
+        told += [f"always {name}={value!r}" for name, value in self.constants.items()]
+        return ", ".join(told)
+
+    @property
     def rewrites(self) -> bool:
         """Whether a call has other arguments on the target."""
         return any((self.args, self.rename, self.constants, self.ignored, self.unsupported))
@@ -202,6 +217,10 @@ class Dialect:
         if row is None and path.startswith(_METHODS):
             row = self._rows.get(path[len(_METHODS) :])
         return row
+
+    def translations(self) -> dict[str, str]:
+        """What the target calls each op that it does not call the same, in words, by path."""
+        return {path: row.words for path, row in self._rows.items() if row.words}
 
     def resolve(self, path: str) -> Any:
         """What the target has for PyTorch's object at `path`, to be called as that is. Raises UnmappedOp, MissingOp."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -21,6 +21,7 @@ from dual_object.replay.executors import asked_executor
 from dual_object.replay.gradients import Tape
 
 if TYPE_CHECKING:
+    from dual_object.program.calls import Call
     from dual_object.program.program import Program
     from dual_object.replay.observation import Observation
 
@@ -68,6 +69,9 @@ class TargetInfo:
 
     `configurations` are those that its static graphs may be built under. `lacks` are the aspects that the adapter
     says that it lacks, sorted: what is lacking is counted as not checked, and never as aligned.
+
+    `translations` say what the target calls PyTorch's functions (`sum`) and methods (`Tensor.sum`) where that is not
+    the same: in words, by PyTorch's path.
     """
 
     name: str
@@ -77,6 +81,15 @@ class TargetInfo:
     capabilities: tuple[str, ...] = ()
     configurations: tuple[Configuration, ...] = ()
     lacks: tuple[str, ...] = ()
+    translations: Mapping[str, str] = field(default_factory=dict)
+
+    def translation(self, call: Call) -> str:
+        """What a call is on the target, in words; empty where it is the same."""
+        if call.kind == "function":
+            return self.translations.get(call.op, "")
+        if call.kind in ("method", "get"):
+            return self.translations.get(f"Tensor.{call.op}", "") or self.translations.get(call.op, "")
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

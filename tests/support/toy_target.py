@@ -56,7 +56,8 @@ class Adapter:
         environment = {"toy": np.__version__, "python": platform.python_version()}
         if importlib.util.find_spec("torch") is not None:
             environment["torch"] = "within reach"
-        return TargetInfo("toy", environment, ("cpu",), DTYPES)
+        translations = {"cos": "renamed to cosine", "tan": "renamed to tangent", "asinh": "arguments input=x"}
+        return TargetInfo("toy", environment, ("cpu",), DTYPES, translations=translations)
 
     def registry(self) -> tuple[str, ...]:
         """Nothing."""

@@ -55,6 +55,15 @@ def test_cases_are_judged(run: Outcome) -> None:
     assert {end["reason"] for end in run.ends("test_random")} == {"the target toy has no random numbers"}
 
 
+def test_what_the_table_says_is_told(run: Outcome) -> None:
+    """Each divergence of a call that is another one there says which, whatever became of it."""
+    assert {message.rpartition(" [")[2] for message in run.messages("test_wrong")} == {"on toy: renamed to cosine]"}
+    assert run.messages("test_no_op") == {"tan: tan raised MissingOp: toy has no 'tan' [on toy: renamed to tangent]"}
+    [crash] = {message.rpartition(" [")[2] for message in run.messages("test_end")}
+    assert crash == "on toy: arguments input=x]"
+    assert not any("[on toy" in message for message in run.messages("test_no_row"))
+
+
 def test_pytorch_is_out_of_reach(run: Outcome) -> None:
     """The worker finds our packages, and not what lies beside them."""
     [told] = run.records("target")

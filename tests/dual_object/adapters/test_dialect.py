@@ -11,6 +11,8 @@ import pytest
 
 from dual_object.adapters.dialect import Dialect, Row, read, written
 from dual_object.errors import DialectError, MissingOp, UnmappedOp
+from dual_object.program.calls import Call
+from dual_object.replay.adapter import TargetInfo
 
 
 class Array:
@@ -261,3 +263,35 @@ class TestFiles:
     def test_text_is_json(self) -> None:
         """Nothing but JSON: 3.10 reads no TOML."""
         assert json.loads(written('about "it"', {})) == {"about": 'about "it"', "rows": {}}
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({}, ""),
+        ({"args": ["input", "dim"], "ignored": ["dim"]}, ""),
+        ({"to": "nn.relu"}, "renamed to nn.relu"),
+        ({"args": ["input", "dim"], "rename": {"dim": "axis", "input": "input"}}, "arguments dim=axis"),
+        (
+            {"to": "pad", "args": ["p"], "rename": {"p": ["a", "b"]}, "constants": {"mode": "x"}},
+            "renamed to pad, arguments p=a=b, always mode='x'",
+        ),
+        ({"code": "median"}, "median, a function written for it"),
+    ],
+)
+def test_words_of_a_row(data: dict[str, Any], words: str) -> None:
+    """People are told what becomes of an op, and of those that stay the same nothing."""
+    dialect = Dialect("it", [Row.from_json("op", data)], None, {"median": len})
+    assert dialect.translations() == ({"op": words} if words else {})
+
+
+def test_translation_of_a_call() -> None:
+    """A method has a row of its own, or that of the function; an operator is what Python makes of it."""
+    info = TargetInfo("it", {}, (), (), translations={"sum": "as a function", "Tensor.max": "as a method", "add": "no"})
+
+    def told(kind: Any, op: str) -> str:
+        return info.translation(Call(kind, op, (), {}))
+
+    assert [told("function", "sum"), told("method", "sum")] == ["as a function"] * 2
+    assert told("method", "max") == "as a method"
+    assert (told("function", "max"), told("operator", "add"), told("get", "max")) == ("", "", "as a method")
