@@ -12,6 +12,7 @@ from autotest.cases.store import Store
 from autotest.commands import replay
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
+from dual_object.replay.adapter import TargetInfo
 from support.programs import one_call
 
 PROGRAM = one_call()
@@ -22,6 +23,10 @@ class Nobody:
 
     def __init__(self, *asked: Any) -> None:
         pass
+
+    def info(self) -> TargetInfo:
+        """It says next to nothing of itself."""
+        return TargetInfo("torch", {}, (), ())
 
     def stages(self) -> dict[str, Any]:
         """Its target lists no executors."""
