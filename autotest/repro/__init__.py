@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autotest.repro.obstacles import obstacle
-from autotest.repro.script import Script, Unscripted, script
+from autotest.repro.script import Script, script
+from autotest.repro.unscripted import Unscripted
 
 __all__ = ["Script", "Unscripted", "obstacle", "script"]

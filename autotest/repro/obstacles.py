@@ -8,6 +8,7 @@ from typing import Any
 from autotest.compare.fingerprint import configuration_of
 from autotest.compare.kinds import DEADLY, KINDS, in_graph
 from autotest.repro.targets import RECIPES, recipe
+from autotest.repro.translated.speech import SPEECHES
 from dual_object.adapters.oneflow.configurations import NAMES
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -26,11 +27,13 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     executor = asked_executor(target)
     if executor is not None:
         return _executor_obstacle(row, program, executor)
+    if target in SPEECHES:
+        return "it trains, which takes more than calls" if program.training is not None else program.inline
     known = recipe(target)
     if known is None:
         return (
             f"target {target!r} is not one that a script knows how to import "
-            f"({', '.join(RECIPES)}, package.module:Class)"
+            f"({', '.join([*RECIPES, *SPEECHES])}, package.module:Class)"
         )
     graph = in_graph(row["phase"])
     if row["phase"] == "graph_backward" and row["kind"] == "random":

@@ -8,7 +8,7 @@ from autotest.budget import Allowance
 from autotest.cases.store import find_run, whole_id
 from autotest.repro.issue import Extent
 from autotest.repro.running import EACH
-from autotest.repro.script import Unscripted
+from autotest.repro.unscripted import Unscripted
 from autotest.repro.writing import extent_of, write_repro
 from dual_object.errors import ProgramError
 from reports import read_run, summarize

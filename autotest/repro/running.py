@@ -22,12 +22,14 @@ class Ended:
     err: str
 
 
-def run_python(arguments: Sequence[str], paths: Sequence[str] = (), seconds: float = EACH) -> Ended:
-    """Run this Python with `arguments`; `paths` is where it may import from."""
+def run_python(
+    arguments: Sequence[str], paths: Sequence[str] = (), seconds: float = EACH, python: str | None = None
+) -> Ended:
+    """Run an interpreter, by default this one, with `arguments`; `paths` is where it may import from."""
     kept = os.environ.get("PYTHONPATH")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, *([kept] if kept else [])])}
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter
-        [sys.executable, *arguments],
+    process = subprocess.Popen(  # noqa: S603 - our own interpreter, or the target's
+        [python or sys.executable, *arguments],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -10,7 +10,6 @@ from typing import Any
 from autotest.compare.difference import Rules
 from autotest.compare.kinds import DEADLY, KINDS
 from autotest.compare.tolerance import tolerance
-from autotest.errors import AutotestError
 from autotest.repro.arrays import FILE_NAME
 from autotest.repro.executors import executor_script
 from autotest.repro.graph import graph_text, shown_in_graph
@@ -18,6 +17,8 @@ from autotest.repro.obstacles import obstacle
 from autotest.repro.source import Source
 from autotest.repro.targets import recipe
 from autotest.repro.templating import public, template
+from autotest.repro.translated import SPEECHES, translated_script
+from autotest.repro.unscripted import Unscripted
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.adapters.oneflow.configurations import computes_in
@@ -45,10 +46,6 @@ _FACTS = {
 }
 
 
-class Unscripted(AutotestError, ValueError):  # noqa: N818 - a reason, not a fault
-    """A divergence has no repro script, for the reason given."""
-
-
 @dataclass(frozen=True, slots=True)
 class Script:
     """A script's text, and the arrays that stand in a file beside it (none where all are inline)."""
@@ -73,6 +70,11 @@ def script(
     executor = asked_executor(row["target"])
     if executor is not None:
         return _of_executor(executor, row, program, rules, shown, environment)
+    speech = SPEECHES.get(row["target"])
+    if speech is not None:
+        head = _head(row, rules, environment, ())
+        text = translated_script(head, row, program, rules, wanted(row, shown), speech, DEADLINE)
+        return Script(_parsed(text), {})
     known = recipe(row["target"])
     assert known is not None, "otherwise there is an obstacle"
     own = [row["target"].partition(":")[0]] if known.adapted else []

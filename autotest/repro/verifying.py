@@ -59,7 +59,9 @@ def settle(candidates: Iterator[Written | str], allowance: Allowance) -> ReproRe
     for candidate in candidates:
         if isinstance(candidate, str):
             return ReproResult(False, candidate)
-        result = ReproResult(True, _refusal(allowance) or verify(candidate.script, candidate.paths))
+        result = ReproResult(
+            True, _refusal(allowance) or verify(candidate.script, candidate.paths, python=candidate.python)
+        )
         if result.words != NOT_REPRODUCED:
             if result.words == VERIFIED:
                 candidate.begin_issue(allowance)
@@ -74,9 +76,11 @@ def _refusal(allowance: Allowance) -> str | None:
     return f"not verified: budget ({allowance.seconds:g} s, --repro-total)" if allowance.over else None
 
 
-def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH) -> str:
-    """Run a script and say in words what it ended with; `paths` is where it may import from."""
-    ended = run_python([str(script)], paths, seconds)
+def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH, python: str | None = None) -> str:
+    """Run a script and say in words what it ended with; `paths` is where it may import from, `python` the interpreter
+    that has its target, where that is not this one.
+    """
+    ended = run_python([str(script)], paths, seconds, python)
     if ended.status is None:
         return f"not verified: it did not end within {seconds:g} s"
     return words(ended.status, ended.out, ended.err)

@@ -9,11 +9,14 @@ from pathlib import Path
 
 from autotest.budget import Allowance
 from autotest.cases.store import Store, Stored
+from autotest.options.targets import launch
 from autotest.repro import arrays
 from autotest.repro.issue import Extent, Issue
 from autotest.repro.running import EACH
-from autotest.repro.script import Unscripted, script
+from autotest.repro.script import script
 from autotest.repro.short import Told, short_text, tell
+from autotest.repro.translated import SPEECHES
+from autotest.repro.unscripted import Unscripted
 from dual_object.errors import ProgramError
 from reports.findings import Finding
 from reports.repros import FOLDER, ISSUE
@@ -34,6 +37,14 @@ class Written:
     paths: tuple[str, ...]
     issue: Issue
     short: str | Unscripted
+
+    @property
+    def python(self) -> str | None:
+        """The interpreter that runs the script, where that is not this one: the target's own, if that is all it
+        needs.
+        """
+        row = self.issue.row
+        return launch(row["target"], row.get("target_python")).python if row["target"] in SPEECHES else None
 
     @property
     def script(self) -> Path:

@@ -13,9 +13,9 @@ import numpy as np
 from autotest.compare.kinds import DEADLY, KINDS, PHASES
 from autotest.repro import arrays
 from autotest.repro.graph import graph_text
-from autotest.repro.script import Unscripted
 from autotest.repro.source import Source
 from autotest.repro.targets import RECIPES
+from autotest.repro.unscripted import Unscripted
 from autotest.repro.wanted import Result, Wanted, wanted
 from autotest.repro.wrapping import wrapped
 from dual_object.adapters.oneflow.configurations import code
