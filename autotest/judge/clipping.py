@@ -1,8 +1,8 @@
 """Clipping: whether it is to blame for what a training's graph updates otherwise.
 
 A graph clips inside of its update, and shows what comes of both. So each side is run once more without the clipping:
-where the graph is right then, the clipping was wrong. The loss is as much smaller there as the gradients were that the
-update has seen, for an optimizer that is wrong about small gradients may be right about great ones.
+where the graph is right then, the clipping was wrong. The loss is as much smaller there as the clipping has made
+gradients, for an optimizer that is wrong about small gradients may be right about great ones.
 """
 
 from __future__ import annotations
@@ -38,15 +38,18 @@ WORDS = "; without the clipping nothing differs"
 
 @dataclass(frozen=True, slots=True)
 class _Clipped:
-    """An update and what has clipped gradients of its parameters before it, in the same step.
+    """An update before which gradients were clipped.
 
-    `steps`: how many it takes for the update to show.
+    Attributes:
+        steps: how many of the training it takes to show.
+        update, clip: the calls of the update, and of the clipping before it.
+        factor: how many times as great that has made the gradients.
     """
 
     steps: int
-    step: Step
-    update: Part
-    clip: Part
+    update: int | None
+    clip: int | None
+    factor: float
 
 
 def by_clipping(
@@ -64,34 +67,33 @@ def by_clipping(
 
     They are as they were where nothing can be said: the target fails without the clipping.
     """
-    clipped = [_clipped(program, difference) for difference in differences]
+    clipped = [_clipped(program, difference, sides.reference) for difference in differences]
     first = next(filter(None, clipped), None)
     if first is None:
         return differences
     shorter = truncated(program, first.steps)
-    without = unclipped(shorter, _shrinkage(first, sides.reference))
+    without = unclipped(shorter, first.factor)
     if program.random is not None:
         without.random = randomness(cast("Reference", reference), without)
     left = _left(reference, target, without, rules, agreed)
     if left is None:
         return differences
-    if not left:
-        return [
-            difference
-            if one is None
-            else replace(difference, call=one.clip.call, message=f"{difference.message}{WORDS}")
-            for difference, one in zip(differences, clipped, strict=True)
-        ]
-    wrong = _blamed(shorter, without, left[0])
+    wrong = _blamed(shorter, without, left[0]) if left else None
+
+    def settled(difference: Difference, one: _Clipped) -> Difference:
+        if not left:
+            return replace(difference, call=one.clip, message=f"{difference.message}{WORDS}")
+        return replace(difference, call=one.update if wrong is None else wrong)
+
     return [
-        difference if one is None else replace(difference, call=one.update.call if wrong is None else wrong)
+        difference if one is None else settled(difference, one)
         for difference, one in zip(differences, clipped, strict=True)
     ]
 
 
-def _clipped(program: Program, difference: Difference) -> _Clipped | None:
-    """The update that a difference comes of, and the first clipping before it; None where it comes of no update, or of
-    one whose gradients are as the backward has given them.
+def _clipped(program: Program, difference: Difference, expected: Observation | None) -> _Clipped | None:
+    """The clipped update that a difference comes of; None where it comes of no update, or of one whose optimizer gets
+    gradients as the backward has given them.
     """
     training = program.training
     assert training is not None, "it trains"
@@ -99,33 +101,42 @@ def _clipped(program: Program, difference: Difference) -> _Clipped | None:
         return None
     steps, part = step_of(program, difference)
     if part is not None and part.name == "update":
-        step, leaves = training.steps[steps - 1], {part.values[int(difference.key)].leaf}
+        step, leaf = training.steps[steps - 1], part.values[int(difference.key)].leaf
     elif steps > 1:  # what follows an update that has drifted is blamed on it
         step = training.steps[steps - 2]
         part = next((one for one in step.parts if one.name == "update" and one.call == difference.call), None)
-        leaves = set() if part is None else {shown.leaf for shown in part.values.values()}
+        leaf = "" if part is None else next(shown.leaf for shown in part.values.values())
     else:
         return None
-    clips = (one for one in step.parts if one.name == "clip" and leaves & {of.leaf for of in one.values.values()})
-    clip = next(clips, None)
-    return None if part is None or clip is None else _Clipped(steps, step, part, clip)
+    gradients = [
+        (one, id_)
+        for one in step.parts
+        if one.name in ("backward", "clip")
+        for id_, shown in one.values.items()
+        if shown.leaf == leaf
+    ]
+    if part is None or len(gradients) < 2:
+        return None
+    clip, factor = _clip(step, gradients, expected)
+    return _Clipped(steps, part.call, clip.call, factor)
 
 
-def _shrinkage(clipped: _Clipped, expected: Observation | None) -> float:
-    """How many times as great gradients are once they are clipped; 1 where that is not known, for a scaler makes those
-    of the backward greater.
+def _clip(step: Step, gradients: Sequence[tuple[Part, int]], expected: Observation | None) -> tuple[Part, float]:
+    """The clipping that has changed a parameter's gradient, the first where none has, and how many times as great the
+    gradient is afterwards; 1 where that is not known, for a scaler makes that of the backward greater.
+
+    `gradients` are the parameter's after the backward, and after each clipping.
     """
-    if expected is None or any(part.name == "scale" for part in clipped.step.parts):
-        return 1.0
-    backward = next(part for part in clipped.step.parts if part.name == "backward")
-    ids = {shown.leaf: id_ for id_, shown in backward.values.items()}
-    after, before = (
-        np.linalg.norm([np.linalg.norm(expected.outputs[id_].data.astype(np.float64)) for id_ in numbers])
-        for numbers in (clipped.clip.values, [ids[shown.leaf] for shown in clipped.clip.values.values()])
-    )
+    parts = [part for part, _ in gradients]
+    if expected is None:
+        return parts[1], 1.0
+    arrays = [expected.outputs[id_].data.astype(np.float64) for _, id_ in gradients]
+    pairs = zip(parts[1:], arrays, arrays[1:], strict=False)
+    clip = next((part for part, before, after in pairs if before.tobytes() != after.tobytes()), parts[1])
     with np.errstate(all="ignore"):
-        ratio = float(after / before)
-    return ratio if np.isfinite(ratio) and ratio > 0 else 1.0
+        factor = float(np.linalg.norm(arrays[-1]) / np.linalg.norm(arrays[0]))
+    known = 0 < factor < np.inf and all(part.name != "scale" for part in step.parts)
+    return clip, factor if known else 1.0
 
 
 def _left(
