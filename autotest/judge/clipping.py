@@ -135,7 +135,7 @@ def _clip(step: Step, gradients: Sequence[tuple[Part, int]], expected: Observati
     clip = next((part for part, before, after in pairs if before.tobytes() != after.tobytes()), parts[1])
     with np.errstate(all="ignore"):
         factor = float(np.linalg.norm(arrays[-1]) / np.linalg.norm(arrays[0]))
-    known = 0 < factor < np.inf and all(part.name != "scale" for part in step.parts)
+    known = np.isfinite(factor) and all(part.name != "scale" for part in step.parts)
     return clip, factor if known else 1.0
 
 

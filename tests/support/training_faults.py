@@ -219,6 +219,7 @@ def clipping(adapter: Any) -> None:
         conf.max_norm /= batches[-1]
 
     clip(optim.AdamW, by_two)
+    clip(optim.RMSprop, by_two)
     clip(optim.Adadelta, of_the_first)
     clip(optim.Adagrad, of_the_sum)
 

@@ -6,13 +6,13 @@ STEPS = {"n": 2, "train": 3, "coverage": "none"}
 INFINITY = float("inf")
 
 
-def clipped(optimizer, schedule=None, norm_type=2.0):
-    """The loss of a layer, whose gradients are clipped."""
+def clipped(optimizer, schedule=None, norm_type=2.0, times=1.0):
+    """The loss of a layer, so many times as great, whose gradients are clipped."""
     layer = torch.nn.Linear(3, 2)
     made = optimizer(layer.parameters())
     if schedule is not None:
         schedule(made)
-    loss = torch.square(layer(random_tensor(2, 4, 3, low=0.5, high=1.5))).mean()
+    loss = torch.square(layer(random_tensor(2, 4, 3, low=0.5, high=1.5))).mean() * times
     torch.nn.utils.clip_grad_norm_(layer.parameters(), 0.01, norm_type=norm_type)
     return loss
 
@@ -42,7 +42,7 @@ def test_accumulating():
 
 @autotest(**STEPS)
 def test_epsilon():
-    return clipped(lambda parameters: torch.optim.Adam(parameters, lr=0.1))
+    return clipped(lambda parameters: torch.optim.Adam(parameters, lr=0.1), times=1000.0)
 
 
 @autotest(**STEPS)
@@ -66,3 +66,8 @@ def test_scaler():
         return optimizer
 
     return clipped(prepared, norm_type=INFINITY)
+
+
+@autotest(**STEPS)
+def test_beside():
+    return clipped(lambda parameters: torch.optim.RMSprop(parameters, lr=0.1, eps=1e-2), norm_type=INFINITY)
