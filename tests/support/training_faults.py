@@ -1,5 +1,6 @@
 """Faults in trainings: `AUTOTEST_FAULT=training_faults:eager` plants them in PyTorch as a target,
-`training_faults:graph` in OneFlow's training graph alone, `training_faults:clipping` there in trainings that clip.
+`training_faults:graph` in OneFlow's training graph alone, `training_faults:clipping` there in trainings that clip,
+`training_faults:zeroing` in OneFlow eagerly.
 """
 
 from __future__ import annotations
@@ -180,6 +181,21 @@ def graph(adapter: Any) -> None:
 
     _change(flow.nn.graph.graph.GraphConfig, "set_gradient_accumulation_steps", told)
     _change(flow.Tensor, "backward", summing)
+
+
+def zeroing(adapter: Any) -> None:
+    """In what OneFlow does of several groups before each step."""
+
+    def all_but_the_last(zero: Op) -> Op:
+        def planted(self: Any, set_to_none: bool = False) -> None:
+            groups = self.param_groups
+            self.param_groups = groups[:-1]
+            zero(self, set_to_none)
+            self.param_groups = groups
+
+        return planted
+
+    _change(adapter.flow.optim.Optimizer, "zero_grad", all_but_the_last)
 
 
 def clipping(adapter: Any) -> None:
