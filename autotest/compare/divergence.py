@@ -172,9 +172,16 @@ def fingerprint_id(fingerprint: str) -> str:
 
 
 def op_of(program: Program, index: int) -> str:
-    """The op behind a call; a module's own name for a call of the module, an optimizer's for its step."""
+    """The op behind a call; a module's own name for a call of the module, an optimizer's for its step, but not for
+    `zero_grad`, which all of them share.
+    """
     call = program.calls[index]
-    if call.kind in ("method", "training") and program.training is not None and type(call.args[0]) is Ref:
+    if (
+        call.kind in ("method", "training")
+        and call.op != "zero_grad"
+        and program.training is not None
+        and type(call.args[0]) is Ref
+    ):
         made = next((one for one in program.calls[:index] if one.out == call.args[0]), None)
         if made is not None and prepares(made):
             return op_name(made)

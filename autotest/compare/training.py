@@ -64,8 +64,11 @@ def training_differences(
                 differences = _of_length(program, number, part, differences, expected, actual)
             if drift and part.name in ("forward", "backward"):
                 differences = [replace(one, call=drift) for one in differences]
-            if graph and part.name == "backward":
-                differences = _of_scale(step, part, differences, expected, actual)
+            if part.name == "backward":
+                if graph:
+                    differences = _of_scale(step, part, differences, expected, actual)
+                else:
+                    differences = _of_zeroing(program, number, part, differences, expected, actual, rules)
             if differences:
                 yield from differences
                 return
@@ -104,6 +107,55 @@ def _of_scale(
         return differences
     words = f"; it is {factor:.4g} times as great"
     return [replace(one, message=one.message + words, call=scale) for one in differences]
+
+
+def _of_zeroing(
+    program: Program,
+    number: int,
+    part: Part,
+    differences: list[Difference],
+    expected: Observation,
+    actual: Observation,
+    rules: Rules,
+) -> list[Difference]:
+    """The differences of gradients; where each that differs is what it should be and what it was at the step before,
+    they say so, and are blamed on the `zero_grad` of their optimizer. A graph has none.
+    """
+    told: list[Difference] = []
+    for one in differences:
+        id_ = int(one.key)
+        before = _gradient_before(program, number, part.values[id_].leaf, actual) if one.kind == "value" else None
+        if before is None:
+            return differences
+        due = expected.outputs[id_]
+        if unlike(replace(due, data=due.data + before), actual.outputs[id_], rules) is not None:
+            return differences
+        call = _zeroing(program, number, part.values[id_].leaf)
+        told.append(replace(one, message=f"{one.message}; that of the step before is added to it", call=call))
+    return told
+
+
+def _gradient_before(program: Program, number: int, leaf: str, actual: Observation) -> Array | None:
+    """A parameter's gradient at the end of the step before, as far as that was shown."""
+    training = program.training
+    assert training is not None, "it trains"
+    earlier = training.steps[number - 2].parts if number > 1 else ()
+    gradients = [id_ for part in earlier for id_, of in part.values.items() if (of.what, of.leaf) == ("gradient", leaf)]
+    seen = actual.outputs.get(gradients[-1]) if gradients else None
+    return None if seen is None else seen.data
+
+
+def _zeroing(program: Program, number: int, leaf: str) -> int:
+    """The `zero_grad` of a step after the first, of the optimizer that a parameter belongs to."""
+    training = program.training
+    assert training is not None, "it trains"
+    step = training.steps[number - 1]
+    updates = (part for part in step.parts if part.name == "update")
+    update = next(part.call for part in updates if any(of.leaf == leaf for of in part.values.values()))
+    assert update is not None, "updates are calls"
+    optimizer, calls = {*program.calls[update].operands()}, program.calls
+    own = (index for index in range(training.steps[number - 2].end, step.end) if calls[index].op == "zero_grad")
+    return next(index for index in own if optimizer.intersection(calls[index].operands()))
 
 
 def _common(factors: list[Array]) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -13,6 +13,7 @@ from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
 from autotest.compare.training import step_of
+from autotest.judge.clipping import Agreed, by_clipping
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.data_parallel import wraps
@@ -25,9 +26,6 @@ from dual_object.replay.isolation import isolate, isolate_refused, waves
 from dual_object.replay.observation import Capture, Failure, Observation, failure_kind
 from dual_object.replay.randomness import randomness
 from dual_object.replay.replay import Replay
-
-#: The differences that any rank has seen at a place, given those that this one has.
-Agreed = Callable[[str, list[Difference]], list[Difference]]
 
 
 def _own(place: str, differences: list[Difference]) -> list[Difference]:
@@ -120,9 +118,12 @@ def _of_training(
     agreed: Agreed,
 ) -> list[Divergence]:
     """The divergences behind those of a training: of its first forward or backward as of any other, in the Program that
-    differentiates its loss alone; else of the call that brings the part about, after as few steps as show it.
+    differentiates its loss alone; else of the call that brings the part about, after as few steps as show it. What a
+    graph's update is wrong by may be the clipping before it.
     """
     told: list[Divergence] = []
+    if graph:
+        differences = by_clipping(reference, target, program, differences, rules, sides, agreed=agreed)
     for difference in differences:
         number, part = step_of(program, difference)
         if number == 1 and part is not None and part.name in ("forward", "backward") and difference.key:

@@ -83,6 +83,12 @@ def _unclipped(w: World, op: Any, self: Any, group: Any, made: Any) -> None:
     return None
 
 
+def _by_two_in_graph(w: World, op: Any, self: Any, group: Any, made: Any) -> None:
+    op(self, group, made)
+    if made.HasField("clip_conf"):
+        made.clip_conf.clip_by_global_norm.norm_type = 2.0
+
+
 def _late_in_graph(w: World, op: Any, self: Any, made: Any) -> None:
     self.step_size += 1
     op(self, made)
@@ -156,11 +162,19 @@ FAULTS = (
         "optim.Adagrad._generate_conf_for_graph",
     ),
     Fault(
-        "Adadelta-graph-unclipped",
+        "clip_grad_norm_-graph-unclipped",
         "training",
-        "Adadelta",
+        "clip_grad_norm_",
         "does not clip in a graph",
         _unclipped,
+        "optim.Adadelta._generate_grad_clip_conf_for_optim_conf",
+    ),
+    Fault(
+        "clip_grad_norm_-graph-by-two",
+        "training",
+        "clip_grad_norm_",
+        "clips by the Euclidean norm in a graph, whatever it is told",
+        _by_two_in_graph,
         "optim.Adadelta._generate_grad_clip_conf_for_optim_conf",
     ),
     Fault(

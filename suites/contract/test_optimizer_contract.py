@@ -21,6 +21,8 @@ OPTIMIZERS = {
     "RMSprop": {"lr": 0.05, "centered": True},
     "LAMB": {"lr": 0.05},
 }
+#: How many tensors each of these keeps for a parameter.
+KEPT = {"SGD": 1, "Adam": 2, "AdamW": 3, "Adagrad": 1, "Adadelta": 2, "RMSprop": 2, "LAMB": 2}
 #: What makes a schedule of an optimizer, by its name.
 SCHEDULES = {
     "StepLR": {"step_size": 2, "gamma": 0.5},
@@ -55,6 +57,19 @@ def assert_goes_on(flow, fresh, other=None):
         new.load_state_dict(old.state_dict())
     given, expected = train_eagerly(flow, *second, 3), train_eagerly(flow, *in_the_middle(), 3)
     assert given == expected, f"the losses are {given}, without a break {expected}"
+
+
+@eager("the state holds what the optimizer keeps of each parameter", of="optim.Optimizer.state_dict")
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_state(flow, name):
+    module = linear(flow)
+    made = optimizer(flow, module, name)
+    train_eagerly(flow, module, made, 3)
+    state = made.state_dict()["state"]
+    for place, parameter in enumerate(module.parameters()):
+        kept = [tensor for tensor in state[place].values() if isinstance(tensor, flow.Tensor)]
+        assert [tensor.shape for tensor in kept] == [parameter.shape] * KEPT[name]
+        assert all(tensor.abs().max().item() > 0 for tensor in kept), kept
 
 
 @eager(
@@ -205,6 +220,15 @@ def test_no_other_size(flow):
     alone = flow.optim.SGD([linear(flow).weight], lr=0.1)
     with pytest.raises(ValueError, match="doesn't match the size"):
         optimizer(flow, linear(flow)).load_state_dict(alone.state_dict())
+
+
+@eager("the state has all variables of a schedule but its optimizer", of="optim.lr_scheduler.LRScheduler.state_dict")
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_state_of_schedule(flow, name):
+    made = getattr(flow.optim.lr_scheduler, name)(optimizer(flow, linear(flow)), **SCHEDULES[name])
+    for loss in LOSSES[:3]:
+        made.step(*[loss] * (name == "ReduceLROnPlateau"))
+    assert made.state_dict() == {variable: value for variable, value in vars(made).items() if variable != "optimizer"}
 
 
 @eager("a schedule that has loaded the state goes on", of="optim.lr_scheduler.LRScheduler.load_state_dict")

@@ -225,6 +225,21 @@ def plant_forgetful(adapter: Any) -> None:
     optim.lr_scheduler.StepLR.load_state_dict = lambda schedule, state: None
 
 
+def plant_unsaved(adapter: Any) -> None:
+    """Save of what OneFlow's optimizers keep all but the last tensor of each parameter, and of one schedule no step."""
+    optim = adapter.flow.optim
+    save, schedule = optim.Optimizer.state_dict, optim.lr_scheduler.StepLR
+
+    def saved(optimizer: Any) -> dict[str, Any]:
+        made: dict[str, Any] = save(optimizer)
+        kept = {key: dict([*own.items()][:-1]) if isinstance(own, dict) else own for key, own in made["state"].items()}
+        return {**made, "state": kept}
+
+    optim.Optimizer.state_dict = saved
+    whole = schedule.state_dict
+    schedule.state_dict = lambda own: {name: value for name, value in whole(own).items() if name != "last_step"}
+
+
 def plant_fused(adapter: Any) -> None:
     """Forget AdamW's weight decay in graphs of OneFlow that fuse the ops of an update."""
     graph, optimizer = adapter.flow.nn.Graph, adapter.flow.optim.AdamW

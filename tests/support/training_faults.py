@@ -1,5 +1,6 @@
 """Faults in trainings: `AUTOTEST_FAULT=training_faults:eager` plants them in PyTorch as a target,
-`training_faults:graph` in OneFlow's training graph alone.
+`training_faults:graph` in OneFlow's training graph alone, `training_faults:clipping` there in trainings that clip,
+`training_faults:zeroing` in OneFlow eagerly.
 """
 
 from __future__ import annotations
@@ -180,3 +181,91 @@ def graph(adapter: Any) -> None:
 
     _change(flow.nn.graph.graph.GraphConfig, "set_gradient_accumulation_steps", told)
     _change(flow.Tensor, "backward", summing)
+
+
+def zeroing(adapter: Any) -> None:
+    """In what OneFlow does of several groups before each step."""
+
+    def all_but_the_last(zero: Op) -> Op:
+        def planted(self: Any, set_to_none: bool = False) -> None:
+            groups = self.param_groups
+            self.param_groups = groups[:-1]
+            zero(self, set_to_none)
+            self.param_groups = groups
+
+        return planted
+
+    _change(adapter.flow.optim.Optimizer, "zero_grad", all_but_the_last)
+
+
+def clipping(adapter: Any) -> None:
+    """In what a graph clips by, and in optimizers and a schedule whose gradients are clipped."""
+    flow = adapter.flow
+    optim = flow.optim
+
+    def clip(cls: Any, change: Callable[[Any, Any], None]) -> None:
+        def planted(configure: Op) -> Op:
+            def instead(self: Any, group: Any, conf: Any) -> None:
+                configure(self, group, conf)
+                if conf.HasField("clip_conf"):
+                    change(self, conf.clip_conf.clip_by_global_norm)
+
+            return instead
+
+        _change(cls, "_generate_grad_clip_conf_for_optim_conf", planted)
+
+    def by_two(optimizer: Any, conf: Any) -> None:
+        conf.norm_type = 2.0
+
+    def of_the_first(optimizer: Any, conf: Any) -> None:
+        conf.max_norm = float(optimizer.param_groups[0]["clip_grad_max_norm"])
+
+    batches: list[int] = []
+
+    def told(accumulate: Op) -> Op:
+        def planted(self: Any, number: int) -> None:
+            batches.append(number)
+            accumulate(self, number)
+
+        return planted
+
+    _change(flow.nn.graph.graph.GraphConfig, "set_gradient_accumulation_steps", told)
+
+    def of_the_sum(optimizer: Any, conf: Any) -> None:
+        conf.max_norm /= batches[-1]
+
+    clip(optim.AdamW, by_two)
+    clip(optim.RMSprop, by_two)
+    clip(optim.Adadelta, of_the_first)
+    clip(optim.Adagrad, of_the_sum)
+
+    def configured(cls: Any, change: Callable[[Any], None]) -> None:
+        def planted(configure: Op) -> Op:
+            def instead(self: Any, *args: Any) -> Any:
+                made = configure(self, *args)
+                for one in made:
+                    change(one)
+                return made
+
+            return instead
+
+        _change(cls, "_generate_conf_for_graph", planted)
+
+    def large_epsilon(made: Any) -> None:
+        made.adam_conf.epsilon = 1e-3
+
+    def twice_the_rate(made: Any) -> None:
+        made.base_learning_rate *= 2
+
+    configured(optim.Adam, large_epsilon)
+    configured(optim.SGD, twice_the_rate)
+
+    def late(configure: Op) -> Op:
+        def instead(self: Any, conf: Any) -> None:
+            self.step_size += 1
+            configure(self, conf)
+            self.step_size -= 1
+
+        return instead
+
+    _change(optim.lr_scheduler.StepLR, "_generate_conf_for_graph", late)

@@ -452,6 +452,50 @@ def test_length_of_an_update_that_sums() -> None:
     assert {one.message.partition(")")[2] for one in found} == {f"{TWICE}, once for each batch that it accumulates"}
 
 
+def keeping(*leaves: str, drift: float = 0, besides: float = 0) -> set[tuple[str | None, str]]:
+    """What is blamed, by the receiver of its call, and how the message ends, where the second step adds gradients of
+    these layers to those of the first.
+    """
+
+    def body(recording: Recording) -> Any:
+        layers = [torch.nn.Linear(2, 1), torch.nn.Linear(1, 1)]
+        for layer in layers:
+            torch.optim.SGD(layer.parameters(), lr=0.1)
+        return torch.square(layers[1](layers[0](batch(recording)))).mean()
+
+    program = recorded(body)
+    expected = Replay(load_reference(), program, side="reference").run()
+    actual = copy.deepcopy(expected)
+    first, second = (part(program, step, "backward").values for step in (1, 2))
+    modules = {f"m{place}": call.results()[0] for place, call in enumerate(program.modules())}
+    for before, (id_, of) in zip(first, second.items(), strict=True):
+        if of.leaf in {f"{modules[leaf.partition('.')[0]]}.{leaf.partition('.')[2]}" for leaf in leaves}:
+            actual.outputs[id_].data = actual.outputs[id_].data + actual.outputs[before].data + np.float32(besides)
+    moved_by = next(iter(part(program, 1, "update").values))
+    actual.outputs[moved_by].data = actual.outputs[moved_by].data + np.float32(drift)
+    told = set()
+    for one in compare(program, expected, actual, Rules()):
+        assert one.call is not None
+        op = op_of(program, one.call)
+        optimizer = program.calls[one.call].args[0] if op == "zero_grad" else None
+        made = [call.out for call in program.calls if call.op == "optim.SGD"]
+        told.add((f"{op} {made.index(optimizer)}" if optimizer in made else op, one.message.partition(")")[2]))
+    return told
+
+
+ADDED = "; that of the step before is added to it"
+
+
+@pytest.mark.parametrize("drift", [0, 1e-6])
+def test_gradients_that_are_kept(drift: float) -> None:
+    """What the step before has left in a gradient is blamed on the zero_grad of its optimizer."""
+    assert keeping("m0.weight", "m0.bias", drift=drift) == {("zero_grad 0", ADDED)}
+    assert keeping("m1.weight", drift=drift) == {("zero_grad 1", ADDED)}
+    assert keeping("m0.bias", "m1.bias", drift=drift) == {("zero_grad 0", ADDED), ("zero_grad 1", ADDED)}
+    other = "SGD" if drift else "backward"
+    assert keeping("m0.weight", drift=drift, besides=0.1) == {(other, "")}
+
+
 @pytest.mark.parametrize(
     "far", [lambda way: -way, lambda way: way + 0.1 * np.arange(1, way.size + 1), lambda way: way / 0]
 )
