@@ -9,7 +9,7 @@ from training import decay, loss_of, rate, share
 from autotest import autotest, torch
 
 F = torch.nn.functional
-EACH = {"n": 2, "graph_configs": "all", "graph_backward": "all", "coverage": "none"}
+EACH = {"n": 1, "graph_configs": "all", "graph_backward": "all", "coverage": "none"}
 TRAINED = {"n": 1, "train": 3, "graph_configs": "all", "coverage": "none"}
 
 PRODUCTS = {
