@@ -21,7 +21,7 @@ PROGRAM = one_call()
 class Nobody:
     """A supervisor without a worker."""
 
-    def __init__(self, *asked: Any) -> None:
+    def __init__(self, *asked: Any, **options: Any) -> None:
         pass
 
     def info(self) -> TargetInfo:
