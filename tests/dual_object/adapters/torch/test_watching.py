@@ -69,13 +69,12 @@ OBSTACLES: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
     "bool": (lambda x: bool(x.all()), "reads values to Python by Tensor.__bool__"),
     "equal": (lambda x: torch.equal(x, x), "reads values to Python by equal"),
     "an attribute": (lambda x: x.grad, "reads grad of a tensor"),
-    "setting one": (lambda x: setattr(x, "data", x), "reads grad of a tensor"),
+    "setting one": (lambda x: setattr(x, "data", x), "sets data of a tensor"),
     "a mode": (lambda x: torch.no_grad().__enter__(), "switches a mode by _set_grad_enabled"),
     "out": (lambda x: torch.add(x, x, out=x), "calls add with out="),
     "no public name": (lambda x: torch._C._nn.hardswish(x), "calls hardswish, which has no public name"),
-    "a private method": (lambda x: x._conj(), "calls Tensor._conj, which has no public name"),
+    "a private method": (lambda x: x._neg_view(), "calls Tensor._neg_view, which has no public name"),
 }
-OBSTACLES["setting one"] = (OBSTACLES["setting one"][0], "sets data of a tensor")
 
 
 @pytest.mark.parametrize("name", OBSTACLES)
