@@ -158,7 +158,7 @@ class Lowering:
 
     def _changed(self, observation: Observation) -> Iterable[tuple[str, Seen]]:
         """The parameters that have other values than their modules start with, as far as inputs are seen to change."""
-        if not {"inputs", "parameters"} <= observation.shows:
+        if self.original.brief or not {"inputs", "parameters"} <= observation.shows:
             return
         data = {x.id: x.data for x in self.program.inputs} | observation.inputs
         for key, held in self._own(self.parameters):

@@ -171,6 +171,17 @@ def test_modules_in_use(body: Body, lowered: Lowered, reference: Reference) -> N
         assert parameter.data.tobytes() == recorded.seen.parameters[key].data.tobytes()
 
 
+@pytest.mark.parametrize("brief", [False, True])
+def test_brief(brief: bool, reference: Reference) -> None:
+    """What a brief run leaves out of its modules, a lowered one does, too."""
+    program = record(BODIES["sequential"], reference).program
+    program.brief = brief
+    expected = Replay(reference, program, side="reference").run()
+    seen = run(lower(program, reference), reference)
+    assert seen.parameters.keys() == expected.parameters.keys()
+    assert bool(seen.parameters) is not brief
+
+
 def test_strided(lowered: Lowered, reference: Reference) -> None:
     """A parameter lies in memory as the module's does."""
     recorded, lowering = lowered(lambda: nn.Conv2d(2, 3, 2).to(memory_format=torch.channels_last)(tensor(1, 2, 4, 4)))
