@@ -12,7 +12,7 @@ ASPECTS = {
     "sharing": "no shared memory",
     "standing": "no requires_grad",
     "inputs": "no written inputs",
-    "modules": "",  # their calls are checked one by one
+    "modules": "no states of modules",  # the functions that modules call are checked
     "second": "no second derivatives",
     "random": "no random numbers",
     "exceptions": "no classes of exceptions",

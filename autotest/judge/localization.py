@@ -64,7 +64,7 @@ def localize(
         return _distinct([*settled, *(Divergence(d, program, only, sides=sides) for d in open_)])
     phases = {d.phase for d in open_}
     for whole in _taken_apart(reference, program, sides.reference):
-        isolated = list(_alone(reference, target, whole, rules, graph=graph))
+        isolated = list(each_alone(reference, target, whole, rules, graph=graph))
         if any(d.difference.phase in phases or not program.cotangents for d in isolated):
             return _distinct([*settled, *isolated])
     if settled:
@@ -274,7 +274,10 @@ def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
     return list(firsts.values())
 
 
-def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool) -> Iterator[Divergence]:
+def each_alone(
+    reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool
+) -> Iterator[Divergence]:
+    """The divergences of the calls of a Program that diverge when each runs alone, on the reference's own values."""
     names = Names(program)
     isolated = list(isolate(reference, program))
     eager = target.eager([alone for _, alone, _ in isolated])

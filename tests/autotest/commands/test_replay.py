@@ -21,7 +21,7 @@ PROGRAM = one_call()
 class Nobody:
     """A supervisor without a worker."""
 
-    def __init__(self, *asked: Any) -> None:
+    def __init__(self, *asked: Any, **options: Any) -> None:
         pass
 
     def info(self) -> TargetInfo:
@@ -68,7 +68,7 @@ def test_failure_by_chance(
         return shown[len(ran) - 1]
 
     monkeypatch.setattr(replay, "trial", trial)
-    monkeypatch.setattr(replay, "Supervisor", Nobody)
+    monkeypatch.setattr(replay, "LoweringSupervisor", Nobody)
     monkeypatch.setattr("sys.path", [])
     _, text = replay.replay_id(row["id"], tmp_path, None, None)
     assert text.splitlines()[0] == said.format(id=row["id"])

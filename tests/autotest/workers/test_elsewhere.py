@@ -85,8 +85,8 @@ def test_what_nobody_looked_at_is_said(run: Outcome) -> None:
     assert run.summary["lacks"] == aspects
     said = " ".join(run.out[run.out.index("not checked") :].split("\n\n")[0].split())
     assert said == (
-        "not checked no classes of exceptions, no strides, no random numbers, no second derivatives, no shared memory, "
-        "no requires_grad: the target has none that could be"
+        "not checked no classes of exceptions, no strides, no states of modules, no random numbers, "
+        "no second derivatives, no shared memory, no requires_grad: the target has none that could be"
     )
 
 
