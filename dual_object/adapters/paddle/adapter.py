@@ -1,12 +1,13 @@
 """Paddle: eager replay through a dialect. The static graph is in `graph`.
 
 Facts measured on Paddle 3.3.1: `from_dlpack` takes NumPy's memory as it is, strides, sizes of 0 and all, where
-`to_tensor` copies and forgets them. A gradient of `backward` says of itself that it wants one. `backward` makes no graph;
-`paddle.grad` does, and has to be told the leaves. Offsets are in bytes.
+`to_tensor` copies and forgets them. A gradient of `backward` says of itself that it wants one. `backward` makes no
+graph; `paddle.grad` does, and has to be told the leaves. Offsets are in bytes.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import warnings
@@ -52,9 +53,10 @@ _DTYPES = (
     "complex128",
 )
 _TABLES = ("dialect.json", "by_hand.json")
-#: What Paddle's layers call otherwise; the rest of their names is PyTorch's.
-_HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var"})
+#: What Paddle's layers call otherwise; the rest of their names is PyTorch's. Statistics are parameters there.
+_HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var", "_weight": "weight"})
 _OWN = MappingProxyType({name: own for own, name in _HELD.items()})
+_STATISTICS = frozenset({"_mean", "_variance"})
 
 
 class Adapter:
@@ -99,8 +101,8 @@ class Adapter:
         """What the dialect has for a tensor's attribute; of anything else its own, in a layer by PyTorch's names."""
         if isinstance(receiver, self.tensor_type):
             return self.dialect.attribute(receiver, name)
-        if isinstance(receiver, paddle.nn.Layer):
-            return getattr(receiver, _OWN.get(name, name))
+        if isinstance(receiver, paddle.nn.Layer) and not hasattr(receiver, name):
+            name = _OWN.get(name, name)
         return getattr(receiver, name)
 
     def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
@@ -118,7 +120,7 @@ class Adapter:
             return tuple(value)
         if isinstance(value, paddle.dtype):
             return Name(self._dtype_names.get(value) or str(value).removeprefix("paddle."))
-        if isinstance(value, (paddle.base.core.Place, paddle.CPUPlace, paddle.device)):
+        if isinstance(value, (paddle.base.core.Place, type(paddle.device("cpu")))):
             return Device("cpu")
         if isinstance(value, tuple):
             items = tuple(self.encode(item) for item in value)
@@ -134,11 +136,11 @@ class Adapter:
 
     def place(self, tensor: Any) -> tuple[tuple[int, ...] | None, int, bool]:
         """Strides where not contiguous, offset, leafness."""
-        offset = tensor.offset // tensor.element_size()
-        if tensor.is_contiguous():
-            return None, offset, tensor.is_leaf
-        pairs = zip(tensor.shape, tensor.strides, strict=True)
-        return tuple(0 if size == 1 else stride for size, stride in pairs), offset, tensor.is_leaf
+        offset, shape = tensor.offset // tensor.element_size(), tensor.shape
+        strides = tuple(0 if size == 1 else stride for size, stride in zip(shape, tensor.strides, strict=True))
+        dense = [0 if size == 1 else math.prod(shape[axis + 1 :]) for axis, size in enumerate(shape)]
+        contiguous = 0 in shape or strides == tuple(dense)  # Paddle asks that of sizes of 1, too
+        return None if contiguous else strides, offset, tensor.is_leaf
 
     def storage(self, tensor: Any) -> int | None:
         """The address of the allocation; None of an empty tensor."""
@@ -199,11 +201,12 @@ class Adapter:
 
     def parameters(self, module: Any) -> dict[str, Any]:
         """Parameters by PyTorch's names."""
-        return {_spelled(name): parameter for name, parameter in module.named_parameters()}
+        return {_spelled(name): held for name, held in module.named_parameters() if not _is_statistic(name)}
 
     def buffers(self, module: Any) -> dict[str, Any]:
         """Buffers by PyTorch's names."""
-        return {_spelled(name): buffer for name, buffer in module.named_buffers()}
+        held = {name: held for name, held in module.named_parameters() if _is_statistic(name)}
+        return {_spelled(name): buffer for name, buffer in {**held, **dict(module.named_buffers())}.items()}
 
     def saved(self, module: Any) -> list[str]:
         """The keys of its `state_dict()`, by PyTorch's names."""
@@ -217,6 +220,10 @@ class Adapter:
         wanted = request.gradients or [()] * len(request.programs)
         again = request.again or [None] * len(request.programs)
         return [static_graph(self, *one) for one in zip(request.programs, wanted, again, strict=True)]
+
+
+def _is_statistic(name: str) -> bool:
+    return name.rpartition(".")[2] in _STATISTICS
 
 
 def _spelled(name: str) -> str:

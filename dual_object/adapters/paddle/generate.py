@@ -82,7 +82,9 @@ def _row(path: str, entry: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     args = entry.get("args_list", [])
     names = {name.lstrip("*") for name in args}
-    renamed = {name: to for name, to in entry.get("kwargs_change", {}).items() if name in names}
+    renamed = {
+        name: to for name, to in entry.get("kwargs_change", {}).items() if name in names and (to or name not in _ASKING)
+    }
     lacking = [name for name in entry.get("unsupport_args", []) if name in names]
     kept = {*renamed, *lacking}
     fields = {

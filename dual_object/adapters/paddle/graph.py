@@ -36,18 +36,30 @@ def static_graph(
         reason = "the body makes leaves, which are none outside of a graph"
     if reason is not None:
         return GraphRefusal(True, None, (), reason)
+    stopped: list[Exception] = []
     try:
-        return _Graph(adapter, program, keys).shows(again)
-    except TraceRefused as refused:
-        return refused.as_refusal()
+        return _Graph(adapter, program, keys, stopped).shows(again)
     except Exception as error:
-        return GraphRefusal(False, None, class_names(error), first_words(error))
+        cause = stopped[0] if stopped else error
+        if isinstance(cause, TraceRefused):
+            return cause.as_refusal()
+        if isinstance(cause, _Rebound):
+            return GraphRefusal(True, None, (), str(cause))
+        return GraphRefusal(False, None, class_names(cause), first_words(cause))
+
+
+class _Rebound(Exception):  # noqa: N818 - a reason that is counted, not a fault
+    """A call that should return its own operand gave another tensor, as Paddle says by a warning that it does while it
+    traces: a body that goes on with the operand goes on with what it was.
+    """
 
 
 class _Graph:
-    """One Program in one static function."""
+    """One Program in one static function. What stops its trace is in `stopped`: `to_static` raises another error of it,
+    or fails over it.
+    """
 
-    def __init__(self, adapter: Adapter, program: Program, keys: Sequence[str]) -> None:
+    def __init__(self, adapter: Adapter, program: Program, keys: Sequence[str], stopped: list[Exception]) -> None:
         self._adapter = adapter
         self._program = program
         self._keys = keys
@@ -61,7 +73,11 @@ class _Graph:
 
         @paddle.jit.not_to_static
         def body(tensors: list[Any]) -> list[Any]:
-            return self._body(tensors)
+            try:
+                return self._body(tensors)
+            except Exception as error:
+                stopped.append(error)
+                raise
 
         def whole(tensors: list[Any]) -> list[Any]:
             return body(tensors)  # type: ignore[no-any-return]  # Paddle's decorator has no types
@@ -80,6 +96,10 @@ class _Graph:
             values.place(x.id, tensor)
         for index in traced_calls(self._program):
             self._step(index)
+            # What stands for a tensor here may be another object each time; a write into one must not be.
+            op = self._program.calls[index].op
+            if self._replay.seen.structures.pop(index, None) is not None and op.endswith("_"):
+                raise _Rebound(f"Paddle's static graphs write nothing in place ({op})")
         self._returned = returned_tensors(self._replay)
         return [values.by_id[id_] for id_ in self._returned]
 
@@ -116,16 +136,12 @@ class _Graph:
         adapter, program = self._adapter, self._program
         given = dict(zip(self._returned, results, strict=True))
         starts = {
-            id_: array
-            for id_, array in program.cotangents.items()
-            if id_ in given and adapter.describe(given[id_])[3]
+            id_: array for id_, array in program.cotangents.items() if id_ in given and adapter.describe(given[id_])[3]
         }
         if starts:
             adapter.backward([given[id_] for id_ in starts], list(starts.values()))
         inputs = {str(x.id): tensor for x, tensor in zip(program.inputs, tensors, strict=True)}
-        return {
-            key: adapter.gradient(inputs[key] if key in inputs else leaf(self._replay, key)) for key in self._keys
-        }
+        return {key: adapter.gradient(inputs[key] if key in inputs else leaf(self._replay, key)) for key in self._keys}
 
 
 __all__ = ["static_graph"]
