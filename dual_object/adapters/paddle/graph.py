@@ -8,25 +8,27 @@ apart by its signature.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import paddle
 
 from dual_object.program.program import Program
 from dual_object.program.values import Array
-from dual_object.replay.adapter import GraphRefusal
+from dual_object.replay.adapter import Adapter, GraphRefusal
+from dual_object.replay.gradients import Tape
 from dual_object.replay.observation import Observation, class_names, first_words
 from dual_object.replay.reading import module_buffers, see
 from dual_object.replay.replay import Replay
 from dual_object.replay.second_call import place_again
 from dual_object.replay.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
 
-if TYPE_CHECKING:
-    from dual_object.adapters.paddle.adapter import Adapter
+
+class Taped(Adapter, Tape, Protocol):
+    """What a graph asks of the eager adapter."""
 
 
 def static_graph(
-    adapter: Adapter, program: Program, keys: Sequence[str], again: Sequence[Array] | None
+    adapter: Taped, program: Program, keys: Sequence[str], again: Sequence[Array] | None
 ) -> Observation | GraphRefusal:
     """What the graph of a Program shows, with the gradients of the leaves at `keys`; `again` are the inputs of a second
     call.
@@ -59,7 +61,7 @@ class _Graph:
     or fails over it.
     """
 
-    def __init__(self, adapter: Adapter, program: Program, keys: Sequence[str], stopped: list[Exception]) -> None:
+    def __init__(self, adapter: Taped, program: Program, keys: Sequence[str], stopped: list[Exception]) -> None:
         self._adapter = adapter
         self._program = program
         self._keys = keys
@@ -71,7 +73,6 @@ class _Graph:
             self._step(index)
         self._first = [self._replay.values.by_id[x.id] for x in program.inputs]
 
-        @paddle.jit.not_to_static
         def body(tensors: list[Any]) -> list[Any]:
             try:
                 return self._body(tensors)
@@ -79,8 +80,10 @@ class _Graph:
                 stopped.append(error)
                 raise
 
-        def whole(tensors: list[Any]) -> list[Any]:
-            return body(tensors)  # type: ignore[no-any-return]  # Paddle's decorator has no types
+        kept = paddle.jit.not_to_static(body)
+
+        def whole(tensors: list[Any]) -> Any:
+            return kept(tensors)
 
         self._static = paddle.jit.to_static(whole, full_graph=True)
 
