@@ -88,7 +88,7 @@ class Adapter:
     def info(self) -> TargetInfo:
         """Versions and what this build can do."""
         environment = {"paddle": paddle.__version__, "python": platform.python_version()}
-        return TargetInfo(self.name, environment, ("cpu",), _DTYPES)
+        return TargetInfo(self.name, environment, ("cpu",), _DTYPES, translations=self.dialect.translations())
 
     def registry(self) -> tuple[str, ...]:
         """Nothing: Paddle's kernels are not told apart from its ops."""

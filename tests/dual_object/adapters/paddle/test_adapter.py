@@ -1,21 +1,24 @@
-"""The real Paddle in a spawned worker conforms: eager, static graph forward and backward, second derivatives."""
+"""Paddle in a spawned worker conforms: eager, static graph forward and backward, second derivatives.
+
+It runs in the environment of its own that `make paddle` builds, or in this one, where it is installed.
+"""
 
 from __future__ import annotations
 
 import gc
 import importlib.util
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dual_object.program.values import Device, Name
+from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import load
 from dual_object.replay.replay import Replay
 from support.adapter_conformance import AdapterConformance
 from support.dual_bodies import BODIES, assert_same, tensor, torch
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("paddle") is None, reason="paddle is not installed")
+from support.targets import launched
 
 #: Paddle counts no batches, and has another running variance: what these show besides is tested here.
 COUNTING = ("batch_norm", "evaluated")
@@ -29,7 +32,6 @@ class TestPaddle(AdapterConformance):
     target = "paddle"
     rtol = 1e-5
     atol = 1e-5
-    absent = "unmapped"
     # `sub_` and `add_` of a number, and a sum of real numbers and integers.
     refused = {"inplace": "exception", "mutated_input": "exception", "created": "exception"}
     ungraphed = {"leaf": "the body makes leaves, which are none outside of a graph"}
@@ -39,6 +41,21 @@ class TestPaddle(AdapterConformance):
         "created": "(InvalidType) Type promotion only support calculations between floating-point numbers",
         "named_out": "(InvalidType) Check data type error for op: max_with_index",
     }
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def worker(cls) -> Iterator[Supervisor]:
+        """In the environment of its own, where there is one."""
+        supervisor = Supervisor(launched("paddle"), 60)
+        supervisor.start()
+        yield supervisor
+        supervisor.close()
+
+    @pytest.fixture(autouse=True)
+    def _importable(self, worker: Supervisor, request: pytest.FixtureRequest) -> None:
+        """The functions of a custom dual op are not to be found in another interpreter."""
+        if worker.launch.python is not None and "custom" in request.node.name:
+            pytest.skip("the functions of its dual op are not to be found in another interpreter")
 
     @pytest.mark.parametrize("name", [name for name in BODIES if name not in COUNTING])
     def test_eager_like_the_reference(self, name: str, worker: Any, recorded: Any) -> None:
@@ -84,67 +101,53 @@ class TestPaddle(AdapterConformance):
         assert seen.states == case.seen.states
         assert seen.saved == {0: ("bias", "running_mean", "running_var", "weight")}
 
+    def test_second_derivatives(self, worker: Any, recorded: Any) -> None:
+        """A backward that makes a graph gives gradients that have one, of inputs and of a layer's parameters alike."""
+        case = recorded(lambda: torch.nn.Linear(3, 2)(tensor(4, 3)) ** 3)
+        draw = np.random.default_rng(0).normal
+        shapes = {key: gradient.data.shape for key, gradient in case.seen.gradients.items()}
+        case.program.second_cotangents = {key: draw(size=shape).astype(np.float32) for key, shape in shapes.items()}
+        wanted = Replay(load("torch"), case.program).run()
+        [seen] = self.eager(worker, case.program)
+        assert (seen.second_failure, seen.backward_failure) == (None, None)
+        assert list(seen.second) == list(wanted.second) == ["1", "0.weight", "0.bias"]
+        for part in ("gradients", "second"):
+            for key, gradient in getattr(wanted, part).items():
+                np.testing.assert_allclose(getattr(seen, part)[key].data, gradient.data, 1e-4, 1e-5, err_msg=key)
 
-@pytest.fixture(scope="module")
-def adapter() -> Any:
-    """Paddle in this process."""
-    return load("paddle")
+    @pytest.mark.parametrize("strides", [None, (1, 3), (8, 2), (0, 1), (6, 1)], ids=str)
+    def test_strides_are_kept(self, strides: Any, worker: Any, recorded: Any) -> None:
+        """An input has the values and strides of its array; views say where in it they begin."""
+        case = recorded(lambda: (x := tensor(3, 4, strides=strides), x[1:, 2:], x.t()))
+        [seen] = self.eager(worker, case.program)
+        assert_same(case.seen, seen, self.rtol, self.atol)
+        shown = [(found.strides, found.offset) for found in seen.outputs.values()]
+        assert shown == [(found.strides, found.offset) for found in case.seen.outputs.values()]
+        assert seen.shared == case.seen.shared
+
+    def test_sizes_of_one_have_no_stride(self, worker: Any, recorded: Any) -> None:
+        """Where a size is 1, its stride says nothing: Paddle calls such a tensor not contiguous."""
+        case = recorded(lambda: (x := tensor(3, 2), x.t()[:1].t(), x[:1].t()))
+        [seen] = self.eager(worker, case.program)
+        assert [found.strides for found in seen.outputs.values()] == [None, (2, 0), None]
+
+    def test_plain_objects(self, worker: Any, recorded: Any) -> None:
+        """dtypes, devices and sizes have neutral forms, and arrive as what they are."""
+
+        def body() -> Any:
+            x = tensor(2, 3)
+            return x.to(x.dtype), (x.device, x.shape, x.ndim, x.is_contiguous(), x.numel())
+
+        case = recorded(body)
+        [seen] = self.eager(worker, case.program)
+        assert_same(case.seen, seen, self.rtol, self.atol)
 
 
-def test_second_derivatives(adapter, recorded):
-    """A backward that makes a graph gives gradients that have one, of inputs and of a layer's parameters alike."""
-    case = recorded(lambda: torch.nn.Linear(3, 2)(tensor(4, 3)) ** 3)
-    draw = np.random.default_rng(0).normal
-    shapes = {key: gradient.data.shape for key, gradient in case.seen.gradients.items()}
-    case.program.second_cotangents = {key: draw(size=shape).astype(np.float32) for key, shape in shapes.items()}
-    wanted = Replay(load("torch"), case.program).run()
-    seen = Replay(adapter, case.program).run()
-    assert (seen.second_failure, seen.backward_failure) == (None, None)
-    assert list(seen.second) == list(wanted.second) == ["1", "0.weight", "0.bias"]
-    for part in ("gradients", "second"):
-        for key, gradient in getattr(wanted, part).items():
-            np.testing.assert_allclose(getattr(seen, part)[key].data, gradient.data, 1e-4, 1e-5, err_msg=key)
-
-
-def test_leaves_are_forgotten(adapter, recorded):
+@pytest.mark.skipif(importlib.util.find_spec("paddle") is None, reason="paddle is not installed beside PyTorch")
+def test_leaves_are_forgotten(recorded):
     """A leaf lives as long as its case: a backward with a graph differentiates no other case's leaves."""
+    adapter = load("paddle")
     case = recorded(lambda: tensor(3) * 2)
     Replay(adapter, case.program).run()
     gc.collect()
     assert list(adapter._leaves) == []
-
-
-def test_strides_are_kept(adapter):
-    """A tensor has the values and strides of its array, whatever these are, and memory of its own."""
-    base = np.arange(24, dtype=np.float64).reshape(4, 6)
-    row = np.lib.stride_tricks.as_strided(base, (3, 6), (0, 8))
-    for array in (base, base.T, base[::2, 1:], base[:, ::3], base[:0], base[0, 0:1].reshape(()), row):
-        tensor, shares = adapter.tensor(array, "float64")
-        assert not shares
-        np.testing.assert_array_equal(adapter.read([tensor])[0], array)
-        wanted = None if array.flags.c_contiguous else tuple(stride // 8 for stride in array.strides)
-        assert adapter.place(tensor) == (wanted, 0, True)
-    turned, _ = adapter.tensor(base.T, "float64")
-    assert adapter.place(turned[2:]) == ((1, 6), 2, True)
-    assert adapter.storage(turned[2:]) == adapter.storage(turned)
-    assert adapter.storage(turned) != base.ctypes.data
-
-
-def test_sizes_of_one_have_no_stride(adapter):
-    """Where a size is 1, its stride says nothing: Paddle calls such a tensor not contiguous."""
-    base, _ = adapter.tensor(np.zeros((3, 2), np.float32), "float32")
-    column = base.transpose([1, 0])[:1].transpose([1, 0])
-    row = base[:1].transpose([1, 0])
-    assert not column.is_contiguous()
-    assert not row.is_contiguous()
-    assert (adapter.place(column)[0], adapter.place(row)[0]) == ((2, 0), None)
-
-
-def test_encodes_plain_objects(adapter):
-    """dtypes, devices and sizes have neutral forms."""
-    import paddle
-
-    size = paddle.ones([2, 3]).shape
-    given = (paddle.float32, paddle.ones([1]).place, paddle.ones([1]).device, size, np.int64(3), [size])
-    said = (Name("float32"), Device("cpu"), Device("cpu"), (2, 3), 3, [(2, 3)])
-    assert adapter.encode(given) == said
