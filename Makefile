@@ -10,10 +10,13 @@ ARGS :=
 # Who has nothing left to do takes over what others have not begun: some tests take a hundred times as long as most.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
+# What the target paddle is held to.
+PADDLE_SUITES := unary binary reduction activation matmul convolution
+
 # What runtimes below PyTorch are run on.
 SIX := $(foreach name,unary view inplace reduction normalization convolution,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
+.PHONY: align onnxruntime iree paddle boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -58,6 +61,23 @@ boxing-4: $(STAMP)
 	fi
 	@touch $@
 
+# Paddle has an environment of its own, without PyTorch. CPython 3.11 is pyenv's, or whatever is called so.
+PADDLE_PYTHON := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.11.*/bin/python) python3.11)
+
+.venv-paddle/.built: constraints-paddle.txt
+	@if uv --version >/dev/null 2>&1; then \
+		uv venv --quiet --clear --python $(PADDLE_PYTHON) .venv-paddle && \
+		uv pip install --quiet --python .venv-paddle/bin/python -r constraints-paddle.txt; \
+	else \
+		rm -rf .venv-paddle && $(PADDLE_PYTHON) -m venv .venv-paddle && \
+		.venv-paddle/bin/python -m pip install --quiet --disable-pip-version-check -r constraints-paddle.txt; \
+	fi
+	@touch $@
+
+paddle: .venv-paddle/.built $(STAMP)
+	.venv/bin/autotest run $(foreach name,$(PADDLE_SUITES),suites/test_$(name).py) --target paddle \
+		--target-python .venv-paddle/bin/python -n auto --coverage none $(ARGS)
+
 onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
 
@@ -98,4 +118,4 @@ blame: $(STAMP)
 	$(PYTHON) -m benchmarks.blame $(ARGS)
 
 clean:
-	rm -rf .venv .venv-onnxruntime .venv-iree autotest-report dist site
+	rm -rf .venv .venv-onnxruntime .venv-iree .venv-paddle autotest-report dist site

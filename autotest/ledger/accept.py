@@ -68,7 +68,7 @@ def accept(
         refused: list[str] = []
         for fingerprint, group in groups:
             test = group[0]["test"]
-            path = ledger or _ledger_for(test, _root(root_of, test))
+            path = ledger or _ledger_for(test, _root(root_of, test), target)
             if path not in drafts:
                 drafts[path] = Draft(path, info)
             draft = drafts[path]
@@ -141,8 +141,8 @@ def _root(path: str | None, nodeid: str) -> Path:
     return (root if (root / nodeid.partition("::")[0]).is_file() else Path()).resolve()
 
 
-def _ledger_for(nodeid: str, root: Path) -> Path:
-    """The ledger nearest to a test, or the one to be made in the first folder of its path.
+def _ledger_for(nodeid: str, root: Path, target: str) -> Path:
+    """The target's ledger nearest to a test, or the one to be made in the first folder of its path.
 
     Raises AcceptError for a test of suites that are not those of a checkout in `root`.
     """
@@ -153,7 +153,7 @@ def _ledger_for(nodeid: str, root: Path) -> Path:
             "own, and give it to your runs: autotest accept ... --ledger known_divergences.toml, then autotest run "
             "--suites --ledger known_divergences.toml"
         )
-    ledger = find(path.parent, root)
+    ledger = find(path.parent, root, [target])
     if ledger is not None:
         return ledger
     inside = path.relative_to(root).parts if path.is_relative_to(root) else ()

@@ -1,6 +1,7 @@
 """The ledger: `known_divergences.toml`, what is known to diverge, why, and the Program that proves it.
 
-One file stands beside the tests it is about; the nearest one above a test counts. Each target has a list of entries:
+One file stands beside the tests it is about; the nearest one above a test counts. A target may have a file of its own
+beside it, `known_divergences.paddle.toml`. Each target has a list of entries:
 
     [[oneflow]]
     fingerprint = "oneflow/eager_backward/value/lgamma/float32"
@@ -32,7 +33,7 @@ from autotest.compare.difference import Rules
 from autotest.compare.fingerprint import Fingerprint, configuration_of
 from autotest.compare.kinds import DEADLY, KINDS, PHASES
 from autotest.errors import AutotestError
-from autotest.options.ledger import FILE_NAME
+from autotest.options.ledger import file_names
 from dual_object.errors import ProgramError
 from dual_object.program.program import Program
 from dual_object.program.values import Array
@@ -355,7 +356,7 @@ class Ledgers:
         folder = test_file.resolve().parent
         ledger = self._by_folder.get(folder)
         if ledger is None:
-            path = find(folder, self._root)
+            path = find(folder, self._root, self._targets)
             own = Ledger() if path is None else self._read(path)
             ledger = replace(own, added=tuple(added for added in self._given if added.path != own.path))
             self._by_folder[folder] = ledger
@@ -377,12 +378,13 @@ class Ledgers:
         return list(dict.fromkeys(problem for ledger in read_so_far for problem in ledger.problems))
 
 
-def find(folder: Path, root: Path) -> Path | None:
-    """The nearest ledger in `folder` or a folder above it, up to `root`."""
+def find(folder: Path, root: Path, targets: Sequence[str]) -> Path | None:
+    """The nearest ledger of these targets in `folder` or a folder above it, up to `root`."""
+    names = file_names(targets)
     for place in (folder, *folder.parents):
-        candidate = place / FILE_NAME
-        if candidate.is_file():
-            return candidate
+        found = next((place / name for name in names if (place / name).is_file()), None)
+        if found is not None:
+            return found
         if place == root:
             return None
     return None

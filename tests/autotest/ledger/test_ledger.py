@@ -208,6 +208,23 @@ def test_nearest_ledger(tmp_path):
     assert Ledgers(["torch"], tmp_path / "a" / "b").nearest(tmp_path / "a" / "b" / "test_x.py").path is None
 
 
+def test_a_targets_own_ledger(tmp_path):
+    """A file that is named after one target is all that is known of it there; it is no other's, and no further away."""
+    own = tmp_path / "known_divergences.torch.toml"
+    own.write_text(entry())
+    (tmp_path / "known_divergences.toml").write_text("")
+    (tmp_path / "a").mkdir()
+
+    def nearest(*targets):
+        return Ledgers(targets, tmp_path).nearest(tmp_path / "a" / "test_x.py")
+
+    assert nearest("torch").path == own
+    assert list(nearest("torch").entries) == [FINGERPRINT]
+    assert nearest("oneflow").path == nearest("torch", "oneflow").path == tmp_path / "known_divergences.toml"
+    (tmp_path / "a" / "known_divergences.toml").write_text("")
+    assert nearest("torch").path == tmp_path / "a" / "known_divergences.toml"
+
+
 @pytest.mark.parametrize(
     ("fingerprint", "elsewhere", "covered"),
     [
@@ -327,6 +344,7 @@ def test_given_ledgers(tmp_path):
     assert option.read([str(path), "suites"]) == (
         path,
         root / "known_divergences.toml",
+        *sorted(root.glob("known_divergences.*.toml")),
         root / "global" / "known_divergences.toml",
     )
     assert option.read(None) == ()
@@ -647,7 +665,7 @@ def test_ledger_of_the_suites_is_not_written(tmp_path, monkeypatch):
     assert accept(["0a1b2c3d"], None, "planted", report, own, "seen").paths == (own,)
     entries = read(own, "torch").entries
     assert ([*entries], orphans(own, entries.values())) == ([FINGERPRINT], [])
-    assert _ledger_for("suites/test_unary.py::test_op", SUITES.parent) == SUITES / "known_divergences.toml"
+    assert _ledger_for("suites/test_unary.py::test_op", SUITES.parent, "oneflow") == SUITES / "known_divergences.toml"
 
 
 @pytest.mark.parametrize(
