@@ -60,6 +60,7 @@ class Row:
     path: str
     to: str = ""
     args: tuple[str, ...] = ()
+    places: int = 0
     rename: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
@@ -136,6 +137,10 @@ class Row:
         Raises TypeError where PyTorch takes no such arguments, NotImplementedError where the target does not.
         """
         args, named = self._named(args, kwargs, before)
+        for name in self.args[: self.places]:
+            if name not in named:
+                break
+            args = (*args, named.pop(name))
         told: dict[str, Any] = {}
         for name, value in named.items():
             if name in self.unsupported:

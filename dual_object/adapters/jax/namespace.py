@@ -1,0 +1,128 @@
+"""PyTorch's functions on cells: what is in them goes to JAX's functions, and what comes back is put into new cells."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+import jax
+
+from dual_object.adapters.dialect import Dialect
+from dual_object.adapters.jax.ops.shared import Detached, Itself
+from dual_object.adapters.jax.tensor import Tensor
+
+
+class Namespace:
+    """The functions of a dialect.
+
+    Attributes:
+        recording: whether what is computed now can be differentiated: not so inside `no_grad`.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.recording = True
+        self._functions: dict[str, Callable[..., Any]] = {
+            "no_grad": partial(Recording, self, False),
+            "enable_grad": partial(Recording, self, True),
+            "set_grad_enabled": self._set_recording,
+            "is_grad_enabled": lambda: self.recording,
+        }
+
+    def function(self, path: str) -> Callable[..., Any]:
+        """PyTorch's function at `path`, of cells; raises UnmappedOp, MissingOp."""
+        found = self._functions.get(path)
+        if found is None:
+            found = self._functions[path] = self._made(path)
+        return found
+
+    def _made(self, path: str) -> Callable[..., Any]:
+        row = self.dialect.row(path)
+        if row is None and path.endswith("_") and self.dialect.row(path[:-1]) is not None:
+            return partial(self._in_place, self.function(path[:-1]))
+        function = self.dialect.resolve(path)
+        if row is None or "inplace" not in row.args:
+            return partial(self._called, function)
+        return partial(self._perhaps_in_place, partial(self._called, function), row.args.index("inplace"))
+
+    def _called(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        leaves: set[str] = set()
+
+        def array(leaf: Any) -> Any:
+            if isinstance(leaf, Tensor):
+                leaves.update(leaf.leaves)
+                return leaf.array
+            return leaf
+
+        result = function(*mapped(args, array), **{name: mapped(value, array) for name, value in kwargs.items()})
+        wanted = frozenset(leaves) if self.recording else frozenset()
+
+        def tensor(leaf: Any) -> Any:
+            if isinstance(leaf, Itself):
+                return args[0]
+            if not isinstance(leaf, jax.Array):
+                return leaf
+            if not jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
+                return Tensor(leaf, self)
+            return Tensor(leaf if self.recording or not leaves else jax.lax.stop_gradient(leaf), self, wanted)
+
+        return Tensor(result.array, self) if isinstance(result, Detached) else mapped(result, tensor)
+
+    def _in_place(self, function: Callable[..., Any], /, input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        result = function(input, *args, **kwargs)
+        return input if result is input else input.write(result, recorded=self.recording)
+
+    def _perhaps_in_place(self, function: Callable[..., Any], place: int, /, *args: Any, **kwargs: Any) -> Any:
+        inplace = kwargs.get("inplace", args[place] if len(args) > place else False)
+        return self._in_place(function, *args, **kwargs) if inplace else function(*args, **kwargs)
+
+    def _set_recording(self, mode: bool) -> Recording:
+        region = Recording(self, mode)
+        region.__enter__()
+        return region
+
+    @contextlib.contextmanager
+    def recorded(self) -> Iterator[None]:
+        """While it lasts, what is computed can be differentiated, until a body says otherwise."""
+        before, self.recording = self.recording, True
+        try:
+            yield
+        finally:
+            self.recording = before
+
+
+class Recording:
+    """A region in which what is computed can be differentiated, or cannot."""
+
+    def __init__(self, namespace: Namespace, mode: bool) -> None:
+        self._namespace, self._mode = namespace, mode
+        self._before = namespace.recording
+
+    def __enter__(self) -> Recording:
+        self._namespace.recording = self._mode
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._namespace.recording = self._before
+
+
+def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:
+    """A tree of arguments or results, with `leaf` applied to whatever is no container."""
+    if isinstance(tree, tuple):
+        items = [mapped(item, leaf) for item in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+    if isinstance(tree, list):
+        return [mapped(item, leaf) for item in tree]
+    if isinstance(tree, dict):
+        return {key: mapped(item, leaf) for key, item in tree.items()}
+    if isinstance(tree, slice):
+        return slice(mapped(tree.start, leaf), mapped(tree.stop, leaf), mapped(tree.step, leaf))
+    return leaf(tree)
+
+
+__all__ = ["Namespace", "Recording", "mapped"]
