@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from dual_object.replay.observation import Observation
 
 BUILT_IN = MappingProxyType(
-    {"oneflow": "dual_object.adapters.oneflow.graph:Adapter", "torch": "dual_object.adapters.torch.adapter:Adapter", "jax": "dual_object.adapters.jax.adapter:Adapter"}
+    {
+        "oneflow": "dual_object.adapters.oneflow.graph:Adapter",
+        "torch": "dual_object.adapters.torch.adapter:Adapter",
+        "jax": "dual_object.adapters.jax.adapter:Adapter",
+    }
 )
 #: What runs `torch:EXECUTOR`.
 EXECUTED = "dual_object.adapters.torch.executed:Adapter"

@@ -1,1 +1,1 @@
-"""JAX: immutable arrays in cells that can be written to, gradients of whole Programs, and its compiler as static graph."""
+"""JAX: immutable arrays in cells that can be written to, gradients of whole Programs, its compiler as static graph."""

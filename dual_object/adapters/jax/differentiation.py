@@ -1,4 +1,4 @@
-"""Gradients of whole Programs, of first and second order: one function of the leaves, compiled as one where that can be.
+"""Gradients of whole Programs, of first and second order: one function of the leaves, compiled where that can be.
 
 PyTorch's gradients of complex numbers are the conjugates of JAX's.
 """
@@ -94,9 +94,7 @@ def pulled(
     return {key: jnp.conj(gradient) for key, gradient in gradients.items()}, more
 
 
-def derivatives(
-    adapter: JaxAdapter, program: Program, keys: Sequence[str], order: Literal[1, 2]
-) -> dict[str, Tensor]:
+def derivatives(adapter: JaxAdapter, program: Program, keys: Sequence[str], order: Literal[1, 2]) -> dict[str, Tensor]:
     """The gradients of the leaves at `keys`, or theirs. Raises what the framework raises, or TraceRefused."""
     whole = Differentiated(adapter, program, keys)
     arrays = inputs(adapter, program)

@@ -75,7 +75,9 @@ class _Member:
         readings = iter(see(self.adapter, tensors))
         seen = {id_: next(readings) for id_ in outputs}
         found = {key: next(readings) for key in gradients}
-        shown = Observation(outputs={id_: seen[id_] for id_ in dict.fromkeys(refs(self.program.outputs)) if id_ in seen})
+        shown = Observation(
+            outputs={id_: seen[id_] for id_ in dict.fromkeys(refs(self.program.outputs)) if id_ in seen}
+        )
         shown.gradients = {key: found.get(key) for key in self.keys}
         return shown
 
@@ -86,10 +88,10 @@ def compiled(adapter: JaxAdapter, request: GraphRequest) -> list[Observation | G
     wanted, again = request.gradients or [()] * count, request.again or [None] * count
     members = [_Member(adapter, *own) for own in zip(request.programs, wanted, again, strict=True)]
 
-    @jax.jit
-    def whole(arguments: Any) -> Any:
+    def traced(arguments: Any) -> Any:
         return [member.traced(*own) for member, own in zip(members, arguments, strict=True)]
 
+    whole = jax.jit(traced)
     try:
         given = whole([member.arguments() for member in members])
         second = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import Any
 import jax
 
 from dual_object.adapters.dialect import Dialect
-from dual_object.adapters.jax.ops.shared import Detached, Itself
+from dual_object.adapters.jax.ops.shared import Detached, Itself, Written
 from dual_object.adapters.jax.tensor import Tensor
 
 
@@ -69,7 +70,14 @@ class Namespace:
                 return Tensor(leaf, self)
             return Tensor(leaf if self.recording or not leaves else jax.lax.stop_gradient(leaf), self, wanted)
 
-        return Tensor(result.array, self) if isinstance(result, Detached) else mapped(result, tensor)
+        if isinstance(result, Detached):
+            return Tensor(result.array, self)
+        if isinstance(result, Written):
+            given = inspect.signature(function).bind(*args, **kwargs).arguments
+            for name, written in result.arguments.items():
+                given[name].write(Tensor(written, self), recorded=self.recording)
+            result = result.result
+        return mapped(result, tensor)
 
     def _in_place(self, function: Callable[..., Any], /, input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         result = function(input, *args, **kwargs)

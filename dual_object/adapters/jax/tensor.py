@@ -42,15 +42,9 @@ class Ops(Protocol):
         """PyTorch's function, of tensors."""
 
 
-@jax.custom_jvp
-def _overwritten(old: Any, new: Any) -> Any:
-    """`new`, with the gradient of `old`: what a write is that nobody differentiates."""
-    return new
-
-
-@_overwritten.defjvp
-def _overwritten_jvp(primals: Any, tangents: Any) -> Any:
-    return primals[1], tangents[0]
+#: Of an old array and a new one the new one, with the gradient of the old: what a write is that nobody differentiates.
+_overwritten = jax.custom_jvp(lambda old, new: new)
+_overwritten.defjvp(lambda arrays, tangents: (arrays[1], tangents[0]))
 
 
 class Tensor:
@@ -187,7 +181,11 @@ class Tensor:
 
 def _rank(dtype: Any) -> int:
     """Booleans before integers before reals before complex numbers: what a write may go to is no earlier one."""
-    return next(rank for rank, kind in enumerate((jnp.bool_, jnp.integer, jnp.floating, jnp.number)) if jnp.issubdtype(dtype, kind))
+    return next(
+        rank
+        for rank, kind in enumerate((jnp.bool_, jnp.integer, jnp.floating, jnp.number))
+        if jnp.issubdtype(dtype, kind)
+    )
 
 
 def _binary(op: str) -> Callable[[Tensor, Any], Any]:

@@ -15,11 +15,28 @@ from dual_object.adapters.jax.ops import (
     creation,
     indexing,
     linear_algebra,
+    losses,
+    normalization,
+    pooling,
     reductions,
     shapes,
+    sorting,
 )
 
-FAMILIES = (activations, arithmetic, convolution, creation, indexing, linear_algebra, reductions, shapes)
+FAMILIES = (
+    activations,
+    arithmetic,
+    convolution,
+    creation,
+    indexing,
+    linear_algebra,
+    losses,
+    normalization,
+    pooling,
+    reductions,
+    shapes,
+    sorting,
+)
 
 
 def functions() -> dict[str, Callable[..., Any]]:

@@ -96,6 +96,12 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Array:
 
 
 @_made
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None) -> Array:
+    """So many powers, whose exponents are at one distance."""
+    return jnp.logspace(start, end, steps, base=base, dtype=dtype or DEFAULT)
+
+
+@_made
 def eye(n: int, m: int | None = None, *, dtype: Any = None) -> Array:
     """Ones on the diagonal."""
     return jnp.eye(n, m, dtype=dtype or DEFAULT)
@@ -114,6 +120,7 @@ __all__ = [
     "full",
     "full_like",
     "linspace",
+    "logspace",
     "new_full",
     "new_ones",
     "new_zeros",

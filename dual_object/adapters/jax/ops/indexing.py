@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from dual_object.adapters.jax.ops.shared import Array, axis, lifted
 
@@ -30,7 +32,7 @@ def _checked(input: Array, index: Any) -> Any:
                 raise IndexError(f"index={part} is out of bounds for dimension {place} of shape {input.shape}")
             place += 1
         elif part is not None and not isinstance(part, bool):
-            place += getattr(part, "ndim", 1) if getattr(part, "dtype", None) == bool else 1
+            place += getattr(part, "ndim", 1) if jnp.issubdtype(getattr(part, "dtype", int), jnp.bool_) else 1
     return _index(index)
 
 
@@ -84,6 +86,28 @@ def nonzero(input: Array, *, as_tuple: bool = False) -> Any:
     """The places of what is not zero."""
     found = jnp.nonzero(lifted(input))
     return found if as_tuple else jnp.stack(found, axis=1)[:, : input.ndim]
+
+
+def embedding(
+    input: Array,
+    weight: Array,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Array:
+    """Rows of a weight by their numbers; that of the padding gets no gradient."""
+    if max_norm is not None or scale_grad_by_freq:
+        raise NotImplementedError("jax has no arguments 'max_norm' and 'scale_grad_by_freq' of embedding")
+    if padding_idx is not None:
+        weight = weight.at[padding_idx].set(lax.stop_gradient(weight[padding_idx]))
+    return jnp.take(weight, input, axis=0)
+
+
+def one_hot(tensor: Array, num_classes: int = -1) -> Array:
+    """A one at the place of each class."""
+    return jax.nn.one_hot(tensor, int(tensor.max()) + 1 if num_classes == -1 else num_classes, dtype="int64")
 
 
 def scatter(input: Array, dim: int, index: Array, src: Any) -> Array:
@@ -142,6 +166,7 @@ def copy(input: Array, src: Array, non_blocking: bool = False) -> Array:
 
 __all__ = [
     "copy",
+    "embedding",
     "fill",
     "gather",
     "getitem",
@@ -152,6 +177,7 @@ __all__ = [
     "masked_fill",
     "masked_select",
     "nonzero",
+    "one_hot",
     "scatter",
     "scatter_add",
     "setitem",

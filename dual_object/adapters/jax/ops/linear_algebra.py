@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from dual_object.adapters.jax.ops.shared import Array, axes
+from dual_object.adapters.jax.ops.shared import Array, Detached, axes
 
 
 def addmm(input: Array, mat1: Array, mat2: Array, *, beta: float = 1, alpha: float = 1) -> Array:
@@ -55,16 +55,24 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Array:
 
 
 def norm(input: Array, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
-    """The norm of vectors, however many dimensions they lie in; the Frobenius norm is that of order 2."""
+    """The norm of vectors, however many dimensions they lie in; the Frobenius norm is that of order 2.
+
+    Raises ValueError for a Frobenius norm over more dimensions than a matrix has.
+    """
     if p == "nuc":
         return jnp.linalg.norm(input, "nuc", axes(input, dim), keepdim)
+    if p == "fro" and not isinstance(dim, int) and dim is not None and len(dim) > 2:
+        raise ValueError(f"dim={dim}, but should be of two dimensions at most [p='fro']")
     return vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
 
 
-def vector_norm(x: Array, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Array:
+def vector_norm(
+    x: Array, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Array | Detached:
     """The norm of vectors, however many dimensions they lie in."""
     given = x if dtype is None else x.astype(dtype)
-    return jnp.linalg.vector_norm(given, axis=axes(given, dim), keepdims=keepdim, ord=ord)
+    found = jnp.linalg.vector_norm(given, axis=axes(given, dim), keepdims=keepdim, ord=ord)
+    return Detached(found) if ord == 0 else found  # a count has no gradient
 
 
 def matrix_norm(A: Array, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Array:  # noqa: N803 - PyTorch's name

@@ -1,4 +1,4 @@
-"""Reductions: PyTorch reduces all dimensions for `dim=()`, and knows the dimensions 0 and -1 of a tensor without any."""
+"""Reductions: PyTorch reduces all dimensions for `dim=()`, and knows dimensions 0 and -1 of a tensor without any."""
 
 from __future__ import annotations
 
@@ -72,7 +72,12 @@ def min(input: Array, dim: Any = None, keepdim: bool = False, *, other: Array = 
 
 
 def _extreme(
-    whole: Callable[..., Array], place: Callable[..., Array], of_two: Callable[..., Array], input: Array, dim: Any, keep: bool
+    whole: Callable[..., Array],
+    place: Callable[..., Array],
+    of_two: Callable[..., Array],
+    input: Array,
+    dim: Any,
+    keep: bool,
 ) -> Any:
     if dim is None:
         return whole(input)
@@ -94,7 +99,8 @@ def median(input: Array, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower one in the middle, NaN where there is one; along a dimension with its places."""
     if dim is None:
         return _taken(input.reshape(-1), _middle(input.reshape(-1), 0), 0, False).values
-    return _taken(input, _middle(lifted(input), axis(input, dim)).reshape(() if not input.ndim else None), dim, keepdim)
+    places = _middle(lifted(input), axis(input, dim))
+    return _taken(input, places if input.ndim else places.reshape(()), dim, keepdim)
 
 
 def _middle(input: Array, along: int) -> Array:
@@ -106,12 +112,16 @@ def _middle(input: Array, along: int) -> Array:
     return jnp.where(lost.any(along, keepdims=True), jnp.argmax(lost, along, keepdims=True), middle)
 
 
-def var(input: Array, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None) -> Array:
+def var(
+    input: Array, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None
+) -> Array:
     """The variance."""
     return _spread(jnp.var, input, dim, unbiased, keepdim, correction)
 
 
-def std(input: Array, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None) -> Array:
+def std(
+    input: Array, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *, correction: Any = None
+) -> Array:
     """The standard deviation."""
     return _spread(jnp.std, input, dim, unbiased, keepdim, correction)
 
@@ -135,6 +145,11 @@ def quantile(
     return jnp.quantile(input, share, axis=dim, keepdims=keepdim, method=interpolation)
 
 
+def numel(input: Array) -> int:
+    """How many elements there are."""
+    return int(input.size)
+
+
 __all__ = [
     "all",
     "amax",
@@ -150,6 +165,7 @@ __all__ = [
     "min",
     "nanmean",
     "nansum",
+    "numel",
     "prod",
     "quantile",
     "std",

@@ -88,6 +88,37 @@ def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
     return jnp.concatenate(counted, axis=dim)
 
 
+def hstack(tensors: Sequence[Array]) -> Array:
+    """Beside one another."""
+    return jnp.hstack(list(tensors))
+
+
+def vstack(tensors: Sequence[Array]) -> Array:
+    """Below one another."""
+    return jnp.vstack(list(tensors))
+
+
+def dstack(tensors: Sequence[Array]) -> Array:
+    """Behind one another."""
+    return jnp.dstack(list(tensors))
+
+
+def column_stack(tensors: Sequence[Array]) -> Array:
+    """Rows as columns."""
+    return jnp.column_stack(list(tensors))
+
+
+def repeat_interleave(input: Array, repeats: Any, dim: int | None = None) -> Array:
+    """Each element, or slice, so many times."""
+    return jnp.repeat(input, repeats, axis=dim)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Array, ...]:
+    """Coordinates for each point of a grid."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return tuple(jnp.meshgrid(*given, indexing=indexing))
+
+
 def split(tensor: Array, split_size_or_sections: Any, dim: int = 0) -> tuple[Array, ...]:
     """Parts of one size, the last one perhaps less, or of these sizes. Raises ValueError."""
     place, parts = axis(tensor, dim), split_size_or_sections
@@ -214,20 +245,25 @@ __all__ = [
     "cat",
     "chunk",
     "clone",
+    "column_stack",
     "contiguous",
     "detach",
     "double",
+    "dstack",
     "expand",
     "expand_as",
     "flatten",
     "flip",
     "float",
     "half",
+    "hstack",
     "int_",
     "long",
+    "meshgrid",
     "narrow",
     "permute",
     "repeat",
+    "repeat_interleave",
     "reshape",
     "roll",
     "select",
@@ -241,4 +277,5 @@ __all__ = [
     "unflatten",
     "unsqueeze",
     "view_as",
+    "vstack",
 ]

@@ -25,6 +25,13 @@ class Detached(NamedTuple):
     array: Array
 
 
+class Written(NamedTuple):
+    """A result, and what is written to arguments, by their names."""
+
+    result: Array
+    arguments: dict[str, Array]
+
+
 class Pair(NamedTuple):
     """Values, and where they were found."""
 
