@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dual_object.adapters.jax.ops.shared import DEFAULT, Array, sizes
+from dual_object.program.values import Device
 
 #: Where a tensor lies, and whether it is a leaf: nothing that an array has.
 _STANDING = ("device", "layout", "memory_format", "pin_memory", "requires_grad")
@@ -114,8 +115,16 @@ def tensor(data: Any, *, dtype: Any = None) -> Array:
     return jnp.array(made, dtype=dtype or (DEFAULT if made.dtype.kind == "f" and not hasattr(data, "dtype") else None))
 
 
+def device(type: str, index: int = 0) -> Device:
+    """The neutral device. Raises NotImplementedError for another than the CPU."""
+    if type.partition(":")[0] != "cpu":
+        raise NotImplementedError(f"device={type!r}, but should be 'cpu'")
+    return Device("cpu")
+
+
 __all__ = [
     "arange",
+    "device",
     "eye",
     "full",
     "full_like",
