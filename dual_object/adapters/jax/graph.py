@@ -20,6 +20,9 @@ from dual_object.replay.observation import Observation, class_names, first_words
 from dual_object.replay.reading import see
 from dual_object.replay.tracing import TraceRefused, obstacle
 
+#: Why a Program is no graph by design.
+UNKNOWN = "jax.jit refuses what depends on values: they are not known while it traces"
+
 #: What a member gives: its outputs by number, its gradients by key.
 Given = tuple[dict[int, Array], Leaves]
 
@@ -65,8 +68,9 @@ class _Member:
 
     def _refused(self, refused: TraceRefused) -> GraphRefusal:
         failure = refused.failure
-        by_design = depends_on_values(failure)
-        return GraphRefusal(False, failure.call, failure.classes, failure.message, uncaptured=by_design)
+        if depends_on_values(failure):
+            return GraphRefusal(True, failure.call, failure.classes, UNKNOWN, uncaptured=True)
+        return refused.as_refusal()
 
     def observation(self, given: Given) -> Observation:
         """What one call of the graph has shown."""
@@ -111,4 +115,4 @@ def compiled(adapter: JaxAdapter, request: GraphRequest) -> list[Observation | G
     return results
 
 
-__all__ = ["compiled"]
+__all__ = ["UNKNOWN", "compiled"]

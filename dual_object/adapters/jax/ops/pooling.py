@@ -44,8 +44,7 @@ def _pool_max(ndim: int) -> Any:
             raise NotImplementedError("jax has no argument 'return_indices' of max_pool")
         sizes, steps, dilations, ends = _windows(input, ndim, kernel_size, stride, padding, dilation, ceil_mode)
         least = -jnp.inf if floating(input) else jnp.iinfo(input.dtype).min
-        start = jnp.asarray(least, input.dtype).item() if floating(input) else least
-        return lax.reduce_window(input, start, lax.max, sizes, steps, ends, window_dilation=dilations)
+        return lax.reduce_window(input, least, lax.max, sizes, steps, ends, window_dilation=dilations)
 
     return pool
 
