@@ -71,8 +71,9 @@ def softmin(input: Array, dim: int, _stacklevel: int = 3, dtype: Any = None) -> 
 
 def glu(input: Array, dim: int = -1) -> Array:
     """One half times the sigmoid of the other. Raises ValueError where there are no halves."""
-    if input.shape[dim] % 2:
-        raise ValueError(f"size={input.shape[dim]}, but should be even [dim={dim}]")
+    size = input.shape[axis(input, dim)]
+    if size % 2:
+        raise ValueError(f"size={size}, but should be even [dim={dim}]")
     return jax.nn.glu(input, axis=dim)
 
 

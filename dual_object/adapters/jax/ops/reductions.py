@@ -145,6 +145,17 @@ def quantile(
     return jnp.quantile(input, share, axis=dim, keepdims=keepdim, method=interpolation)
 
 
+def _running(function: Callable[..., Array]) -> Callable[..., Array]:
+    def called(input: Array, dim: int, *, dtype: Any = None) -> Array:
+        return function(lifted(input), axis=axis(input, dim), dtype=dtype).reshape(input.shape)
+
+    return called
+
+
+cumsum = _running(jnp.cumsum)
+cumprod = _running(jnp.cumprod)
+
+
 def numel(input: Array) -> int:
     """How many elements there are."""
     return int(input.size)
@@ -158,6 +169,8 @@ __all__ = [
     "argmax",
     "argmin",
     "count_nonzero",
+    "cumprod",
+    "cumsum",
     "logsumexp",
     "max",
     "mean",

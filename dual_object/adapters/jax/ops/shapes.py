@@ -13,9 +13,9 @@ from dual_object.adapters.jax.ops.shared import ITSELF, Array, Detached, Itself,
 from dual_object.program.values import Device
 
 
-def reshape(input: Array, *shape: Any) -> Array:
+def reshape(input: Array, *given: Any, shape: Any = ()) -> Array:
     """The elements in another shape, of which one size may be -1."""
-    return jnp.reshape(input, sizes(shape))
+    return jnp.reshape(input, sizes(given or (shape,)))
 
 
 def view_as(input: Array, other: Array) -> Array:
@@ -35,9 +35,9 @@ def t(input: Array) -> Array:
     return jnp.transpose(input)
 
 
-def permute(input: Array, *dims: Any) -> Array:
+def permute(input: Array, *given: Any, dims: Any = ()) -> Array:
     """The dimensions in another order."""
-    return jnp.transpose(input, sizes(dims))
+    return jnp.transpose(input, sizes(given or (dims,)))
 
 
 def squeeze(input: Array, dim: Any = None) -> Array:
@@ -65,11 +65,11 @@ def unflatten(input: Array, dim: int, sizes: Sequence[int]) -> Array:
     return jnp.reshape(input, (*input.shape[:place], *sizes, *input.shape[place + 1 :]))
 
 
-def expand(input: Array, *size: Any) -> Array:
+def expand(input: Array, *given: Any, size: Any = ()) -> Array:
     """Repeated along new dimensions and those of one element; -1 keeps a size."""
-    given = sizes(size)
-    own = (1,) * (len(given) - input.ndim) + input.shape
-    return jnp.broadcast_to(input, tuple(old if new == -1 else new for old, new in zip(own, given, strict=True)))
+    wanted = sizes(given or (size,))
+    own = (1,) * (len(wanted) - input.ndim) + input.shape
+    return jnp.broadcast_to(input, tuple(old if new == -1 else new for old, new in zip(own, wanted, strict=True)))
 
 
 def expand_as(input: Array, other: Array) -> Array:
@@ -77,9 +77,9 @@ def expand_as(input: Array, other: Array) -> Array:
     return jnp.broadcast_to(input, other.shape)
 
 
-def repeat(input: Array, *repeats: Any) -> Array:
+def repeat(input: Array, *given: Any, repeats: Any = (), dims: Any = ()) -> Array:
     """So many copies along each dimension."""
-    return jnp.tile(input, sizes(repeats))
+    return jnp.tile(input, sizes(given or (repeats or dims,)))
 
 
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
@@ -158,9 +158,10 @@ def select(input: Array, dim: int, index: int) -> Array:
     return lax.index_in_dim(input, index, place, keepdims=False)
 
 
-def flip(input: Array, *dims: Any) -> Array:
+def flip(input: Array, *given: Any, dims: Any = ()) -> Array:
     """Turned round along these dimensions."""
-    return jnp.flip(input, axes(input, sizes(dims)) if sizes(dims) else ())
+    turned = sizes(given or (dims,))
+    return jnp.flip(input, axes(input, turned) if turned else ())
 
 
 def roll(input: Array, shifts: Any, dims: Any = None) -> Array:
