@@ -27,6 +27,10 @@ class CannotWiden(DualError, ValueError):  # noqa: N818 - a fact about a Program
     """A Program has no meaning in float64; the message says why."""
 
 
+class NotLowered(DualError, ValueError):  # noqa: N818 - a fact about a Program, asked for and answered, not a fault
+    """The modules of a Program cannot be told by the functions that they call; the message says why, in one line."""
+
+
 class TargetError(DualError, RuntimeError):
     """A target cannot be loaded: it is unknown, not installed, or dies at import."""
 

@@ -288,6 +288,31 @@ class Inferred(NamedTuple):
     strides: tuple[int, ...] | None
 
 
+class Made(NamedTuple):
+    """A call that the framework's own code has made: what it is called by, as a `Call` has it, what it was given, and
+    what came of it, all as the framework's own objects.
+    """
+
+    kind: Literal["function", "method", "operator", "get"]
+    op: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    result: Any
+    raised: Exception | None
+
+
+@dataclass(slots=True)
+class Watched:
+    """The calls that the framework's own code has made while it was watched, in order.
+
+    `obstacle`: what it did first, in words such as `reads values to Python by Tensor.item`, that no such call tells;
+    what came after that was not watched.
+    """
+
+    made: list[Made] = field(default_factory=list)
+    obstacle: str | None = None
+
+
 class Reference(Adapter, Tape, Protocol):
     """What the reference can do beyond a target: its randomness is seen and set, and it computes otherwise if asked."""
 
@@ -321,6 +346,11 @@ class Reference(Adapter, Tape, Protocol):
 
     def seen_by_mode(self) -> AbstractContextManager[None]:
         """While it lasts, autograd takes those of its formulas that read no values and write nothing in place."""
+
+    def watching(self) -> AbstractContextManager[Watched]:
+        """While it lasts, the calls of public functions, methods and operators that give, or write to, a tensor are
+        taken down; of those that call others the outermost.
+        """
 
     def infer(self, program: Program) -> Mapping[int, Inferred]:
         """What the framework's own shape inference, which computes no values, says of every tensor of a Program, by

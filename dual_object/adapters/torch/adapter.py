@@ -17,10 +17,11 @@ import torch
 
 from dual_object.adapters.torch.inference import inferred
 from dual_object.adapters.torch.joint import joint_graph, like
+from dual_object.adapters.torch.watching import Watch
 from dual_object.errors import MissingOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
-from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo
+from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo, Watched
 from dual_object.replay.observation import Observation
 
 _DTYPES = (
@@ -212,6 +213,13 @@ class Adapter:
 
         with Idle():  # type: ignore[no-untyped-call]  # for the same reason
             yield
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[Watched]:
+        """By a mode of `torch.overrides`."""
+        seen = Watched()
+        with Watch(seen):
+            yield seen
 
     def infer(self, program: Program) -> Mapping[int, Inferred]:
         """On the device meta."""
