@@ -16,8 +16,8 @@ from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
 from autotest.options.targets import launch
+from autotest.workers.lowered import LoweringSupervisor
 from autotest.workers.protocol import Target
-from autotest.workers.supervisor import Supervisor
 from dual_object.errors import CannotWiden, TargetError
 from dual_object.program.global_layouts import ranks_needed
 from dual_object.program.program import Program
@@ -52,7 +52,7 @@ def replay_id(
     default = "float64" if float64 else None
     name = target or row["target"]
     python = python or (row.get("target_python") if name == row["target"] else None)
-    supervisor = Supervisor(launch(name, python), timeout, default, memory)
+    supervisor = LoweringSupervisor(launch(name, python), timeout, default, memory, reference=load_reference)
     shown: list[tuple[str, Divergence]] = []
     try:
         info = supervisor.info()

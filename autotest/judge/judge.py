@@ -131,6 +131,10 @@ class Judge:
             return "DistributedDataParallel averages the gradients of several ranks: run with --ranks 2"
         if program.random is not None and "random" in self.target.info().lacks:
             return f"the target {self.target.info().name} has no random numbers"
+        if any(program.modules()) and "modules" in self.target.info().lacks:
+            reason = self.target.unlowered(program)
+            if reason is not None:
+                return f"the target {self.target.info().name} has no modules: {reason}"
         if not together(program):
             return None
         info = self.target.info()

@@ -16,6 +16,7 @@ from autotest.ledger.entries import Entry, LedgerError, others, read
 from autotest.ledger.proof import unproved
 from autotest.options.ledger import SUITES
 from autotest.options.targets import launch
+from autotest.workers.lowered import LoweringSupervisor
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Reference, TargetInfo, load_reference
@@ -82,7 +83,8 @@ def check(
         counts = ", ".join(f"{count} of {name}" for name, count in rest.items())
         raise LedgerError(f"{path} has no entry of {target}, but {counts}: name one of these [--target]")
     launched = launch(target, python)
-    supervisor, functions = Supervisor(launched, timeout), Supervisor(launched, timeout)
+    supervisor = LoweringSupervisor(launched, timeout, reference=load_reference)
+    functions = Supervisor(launched, timeout)
     try:
         entries = list(ledger.entries.values())
         programs = [entry for entry in entries if not entry.contract]

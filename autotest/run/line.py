@@ -18,9 +18,10 @@ from autotest.judge.stages import StagedJudge
 from autotest.judge.survey import Survey
 from autotest.ledger.entries import Ledger
 from autotest.options import TestOptions
-from autotest.run.replayers import Answers, Replayer
+from autotest.run.replayers import Replayer
 from autotest.run.session import Session
 from autotest.workers.configured import Configured
+from autotest.workers.pending import Answers
 from autotest.workers.protocol import Target
 from dual_object.replay.adapter import Configuration
 

@@ -9,6 +9,7 @@ from autotest.cases.case import Case, Origin, Rejection
 from autotest.cases.drawer import Drawer
 from autotest.judge.consensus import Consensus
 from autotest.run.session import Session
+from autotest.workers.pending import Answers
 from autotest.workers.protocol import Death, Target
 from dual_object.program.program import Program
 from dual_object.replay.observation import Observation
@@ -17,17 +18,6 @@ from dual_object.replay.replay import Replay
 #: Cases that are replayed and judged together: graphs are filled from them, and OneFlow's worker waits once for all of
 #: them, which in portions of 5 cost it three times as much. It bounds the memory of a test with a great n.
 CHUNK = 20
-
-
-class Answers(Protocol):
-    """What programs come to."""
-
-    @property
-    def ready(self) -> bool:
-        """Whether there is hardly anything to wait for."""
-
-    def result(self) -> list[Observation | Death]:
-        """Wait for all of it, in the programs' order."""
 
 
 class Replayer(Protocol):

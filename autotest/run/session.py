@@ -23,6 +23,7 @@ from autotest.options import RunOptions
 from autotest.options.targets import launch
 from autotest.run.progress import Progress
 from autotest.workers.configured import wanted
+from autotest.workers.lowered import LoweringSupervisor
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.stages import stages
 
@@ -58,7 +59,9 @@ class Session:
     ) -> None:
         self.options = options
         self.launch = launch(options.target, options.target_python)
-        self.supervisor = Supervisor(self.launch, options.case_timeout, memory=options.memory_limit)
+        self.supervisor = LoweringSupervisor(
+            self.launch, options.case_timeout, memory=options.memory_limit, reference=lambda: self.reference
+        )
         #: For functions of tests as they are (`@hazard`, `@contract`): what they leave behind must not be where
         #: Programs run.
         self.functions = Supervisor(self.launch, options.case_timeout, memory=options.memory_limit)

@@ -28,6 +28,10 @@ class Configured:
         """What the target says of itself."""
         return self._target.info()
 
+    def unlowered(self, program: Program) -> str | None:
+        """Why the target cannot be asked about a Program for its modules."""
+        return self._target.unlowered(program)
+
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay programs eagerly, which a configuration does not change."""
         return self._target.eager(programs)

@@ -37,6 +37,11 @@ class InlineTarget:
         """What the target says of itself."""
         return self.adapter.info()
 
+    def unlowered(self, program: Program) -> str | None:
+        """Why the target cannot be asked about a Program for its modules."""
+        lacks = "modules" in self.info().lacks and any(program.modules())
+        return "in this process each call runs as it is recorded" if lacks else None
+
     def surface(self, paths: Sequence[str]) -> Surface:
         """What the target has, and what has run of it in this process."""
         return adapters.surface(self.adapter, paths)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 from autotest.workers.protocol import Death
 from autotest.workers.worker import Gone
@@ -11,6 +12,17 @@ from dual_object.replay.observation import Observation
 
 #: Sends programs, together or one by one, and gives their observations as they come; reading those may raise Gone.
 Ask = Callable[[Sequence[Program], bool], Iterator[list[Observation]]]
+
+
+class Answers(Protocol):
+    """What programs come to."""
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is hardly anything to wait for."""
+
+    def result(self) -> list[Observation | Death]:
+        """Wait for all of it, in the programs' order."""
 
 
 class Pending:
@@ -96,4 +108,4 @@ class Pending:
             self._results[asked[culprit]] = death
 
 
-__all__ = ["Pending"]
+__all__ = ["Answers", "Pending"]

@@ -73,5 +73,8 @@ class Target(GraphTarget, Protocol):
     def info(self) -> TargetInfo:
         """What the target says of itself."""
 
+    def unlowered(self, program: Program) -> str | None:
+        """Why the target, which has no modules, cannot be asked about those of a Program; None where it can."""
+
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay eagerly."""

@@ -11,7 +11,7 @@ from autotest.errors import EnvironmentFault, HarnessFault, HazardError, UsageEr
 from autotest.workers.contracts import Answer
 from autotest.workers.launch import Launch
 from autotest.workers.memory import memory_limit
-from autotest.workers.pending import Pending
+from autotest.workers.pending import Answers, Pending
 from autotest.workers.protocol import Death, GraphFailure
 from autotest.workers.worker import SURFACE_TIMEOUT, Gone, Worker
 from dual_object.program.program import Program
@@ -99,7 +99,11 @@ class Supervisor:
                 raise
         return self._handshake(again=False)
 
-    def submit(self, programs: Sequence[Program], *, together: bool = True) -> Pending:
+    def unlowered(self, program: Program) -> str | None:
+        """Nothing: it sends every Program as it is."""
+        return None
+
+    def submit(self, programs: Sequence[Program], *, together: bool = True) -> Answers:
         """Have programs replayed while the caller does something else; a death costs its own case only, and a worker
         less where they are not waited for `together`.
         """
@@ -301,6 +305,10 @@ class Stage:
     def info(self) -> TargetInfo:
         """What the target says of itself, under the name of the stage."""
         return replace(self._supervisor.info(), name=self.name)
+
+    def unlowered(self, program: Program) -> str | None:
+        """Why none of the stages can be asked about a Program for its modules."""
+        return self._supervisor.unlowered(program)
 
     def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
         """Replay programs eagerly."""

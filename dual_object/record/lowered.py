@@ -13,6 +13,8 @@ from dual_object.program.values import Array, refs
 from dual_object.replay.observation import Failure, Observation, Seen
 
 _NUMBER = re.compile(r"\{(\d+)\}")
+#: How it is told that a call gave back, or did not, the very tensor that it was given.
+_IDENTITY = re.compile(r"\bitself\b")
 
 
 class Place(NamedTuple):
@@ -197,6 +199,8 @@ class Lowering:
                 restored.hosts[call] = value
         for index, words in observation.structures.items():
             place = self.places[index]
+            if place.within and _IDENTITY.search(words):
+                continue  # which of its tensors are one within a module, nobody sees
             _, message = self.told(index, _NUMBER.sub(named, words))
             restored.structures.setdefault(place.call, message)
 

@@ -94,7 +94,8 @@ class _Lowerer:
     def _construct(self, index: int, call: Call) -> None:
         if call.raises:
             raise NotLowered(f"PyTorch refuses to make a {op_name(call)}: no function does")
-        self.replay.step(index, call)
+        with self.reference.random_apart():  # what a new module draws for itself is replaced
+            self.replay.step(index, call)
         if type(call.out) is Ref and call.state and not self.replay.seen.ended:
             tensors = self._tensors(self.replay.values.by_id[call.out.id])
             if any(id(tensors[name]) in self.known for name in call.state):

@@ -63,7 +63,7 @@ def test_failure_by_chance(
         return shown[len(ran) - 1]
 
     monkeypatch.setattr(replay, "trial", trial)
-    monkeypatch.setattr(replay, "Supervisor", Nobody)
+    monkeypatch.setattr(replay, "LoweringSupervisor", Nobody)
     monkeypatch.setattr("sys.path", [])
     _, text = replay.replay_id(row["id"], tmp_path, None, None)
     assert text.splitlines()[0] == said.format(id=row["id"])
