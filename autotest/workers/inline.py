@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from autotest.errors import EnvironmentFault
 from autotest.workers.fault_injection import plant
@@ -35,11 +36,11 @@ class InlineTarget:
 
     def info(self) -> TargetInfo:
         """What the target says of itself."""
-        return self.adapter.info()
+        return replace(self.adapter.info(), lacks=tuple(sorted(self.adapter.lacks)))
 
     def unlowered(self, program: Program) -> str | None:
         """Why the target cannot be asked about a Program for its modules."""
-        lacks = "modules" in self.info().lacks and any(program.modules())
+        lacks = "modules" in self.adapter.lacks and any(program.modules())
         return "in this process each call runs as it is recorded" if lacks else None
 
     def surface(self, paths: Sequence[str]) -> Surface:

@@ -1,8 +1,8 @@
 """What PyTorch's own code calls while it runs: the public functions, methods and operators that a module is made of.
 
 A function is seen where Python calls it, and nothing that it calls itself: `F.relu` is one call. What is no public name
-is told as an obstacle. The one exception is attention, which is one function to PyTorch and no op to anybody else: it
-is opened, and its parts are seen instead.
+is told as an obstacle. Two functions are opened, and what they call is seen instead: attention, which is one function
+to PyTorch and no op to anybody else, and a loss that is given a function.
 """
 
 from __future__ import annotations
@@ -82,6 +82,9 @@ class Watch(TorchFunctionMode):
         if raised is None and not (_holds_tensor(result) or name in _WRITING):
             if name not in _METADATA:
                 self._seen.obstacle = f"reads values to Python by {_spelled(func, name)}"
+            return
+        if kwargs.get("out") is not None:
+            self._seen.obstacle = f"calls {_spelled(func, name)} with out="
             return
         made = _made(func, name, named, args, kwargs, result, raised)
         if made is None:
@@ -171,7 +174,8 @@ def _defaults(func: Any) -> Mapping[str, Any]:
 @lru_cache(maxsize=1024)
 def _opened(func: Any) -> Callable[..., Any] | None:
     """A function that is looked into, as one that does not ask whether anybody watches; None for any other."""
-    if func is not torch.nn.functional.multi_head_attention_forward:
+    functional = torch.nn.functional
+    if func not in (functional.multi_head_attention_forward, functional.triplet_margin_with_distance_loss):
         return None
     around = {**func.__globals__, "has_torch_function": lambda tensors: False}
     inside = types.FunctionType(func.__code__, around, func.__name__, func.__defaults__, func.__closure__)
