@@ -8,6 +8,7 @@ to PyTorch and no op to anybody else, and a loss that is given a function.
 from __future__ import annotations
 
 import inspect
+import re
 import types
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -26,13 +27,27 @@ _METADATA = frozenset(
     {
         *("__len__", "dim", "element_size", "get_device", "is_complex", "is_contiguous", "is_floating_point"),
         *("is_same_size", "is_signed", "ndimension", "nelement", "numel", "size", "storage_offset", "stride"),
-        *("device", "dtype", "is_cpu", "is_cuda", "is_leaf", "is_meta", "is_mkldnn", "is_mps", "is_nested", "is_xpu"),
+        *(
+            "device",
+            "dtype",
+            "grad_fn",
+            "is_cpu",
+            "is_cuda",
+            "is_leaf",
+            "is_meta",
+            "is_mkldnn",
+            "is_mps",
+            "is_nested",
+            "is_xpu",
+        ),
         *("is_quantized", "is_sparse", "is_sparse_csr", "is_xla", "itemsize", "layout", "nbytes", "ndim"),
         *("requires_grad", "shape"),
     }
 )
 #: Attributes that are tensors of their own, made by a function as it were.
 _VIEWS = frozenset({"H", "T", "imag", "mH", "mT", "real"})
+#: What switches a mode of the process, such as whether gradients are recorded.
+_SETTING = re.compile("_?set_")
 #: What writes to a tensor and returns nothing.
 _WRITING = frozenset({"__setitem__"})
 #: The name that pooling has inside for `return_indices=True`.
@@ -80,8 +95,11 @@ class Watch(TorchFunctionMode):
                 self._seen.obstacle = f"{'reads' if name == '__get__' else 'sets'} {attribute} of a tensor"
             return
         if raised is None and not (_holds_tensor(result) or name in _WRITING):
-            if name not in _METADATA:
-                self._seen.obstacle = f"reads values to Python by {_spelled(func, name)}"
+            if _holds_tensor((*args, *kwargs.values())):
+                if name not in _METADATA:
+                    self._seen.obstacle = f"reads values to Python by {_spelled(func, name)}"
+            elif _SETTING.match(name):
+                self._seen.obstacle = f"switches a mode by {_spelled(func, name)}"
             return
         if kwargs.get("out") is not None:
             self._seen.obstacle = f"calls {_spelled(func, name)} with out="
@@ -177,7 +195,8 @@ def _opened(func: Any) -> Callable[..., Any] | None:
     functional = torch.nn.functional
     if func not in (functional.multi_head_attention_forward, functional.triplet_margin_with_distance_loss):
         return None
-    around = {**func.__globals__, "has_torch_function": lambda tensors: False}
+    asks = (name for name in func.__code__.co_names if name.startswith("has_torch_function"))
+    around = {**func.__globals__, **dict.fromkeys(asks, lambda *tensors: False)}
     inside = types.FunctionType(func.__code__, around, func.__name__, func.__defaults__, func.__closure__)
     inside.__kwdefaults__ = func.__kwdefaults__
     return inside
