@@ -190,7 +190,7 @@ def test_second_derivatives(reference: Reference) -> None:
         for key, gradient in first.gradients.items()
         if gradient is not None
     }
-    assert len(program.second_cotangents) == 7  # the input, and two tensors under three keys
+    assert len(program.second_cotangents) == 6  # two inputs, and two tensors under two keys
     expected = Replay(reference, program, side="reference").run()
     seen = run(lower(program, reference), reference)
     assert [*seen.second] == [*expected.second]
@@ -389,7 +389,7 @@ def assert_buffers(expected: Observation, seen: Observation) -> None:
 def test_what_no_call_takes(lowered: Lowered) -> None:
     """What no call takes is no input: nothing can befall it, and it is shown as it is."""
     recorded, lowering = lowered(_untouched)
-    assert [x.name for x in lowering.program.inputs[1:]] == ["sequential_0_weight", "sequential_0_bias"]
+    assert [x.name for x in lowering.program.inputs[1:]] == ["linear_weight", "linear_bias"]
     left = [key for key, held in lowering.parameters.items() if held.number is None]
     assert [key.partition(".")[2] for key in left] == ["1.weight", "1.bias"]
     assert lowering.gradient_keys(left) == []
