@@ -41,6 +41,7 @@ from autotest.judge.localization import (
 from autotest.judge.repetition import nondeterministic, settled
 from autotest.judge.second_call import Draw, drawing
 from autotest.judge.survey import Survey
+from autotest.judge.within import told_within
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import ROUNDING, Doubt, decidable
 from autotest.workers.alone import run_alone
@@ -396,7 +397,8 @@ class Judge:
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         rules, agreed = self.options.rules, self._agreed
         divergences = localize(reference, target, case.program, differences, rules, sides, graph=graph, agreed=agreed)
-        divergences = self._with_conditions(self._decidable(judgement, divergences), graph=graph)
+        divergences = told_within(reference, target, self._decidable(judgement, divergences), rules, graph=graph)
+        divergences = self._with_conditions(divergences, graph=graph)
         if case.laid_out and not self._ordinary:
             self._ordinary = {_told_by(found): found for found in divergences} if _ordinary(case) else {}
         elif case.laid_out:

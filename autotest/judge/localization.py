@@ -15,13 +15,11 @@ from autotest.compare.observations import compare
 from autotest.compare.training import step_of
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
-from dual_object.errors import NotLowered
 from dual_object.program.data_parallel import wraps
 from dual_object.program.global_layouts import together, world_size
 from dual_object.program.program import Program
 from dual_object.program.shortened import first_forward, truncated
 from dual_object.program.unrolled import unrolled
-from dual_object.record.lowering import lower
 from dual_object.replay.adapter import Adapter, GraphRefusal, Reference
 from dual_object.replay.isolation import isolate, isolate_refused, waves
 from dual_object.replay.observation import Capture, Failure, Observation, failure_kind
@@ -48,43 +46,6 @@ def localize(
     graph: bool,
     agreed: Agreed = _own,
 ) -> list[Divergence]:
-    """The divergences behind `differences`: one per call that diverges alone, as `_localized`. Of a module call on a
-    target without modules, the message says which function within it diverges.
-    """
-    found = _localized(reference, target, program, differences, rules, sides, graph=graph, agreed=agreed)
-    if not any(program.modules()) or "modules" not in target.info().lacks:
-        return found
-    return [_within(cast("Reference", reference), target, one, rules, graph=graph) for one in found]
-
-
-def _within(reference: Reference, target: Target, divergence: Divergence, rules: Rules, *, graph: bool) -> Divergence:
-    """What a call shows, with the first function within it that diverges so."""
-    alone = divergence.alone or divergence.program
-    if divergence.call is None or (divergence.alone is None and only_call(alone) is None):
-        return divergence
-    try:
-        lowering = lower(alone, reference)
-    except NotLowered:  # as the whole could be, this is a call that the target has not been asked about alone
-        return divergence
-    difference = divergence.difference
-    for found in _alone(reference, target, lowering.program, rules, graph=graph):
-        within = "" if found.call is None else lowering.places[found.call].within if lowering.places else ""
-        if within and found.difference.phase == difference.phase:
-            return replace(divergence, difference=replace(difference, message=f"{difference.message}, by {within}"))
-    return divergence
-
-
-def _localized(
-    reference: Adapter,
-    target: Target,
-    program: Program,
-    differences: Sequence[Difference],
-    rules: Rules,
-    sides: Sides,
-    *,
-    graph: bool,
-    agreed: Agreed,
-) -> list[Divergence]:
     """The divergences behind `differences`: one per call that diverges alone.
 
     A difference that names its call keeps it. One in what the body has read (`x.item()`) names the read, and comes of a
@@ -105,7 +66,7 @@ def _localized(
         return _distinct([*settled, *(Divergence(d, program, only, sides=sides) for d in open_)])
     phases = {d.phase for d in open_}
     for whole in _taken_apart(reference, program, sides.reference):
-        isolated = list(_alone(reference, target, whole, rules, graph=graph))
+        isolated = list(each_alone(reference, target, whole, rules, graph=graph))
         if any(d.difference.phase in phases or not program.cotangents for d in isolated):
             return _distinct([*settled, *isolated])
     if settled:
@@ -312,7 +273,10 @@ def _distinct(divergences: Sequence[Divergence]) -> list[Divergence]:
     return list(firsts.values())
 
 
-def _alone(reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool) -> Iterator[Divergence]:
+def each_alone(
+    reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool
+) -> Iterator[Divergence]:
+    """The divergences of the calls of a Program that diverge when each runs alone, on the reference's own values."""
     names = Names(program)
     isolated = list(isolate(reference, program))
     eager = target.eager([alone for _, alone, _ in isolated])

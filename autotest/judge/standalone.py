@@ -16,6 +16,7 @@ from autotest.judge.configurations import besides, told_under
 from autotest.judge.distributions import random_calls, sample_differences
 from autotest.judge.facts.conditions import Facts
 from autotest.judge.localization import localize, localize_death, of_capture, of_death, of_refusal
+from autotest.judge.within import told_within
 from autotest.oracle.undecidable import decidable
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.configured import under
@@ -74,13 +75,14 @@ def trial(
     if sampled:
         return sampled
     if graph:
-        told = _in_graph(reference, target, program, rules, expected, eager, whole)
+        of_graph = _in_graph(reference, target, program, rules, expected, eager, whole)
         if needs is not None:
-            return [replace(divergence, facts=tuple(needs)) for divergence in told]
-        return facts.with_conditions(told, graph=True)
+            return [replace(divergence, facts=tuple(needs)) for divergence in of_graph]
+        return facts.with_conditions(of_graph, graph=True)
     differences = eager_differences(reference, program, expected, eager, rules)
     localized = localize(reference, target, program, differences, rules, Sides(expected, eager), graph=False)
-    return facts.with_conditions(decidable(reference, localized)[0], graph=False)
+    told = told_within(reference, target, decidable(reference, localized)[0], rules, graph=False)
+    return facts.with_conditions(told, graph=False)
 
 
 def _in_graph(
@@ -112,7 +114,8 @@ def _in_graph(
     differences = graph_differences(program, expected, eager, result, rules, apart=apart)
     if differences or result.again is None or isinstance(second, str):
         sides = Sides(expected, eager, result)
-        return left(localize(reference, target, program, differences, rules, sides, graph=True))
+        localized = left(localize(reference, target, program, differences, rules, sides, graph=True))
+        return told_within(reference, target, localized, rules, graph=True)
     differences_again = second_call.differences(second, result.again, rules)
     if not differences_again:
         return []

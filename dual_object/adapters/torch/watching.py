@@ -27,21 +27,9 @@ _METADATA = frozenset(
     {
         *("__len__", "dim", "element_size", "get_device", "is_complex", "is_contiguous", "is_floating_point"),
         *("is_same_size", "is_signed", "ndimension", "nelement", "numel", "size", "storage_offset", "stride"),
-        *(
-            "device",
-            "dtype",
-            "grad_fn",
-            "is_cpu",
-            "is_cuda",
-            "is_leaf",
-            "is_meta",
-            "is_mkldnn",
-            "is_mps",
-            "is_nested",
-            "is_xpu",
-        ),
+        *("device", "dtype", "is_cpu", "is_cuda", "is_leaf", "is_meta", "is_mkldnn", "is_mps", "is_nested", "is_xpu"),
         *("is_quantized", "is_sparse", "is_sparse_csr", "is_xla", "itemsize", "layout", "nbytes", "ndim"),
-        *("requires_grad", "shape"),
+        *("grad_fn", "requires_grad", "shape"),
     }
 )
 #: Attributes that are tensors of their own, made by a function as it were.
