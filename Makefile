@@ -13,7 +13,10 @@ TESTERS := $(shell echo $$(($$(nproc) + 1)))
 # What runtimes below PyTorch are run on.
 SIX := $(foreach name,unary view inplace reduction normalization convolution,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
+# What the target jax is held to.
+JAX_SUITES := unary binary reduction activation matmul convolution second_derivatives
+
+.PHONY: align onnxruntime iree jax boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -58,6 +61,24 @@ boxing-4: $(STAMP)
 	fi
 	@touch $@
 
+# Targets whose frameworks want another Python or another NumPy have an environment of their own, without PyTorch. CPython
+# 3.12 is pyenv's, or whatever is called so.
+JAX_PYTHON := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python) python3.12)
+
+.venv-jax/.built: constraints-jax.txt
+	@if uv --version >/dev/null 2>&1; then \
+		uv venv --quiet --clear --python $(JAX_PYTHON) .venv-jax && \
+		uv pip install --quiet --python .venv-jax/bin/python -r constraints-jax.txt; \
+	else \
+		rm -rf .venv-jax && $(JAX_PYTHON) -m venv .venv-jax && \
+		.venv-jax/bin/python -m pip install --quiet --disable-pip-version-check -r constraints-jax.txt; \
+	fi
+	@touch $@
+
+jax: .venv-jax/.built $(STAMP)
+	.venv/bin/autotest run $(foreach name,$(JAX_SUITES),suites/test_$(name).py) --target jax \
+		--target-python .venv-jax/bin/python -n auto --coverage none $(ARGS)
+
 onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
 
@@ -98,4 +119,4 @@ blame: $(STAMP)
 	$(PYTHON) -m benchmarks.blame $(ARGS)
 
 clean:
-	rm -rf .venv .venv-onnxruntime .venv-iree autotest-report dist site
+	rm -rf .venv .venv-onnxruntime .venv-iree .venv-jax autotest-report dist site

@@ -49,6 +49,13 @@ class AdapterConformance:
         if lacking:
             pytest.skip(f"{self.target} says that it lacks {', '.join(lacking)}")
 
+    def skip_lacking(self, worker: Supervisor, name: str, program: Program) -> None:
+        """Skip the running test where the target cannot run this body at all."""
+        if [*program.modules()]:
+            self.skip_without(worker, "modules")
+        if name == "custom" and worker.launch.python is not None:
+            pytest.skip("the functions of its dual op are not to be found in another interpreter")
+
     def test_says_what_it_is(self, worker: Supervisor) -> None:
         """The target names itself, its version, and at least the CPU and float32."""
         info = worker.info()
@@ -71,8 +78,7 @@ class AdapterConformance:
     def test_eager_like_the_reference(self, name: str, worker: Supervisor, recorded: Record) -> None:
         """Each body shows outputs, gradients, buffers and mutated inputs as on PyTorch, or is refused as listed."""
         case = recorded(BODIES[name])
-        if [*case.program.modules()]:
-            self.skip_without(worker, "modules")
+        self.skip_lacking(worker, name, case.program)
         [seen] = self.eager(worker, case.program)
         assert type(seen) is Observation, seen
         if name in self.refused:
@@ -86,8 +92,7 @@ class AdapterConformance:
     def test_graph_like_the_reference(self, name: str, backward: bool, worker: Supervisor, recorded: Record) -> None:
         """Each body shows the same outputs and gradients in the static graph, or is skipped for the listed reason."""
         case = recorded(BODIES[name])
-        if [*case.program.modules()]:
-            self.skip_without(worker, "modules")
+        self.skip_lacking(worker, name, case.program)
         keys = case.gradient_keys() if backward else []
         answer = worker.graph([case.program], [keys] if backward else None)
         assert isinstance(answer, list), answer

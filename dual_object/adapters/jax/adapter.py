@@ -80,7 +80,7 @@ class Adapter:
     def info(self) -> TargetInfo:
         """Versions and what this build can do."""
         environment = {"jax": jax.__version__, "python": platform.python_version()}
-        return TargetInfo("jax", environment, ("cpu",), _DTYPES)
+        return TargetInfo("jax", environment, ("cpu",), _DTYPES, translations=self.dialect.translations())
 
     def registry(self) -> tuple[str, ...]:
         """Nothing: JAX's primitives are not what people call."""

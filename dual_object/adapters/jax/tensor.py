@@ -147,6 +147,9 @@ class Tensor:
             self.array, self.leaves = jax.lax.stop_gradient(self.array), frozenset()
         return self
 
+    def retain_grad(self) -> None:
+        """Nothing, for the same reason."""
+
     def __len__(self) -> int:
         if not self.array.ndim:
             raise TypeError("len() of a 0-d tensor")
