@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 BUILT_IN = MappingProxyType(
     {
+        "jax": "dual_object.adapters.jax.adapter:Adapter",
         "oneflow": "dual_object.adapters.oneflow.graph:Adapter",
         "torch": "dual_object.adapters.torch.adapter:Adapter",
-        "jax": "dual_object.adapters.jax.adapter:Adapter",
     }
 )
 #: What runs `torch:EXECUTOR`.

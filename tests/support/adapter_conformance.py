@@ -170,8 +170,8 @@ class AdapterConformance:
         assert seen.saved[0] == ("bias", "num_batches_tracked", "running_mean", "running_var", "weight")
 
     def test_missing_op(self, worker: Supervisor, recorded: Record) -> None:
-        """An op that the target lacks is `missing`, as a function and as a method, or `unmapped` where a table says what
-        it has.
+        """An op that the target lacks is `missing`, as a function and as a method; `unmapped` where its table has no
+        row for it.
         """
         for call in (lambda: torch.relu(tensor(2)), lambda: tensor(2).relu()):
             case = recorded(call)

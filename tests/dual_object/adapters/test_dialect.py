@@ -75,8 +75,8 @@ class TestCalls:
         assert dialect({"sum": turned}).resolve("sum")("x", 1, True) == ("total", "x", True, None, 1)
 
     def test_handed_on_by_place(self) -> None:
-        """A target without names for its arguments gets the first ones by place, however they were given; behind one that
-        is left out nothing is placed.
+        """A target without names for its arguments gets the first ones by place, however they were given; what comes
+        after one that is left out has its name.
         """
         call = dialect({"hypot": {"to": "paired", "args": ["input", "other", "out"], "places": 2}}).resolve("hypot")
         assert call("x", "y") == call(input="x", other="y") == call("x", other="y") == ("paired", "x", "y", {})

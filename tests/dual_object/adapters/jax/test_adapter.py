@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from autotest.workers.supervisor import Supervisor
-from dual_object import Observation
+from dual_object import Observation, adapters
+from dual_object.adapters.dialect import read, written
 from dual_object.replay.adapter import GraphRefusal
 from support.adapter_conformance import AdapterConformance
 from support.dual_bodies import Recorded, assert_graph, assert_same, tensor, torch
@@ -25,6 +28,9 @@ def worker() -> Iterator[Supervisor]:
     supervisor.start()
     yield supervisor
     supervisor.close()
+
+
+DIALECT = Path(adapters.__file__).with_name("jax") / "dialect.json"
 
 
 class TestJax(AdapterConformance):
@@ -43,6 +49,21 @@ class TestJax(AdapterConformance):
         supervisor.start()
         yield supervisor
         supervisor.close()
+
+    def test_every_row_is_there(self, worker: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
+        """JAX has what the table says it has, in whatever version it is."""
+        # A run that ends waits five seconds for this, and a test on a busy machine as long as it takes.
+        monkeypatch.setattr("autotest.workers.supervisor.SURFACE_TIMEOUT", 60.0)
+        rows = read(DIALECT)
+        surface = worker.surface([row.path for row in rows])
+        assert surface is not None
+        # Attributes of a tensor are looked up as its functions.
+        assert set(surface.names) == {row.path.rpartition(".")[2] for row in rows}
+
+    def test_table_is_sorted(self) -> None:
+        """One row a line, by path: a change of it reads as a change of rows."""
+        data = json.loads(DIALECT.read_text())
+        assert DIALECT.read_text() == written(data["about"], data["rows"])
 
 
 def _written_unrecorded() -> Any:
@@ -212,7 +233,7 @@ def test_second_call_of_a_graph(backward: bool, worker: Supervisor, recorded: Re
     assert_graph(first, seen, keys)
     assert seen.again is not None
     [output] = seen.again.outputs.values()
-    np.testing.assert_allclose(output.data, [*second.seen.outputs.values()][0].data, 1e-6)
+    np.testing.assert_allclose(output.data, next(iter(second.seen.outputs.values())).data, 1e-6)
 
 
 @pytest.mark.parametrize("name", ["masked"])
