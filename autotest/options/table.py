@@ -193,8 +193,8 @@ _ROWS = (
             "torch:EXECUTOR,torch:EXECUTOR: which of them introduces a difference."
         ),
         pytest=Face(
-            "target framework: jax, oneflow, torch, torch:EXECUTOR, or package.module:Class; torch:EXECUTOR,torch:EXECUTOR: "
-            "which of them introduces a difference (default: %(default)s)",
+            "target framework: jax, oneflow, torch, torch:EXECUTOR, or package.module:Class; "
+            "torch:EXECUTOR,torch:EXECUTOR: which of them introduces a difference (default: %(default)s)",
             "NAME",
         ),
     ),

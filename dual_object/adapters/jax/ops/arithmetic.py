@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from dual_object.adapters.jax.ops.shared import Array
+from dual_object.adapters.jax.ops.shared import Array, floating
 
 
 def add(input: Array, other: Array, *, alpha: float = 1) -> Array:
@@ -60,6 +60,33 @@ def clamp_max(input: Array, max: Array) -> Array:
     return jnp.clip(input, None, max)
 
 
+def equal(input: Array, other: Array) -> bool:
+    """Whether shape and values are the same."""
+    return input.shape == other.shape and bool((input == other).all())
+
+
+def allclose(input: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all are nearly the same."""
+    return bool(jnp.allclose(input, other, rtol, atol, equal_nan))
+
+
+def is_nonzero(input: Array) -> bool:
+    """Whether its only element is not zero. Raises ValueError for more or fewer."""
+    if input.size != 1:
+        raise ValueError(f"is_nonzero of {input.size} elements, but should be one")
+    return bool(input)
+
+
+def is_floating_point(input: Array) -> bool:
+    """Whether its dtype is a floating one."""
+    return floating(input)
+
+
+def is_complex(input: Array) -> bool:
+    """Whether its dtype is a complex one."""
+    return bool(jnp.iscomplexobj(input))
+
+
 def lerp(input: Array, end: Array, weight: Array) -> Array:
     """On the way from one to the other."""
     return input + weight * (end - input)
@@ -76,10 +103,15 @@ __all__ = [
     "add",
     "addcdiv",
     "addcmul",
+    "allclose",
     "clamp",
     "clamp_max",
     "clamp_min",
     "div",
+    "equal",
+    "is_complex",
+    "is_floating_point",
+    "is_nonzero",
     "lerp",
     "nan_to_num",
     "rsub",

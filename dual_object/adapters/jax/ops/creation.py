@@ -83,6 +83,12 @@ def new_full(input: Array, size: Any, fill_value: Any, *, dtype: Any = None) -> 
 
 
 @_made
+def new_tensor(input: Array, data: Any, *, dtype: Any = None) -> Array:
+    """These values, in a tensor's dtype."""
+    return jnp.array(data, dtype=dtype or input.dtype)
+
+
+@_made
 def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Array:
     """Numbers at one distance, the end left out."""
     first, last = (0, start) if end is None else (start, end)
@@ -132,6 +138,7 @@ __all__ = [
     "logspace",
     "new_full",
     "new_ones",
+    "new_tensor",
     "new_zeros",
     "ones",
     "ones_like",

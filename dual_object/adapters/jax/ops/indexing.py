@@ -110,6 +110,11 @@ def one_hot(tensor: Array, num_classes: int = -1) -> Array:
     return jax.nn.one_hot(tensor, int(tensor.max()) + 1 if num_classes == -1 else num_classes, dtype="int64")
 
 
+def argwhere(input: Array) -> Array:
+    """The places of what is not zero, a row for each."""
+    return nonzero(input)
+
+
 def scatter(input: Array, dim: int, index: Array, src: Any) -> Array:
     """With other elements along a dimension, each at its place."""
     return _scattered(input, dim, index, src, "set")
@@ -165,6 +170,7 @@ def copy(input: Array, src: Array, non_blocking: bool = False) -> Array:
 
 
 __all__ = [
+    "argwhere",
     "copy",
     "embedding",
     "fill",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from dual_object.adapters.jax.ops.shared import Array, Detached, axes
@@ -54,6 +55,33 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Array:
     return product if bias is None else product + bias
 
 
+def scaled_dot_product_attention(
+    query: Array,
+    key: Array,
+    value: Array,
+    attn_mask: Array = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Array:
+    """Values weighed by how well their keys meet each query."""
+    if dropout_p or enable_gqa:
+        raise NotImplementedError("jax has no arguments 'dropout_p' and 'enable_gqa' of attention")
+    weights = jnp.matmul(query, jnp.swapaxes(key, -1, -2)) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    seen = jnp.tril(jnp.ones(weights.shape[-2:], bool)) if is_causal else attn_mask
+    if seen is not None and seen.dtype == bool:
+        weights = jnp.where(seen, weights, -jnp.inf)
+    elif seen is not None:
+        weights = weights + seen
+    return jnp.matmul(jax.nn.softmax(weights, -1), value)
+
+
+def pairwise_distance(x1: Array, x2: Array, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Array:
+    """The norm of what is between vectors."""
+    return jnp.linalg.norm(x1 - x2 + eps, p, -1, keepdim)
+
+
 def norm(input: Array, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Array:
     """The norm of vectors, however many dimensions they lie in; the Frobenius norm is that of order 2.
 
@@ -98,6 +126,8 @@ __all__ = [
     "linear",
     "matrix_norm",
     "norm",
+    "pairwise_distance",
+    "scaled_dot_product_attention",
     "tensordot",
     "vector_norm",
 ]

@@ -96,9 +96,16 @@ def group_norm(input: Array, num_groups: int, weight: Array = None, bias: Array 
     return _scaled(_normalized(grouped, (2,), eps).reshape(input.shape), weight, bias, _channels(input))
 
 
+def dropout(input: Array, p: float = 0.5, training: bool = True, inplace: bool = False) -> Array:
+    """Without change. Raises NotImplementedError where it would have to draw."""
+    if training and p:
+        raise NotImplementedError("jax draws no random numbers here")
+    return input * 1
+
+
 def normalize(input: Array, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Array:
     """By the norm along a dimension, which counts as no less than `eps`."""
     return input / jnp.clip(vector_norm(input, p, dim, True), eps, None)
 
 
-__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
+__all__ = ["batch_norm", "dropout", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]

@@ -119,6 +119,42 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Array, ...]:
     return tuple(jnp.meshgrid(*given, indexing=indexing))
 
 
+def broadcast_tensors(*tensors: Any) -> tuple[Array, ...]:
+    """Each repeated to one shape."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    return tuple(jnp.broadcast_arrays(*given))
+
+
+def tensor_split(input: Array, indices_or_sections: Any, dim: int = 0) -> tuple[Array, ...]:
+    """So many parts, the first ones perhaps greater, or parts that end at these places."""
+    given = indices_or_sections
+    return tuple(jnp.array_split(input, given if isinstance(given, int) else list(given), axis=axis(input, dim)))
+
+
+def hsplit(input: Array, indices_or_sections: Any) -> tuple[Array, ...]:
+    """Parts beside one another."""
+    return tuple(jnp.split(input, _places(indices_or_sections), axis=0 if input.ndim == 1 else 1))
+
+
+def vsplit(input: Array, indices_or_sections: Any) -> tuple[Array, ...]:
+    """Parts below one another."""
+    return tuple(jnp.split(input, _places(indices_or_sections), axis=0))
+
+
+def dsplit(input: Array, indices_or_sections: Any) -> tuple[Array, ...]:
+    """Parts behind one another."""
+    return tuple(jnp.split(input, _places(indices_or_sections), axis=2))
+
+
+def _places(given: Any) -> Any:
+    return given if isinstance(given, int) else list(given)
+
+
+def cpu(input: Array) -> Itself:
+    """Itself: it is there."""
+    return ITSELF
+
+
 def split(tensor: Array, split_size_or_sections: Any, dim: int = 0) -> tuple[Array, ...]:
     """Parts of one size, the last one perhaps less, or of these sizes. Raises ValueError."""
     place, parts = axis(tensor, dim), split_size_or_sections
@@ -243,13 +279,16 @@ def bool_(input: Array) -> Array | Itself:
 __all__ = [
     "bfloat16",
     "bool_",
+    "broadcast_tensors",
     "cat",
     "chunk",
     "clone",
     "column_stack",
     "contiguous",
+    "cpu",
     "detach",
     "double",
+    "dsplit",
     "dstack",
     "expand",
     "expand_as",
@@ -257,6 +296,7 @@ __all__ = [
     "flip",
     "float",
     "half",
+    "hsplit",
     "hstack",
     "int_",
     "long",
@@ -271,6 +311,7 @@ __all__ = [
     "split",
     "squeeze",
     "t",
+    "tensor_split",
     "to",
     "transpose",
     "type_as",
@@ -278,5 +319,6 @@ __all__ = [
     "unflatten",
     "unsqueeze",
     "view_as",
+    "vsplit",
     "vstack",
 ]

@@ -55,6 +55,7 @@ class TestJax(AdapterConformance):
         # A run that ends waits five seconds for this, and a test on a busy machine as long as it takes.
         monkeypatch.setattr("autotest.workers.supervisor.SURFACE_TIMEOUT", 60.0)
         rows = read(DIALECT)
+        worker.info()  # one that has not begun is not asked
         surface = worker.surface([row.path for row in rows])
         assert surface is not None
         # Attributes of a tensor are looked up as its functions.
