@@ -69,7 +69,7 @@ class Adapter:
     tensor_type = Tensor
     module_type = NoModule
     touched: frozenset[str] = frozenset()
-    lacks: frozenset[Aspect] = frozenset({"layout", "sharing", "standing", "inputs", "modules", "random", "exceptions"})
+    lacks: frozenset[Aspect] = frozenset({"layout", "sharing", "standing", "modules", "random", "exceptions"})
 
     def __init__(self) -> None:
         configure()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -13,7 +12,42 @@ import jax
 
 from dual_object.adapters.dialect import Dialect
 from dual_object.adapters.jax.ops.shared import Detached, Itself, Written
-from dual_object.adapters.jax.tensor import Tensor
+from dual_object.adapters.jax.tensor import Tensor, View
+
+#: Ops whose results lie in the memory of what they are given first. So does `Tensor.__getitem__` of ranges and numbers.
+VIEWS = frozenset(
+    {
+        "Tensor.T",
+        "Tensor.expand",
+        "Tensor.view",
+        "broadcast_to",
+        "chunk",
+        "detach",
+        "diagonal",
+        "dsplit",
+        "flatten",
+        "hsplit",
+        "moveaxis",
+        "movedim",
+        "narrow",
+        "permute",
+        "ravel",
+        "reshape",
+        "select",
+        "split",
+        "split_with_sizes",
+        "squeeze",
+        "swapaxes",
+        "swapdims",
+        "t",
+        "tensor_split",
+        "transpose",
+        "unbind",
+        "unflatten",
+        "unsqueeze",
+        "vsplit",
+    }
+)
 
 
 class Namespace:
@@ -45,6 +79,8 @@ class Namespace:
         if row is None and path.endswith("_") and self.dialect.row(path[:-1]) is not None:
             return partial(self._in_place, self.function(path[:-1]))
         function = self.dialect.resolve(path)
+        if row is not None and (row.path in VIEWS or row.path == "Tensor.__getitem__"):
+            return partial(self._viewed, function)
         if row is None or "inplace" not in row.args:
             return partial(self._called, function)
         return partial(self._perhaps_in_place, partial(self._called, function), row.args.index("inplace"))
@@ -79,6 +115,21 @@ class Namespace:
             result = result.result
         return mapped(result, tensor)
 
+    def _viewed(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        result = self._called(function, *args, **kwargs)
+        base, more = (args[0], args[1:]) if args else (None, ())
+        if not isinstance(base, Tensor) or result is base or not _names_places(more):
+            return result
+        if isinstance(result, tuple):
+            return tuple(
+                self._view(base, tensor, partial(_item, function, more, kwargs, place))
+                for place, tensor in enumerate(result)
+            )
+        return self._view(base, result, lambda array: _item(function, more, kwargs, None, array))
+
+    def _view(self, base: Tensor, shown: Tensor, part: Callable[[Any], Any]) -> Tensor:
+        return Tensor(shown.array, self, shown.leaves, View(base, part, bool(shown.leaves) or not base.leaves))
+
     def _in_place(self, function: Callable[..., Any], /, input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         result = function(input, *args, **kwargs)
         return input if result is input else input.write(result, recorded=self.recording)
@@ -91,15 +142,6 @@ class Namespace:
         region = Recording(self, mode)
         region.__enter__()
         return region
-
-    @contextlib.contextmanager
-    def recorded(self) -> Iterator[None]:
-        """While it lasts, what is computed can be differentiated, until a body says otherwise."""
-        before, self.recording = self.recording, True
-        try:
-            yield
-        finally:
-            self.recording = before
 
 
 class Recording:
@@ -117,6 +159,19 @@ class Recording:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._namespace.recording = self._before
+
+
+def _item(function: Callable[..., Any], more: Any, kwargs: Any, place: int | None, array: Any) -> Any:
+    """What a view shows of an array: all that the function gives, or one of several."""
+    result = function(array, *more, **kwargs)
+    result = result.array if isinstance(result, Detached) else result
+    return result if place is None else result[place]
+
+
+def _names_places(more: Any) -> bool:
+    """Whether an index names ranges and numbers alone: what is gathered by others is a copy."""
+    parts = more[0] if len(more) == 1 and isinstance(more[0], tuple) else more
+    return not any(isinstance(part, (Tensor, list, bool)) or hasattr(part, "__array__") for part in parts)
 
 
 def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:

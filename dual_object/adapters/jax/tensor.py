@@ -1,13 +1,13 @@
 """A tensor of the target `jax`: a cell around an immutable array, so that bodies can write to it.
 
-An op that writes in place puts another array into the cell. A view is a cell of its own: what is written to it does not
-reach the tensor that it was taken from.
+An op that writes in place puts another array into the cell. A view is a cell that looks at another one: it shows what
+is written there, and what is written to it goes there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -47,21 +47,65 @@ _overwritten = jax.custom_jvp(lambda old, new: new)
 _overwritten.defjvp(lambda arrays, tangents: (arrays[1], tangents[0]))
 
 
+class View(NamedTuple):
+    """What a cell looks at: another cell, the part of it that the function gives, and whether with its gradient."""
+
+    base: Tensor
+    part: Callable[[Any], Any]
+    recorded: bool
+
+
 class Tensor:
-    """A cell.
+    """A cell; `ops` are what its operators are."""
 
-    Attributes:
-        array: what is in it now.
-        leaves: the keys of the leaves that it has a gradient of.
-        ops: what its operators are.
-    """
+    __slots__ = ("_array", "_leaves", "_seen", "_view", "_written", "ops")
 
-    __slots__ = ("array", "leaves", "ops")
-
-    def __init__(self, array: Any, ops: Ops, leaves: frozenset[str] = frozenset()) -> None:
-        self.array = array
+    def __init__(self, array: Any, ops: Ops, leaves: frozenset[str] = frozenset(), view: View | None = None) -> None:
+        self._array = array
+        self._view = view
+        #: How often it was written to, and at how many writes of what it looks at that was seen.
+        self._written = 0
+        self._seen = 0 if view is None else view.base.written
+        self._leaves = leaves
         self.ops = ops
-        self.leaves = leaves
+
+    @property
+    def written(self) -> int:
+        """How often it was written to, by whichever name."""
+        return self._written if self._view is None else self._view.base.written
+
+    @property
+    def array(self) -> Any:
+        """What is in it now."""
+        self._look()
+        return self._array
+
+    @property
+    def leaves(self) -> frozenset[str]:
+        """The keys of the leaves that it has a gradient of."""
+        self._look()
+        return self._leaves
+
+    def _look(self) -> None:
+        if self._view is not None and self._view.base.written != self._seen:
+            base, part, recorded = self._view
+            self._array, self._seen = part(base.array), base.written
+            self._leaves = base.leaves if recorded else frozenset()
+
+    def begin(self, array: Any, leaves: frozenset[str]) -> None:
+        """Be a leaf, or none, from now on: what has looked at it before does not."""
+        self._array, self._leaves = array, leaves
+
+    def become(self, array: Any, leaves: frozenset[str]) -> None:
+        """Hold another array; what it looks at holds it at the same place."""
+        if self._view is None:
+            self._array, self._leaves, self._written = array, leaves, self._written + 1
+            return
+        base, part, _ = self._view
+        whole = base.array
+        places = part(jnp.arange(whole.size).reshape(whole.shape)).reshape(-1)
+        written = whole.reshape(-1).at[places].set(array.reshape(-1)).reshape(whole.shape)
+        base.become(written, base.leaves | leaves)
 
     def write(self, other: Tensor, *, recorded: bool) -> Tensor:
         """Put another tensor's values here, as PyTorch's in-place ops do; not `recorded`, it stays what it was for a
@@ -74,9 +118,9 @@ class Tensor:
             raise TypeError(f"the result has dtype {new.dtype}, which does not fit into {old.dtype}")
         new = new.astype(old.dtype)
         if recorded:
-            self.array, self.leaves = new, other.leaves
+            self.become(new, other.leaves)
         else:
-            self.array = _overwritten(old, new) if self.leaves else new
+            self.become(_overwritten(old, new) if self.leaves else new, self.leaves)
         return self
 
     # What a body reads to Python.
@@ -144,7 +188,7 @@ class Tensor:
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Itself: the run knows its leaves, and marks what is to be differentiated."""
         if not requires_grad:
-            self.array, self.leaves = jax.lax.stop_gradient(self.array), frozenset()
+            self.begin(jax.lax.stop_gradient(self.array), frozenset())
         return self
 
     def retain_grad(self) -> None:

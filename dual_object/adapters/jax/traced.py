@@ -64,7 +64,7 @@ class Run:
             for id_ in made.get(index, ()):
                 leaf = values.by_id[id_]
                 if added is not None and id_ in added:
-                    leaf.array, leaf.leaves = leaf.array + added[id_], leaf.leaves | {str(id_)}
+                    leaf.begin(leaf.array + added[id_], leaf.leaves | {str(id_)})
 
     def tensor(self, id_: int) -> Tensor | None:
         """The tensor of this number, None where it is none."""

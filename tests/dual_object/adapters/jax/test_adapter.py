@@ -129,6 +129,39 @@ def _overwritten() -> Any:
     return torch.nn.functional.relu(x, inplace=True), x * 2
 
 
+def _written_through_a_view() -> Any:
+    x = tensor(2, 3) * 1
+    y = x.view(-1)
+    y[1:3] = 5.0
+    y.mul_(tensor(6))
+    x.t()[0].add_(1)
+    return x * x
+
+
+def _seen_through_a_view() -> Any:
+    x = tensor(4) * 1
+    first, last = x[:2], x.narrow(0, 2, 2)
+    inner = last[1:]
+    x.mul_(tensor(4, grad=False))
+    first.add_(1)
+    return inner * inner, last, x
+
+
+def _written_through_a_view_unrecorded() -> Any:
+    x = tensor(4) * 1
+    y = x[1:]
+    with torch.no_grad():
+        y.mul_(3)
+    return x * x
+
+
+def _input_written_through_a_view() -> Any:
+    x = tensor(2, 3, grad=False)
+    x.transpose(0, 1)[1:].mul_(tensor(2, 2, grad=False))
+    x[[0]].add_(1)
+    return x * tensor(3)
+
+
 def _branch() -> Any:
     x = tensor(2, 3)
     return x * 2 if bool(x.sum() > -100) else x
@@ -155,6 +188,10 @@ GRADIENTS: dict[str, Callable[[], Any]] = {
     "switched": _switched,
     "written_by_index": _written_by_index,
     "overwritten": _overwritten,
+    "written_through_a_view": _written_through_a_view,
+    "seen_through_a_view": _seen_through_a_view,
+    "written_through_a_view_unrecorded": _written_through_a_view_unrecorded,
+    "input_written_through_a_view": _input_written_through_a_view,
     "branch": _branch,
     "masked": _masked,
     "complex": _complex,
