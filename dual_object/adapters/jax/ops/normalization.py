@@ -47,13 +47,18 @@ def batch_norm(
     result = _scaled(_normalized(input, axes, eps), weight, bias, shape)
     if running_mean is None:
         return result
-    mean, var = (lax.stop_gradient(part) for part in (input.mean(axes), input.var(axes, ddof=1)))
+    return Written(result, _moved(running_mean, running_var, input.mean(axes), input.var(axes, ddof=1), momentum))
+
+
+def _moved(
+    running_mean: Array, running_var: Array, mean: Array, var: Array, momentum: float | None
+) -> dict[str, Array]:
+    """The running mean and variance a step further."""
     rate = momentum or 0.0
-    moved = {
-        "running_mean": running_mean * (1 - rate) + mean * rate,
-        "running_var": running_var * (1 - rate) + var * rate,
+    return {
+        "running_mean": running_mean * (1 - rate) + lax.stop_gradient(mean) * rate,
+        "running_var": running_var * (1 - rate) + lax.stop_gradient(var) * rate,
     }
-    return Written(result, moved)
 
 
 def instance_norm(
@@ -65,11 +70,16 @@ def instance_norm(
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-5,
-) -> Array:
+) -> Array | Written:
     """Each channel of each sample by its own mean and variance."""
-    if running_mean is not None or not use_input_stats:
-        raise NotImplementedError("jax has no argument 'running_mean' of instance_norm")
-    return _scaled(_normalized(input, tuple(range(2, input.ndim)), eps), weight, bias, _channels(input))
+    shape, axes = _channels(input), tuple(range(2, input.ndim))
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    result = _scaled(_normalized(input, axes, eps), weight, bias, shape)
+    if running_mean is None:
+        return result
+    means, variances = input.mean(axes).mean(0), input.var(axes, ddof=1).mean(0)
+    return Written(result, _moved(running_mean, running_var, means, variances, momentum))
 
 
 def layer_norm(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 from autotest.workers.supervisor import Supervisor
 from dual_object import Observation, adapters
 from dual_object.adapters.dialect import read, written
-from dual_object.replay.adapter import GraphRefusal
+from dual_object.errors import TargetError
+from dual_object.replay.adapter import GraphRefusal, load
 from support.adapter_conformance import AdapterConformance
 from support.dual_bodies import Recorded, assert_graph, assert_same, tensor, torch
 from support.targets import launched
@@ -162,6 +164,12 @@ def _input_written_through_a_view() -> Any:
     return x * tensor(3)
 
 
+def _running_statistics() -> Any:
+    means, variances = ([tensor(3, grad=False, low=1, high=2) for _ in range(2)] for _ in range(2))
+    x = torch.nn.functional.batch_norm(tensor(4, 3, 2), means[0], variances[0], training=True, momentum=0.3)
+    return x, torch.nn.functional.instance_norm(tensor(4, 3, 2), means[1], variances[1]), means[1] * 2
+
+
 def _branch() -> Any:
     x = tensor(2, 3)
     return x * 2 if bool(x.sum() > -100) else x
@@ -192,6 +200,7 @@ GRADIENTS: dict[str, Callable[[], Any]] = {
     "seen_through_a_view": _seen_through_a_view,
     "written_through_a_view_unrecorded": _written_through_a_view_unrecorded,
     "input_written_through_a_view": _input_written_through_a_view,
+    "running_statistics": _running_statistics,
     "branch": _branch,
     "masked": _masked,
     "complex": _complex,
@@ -367,3 +376,14 @@ def test_writes_that_do_not_fit(dtype: str, value: Any, sentence: str, worker: S
     case.program.inputs[1] = type(x)(x.id, x.name, value, value.dtype.name)
     [seen] = worker.eager([case.program])
     assert [failure.message for failure in seen.failures] == [sentence]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is not None, reason="jax is installed in this environment, too")
+def test_not_installed() -> None:
+    """One sentence, which says what to do."""
+    with pytest.raises(TargetError) as caught:
+        load("jax")
+    assert str(caught.value) == (
+        "target 'jax' is not installed in this environment, but should be: pip install jax, "
+        "or name an interpreter that has it [--target-python]"
+    )
