@@ -10,13 +10,13 @@ ARGS :=
 # Who has nothing left to do takes over what others have not begun: some tests take a hundred times as long as most.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
-# What the target paddle is held to.
-PADDLE_SUITES := unary binary reduction activation matmul convolution
-
 # What runtimes below PyTorch are run on.
 SIX := $(foreach name,unary view inplace reduction normalization convolution,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree paddle boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
+# What the targets paddle and jax are held to.
+MAPPED := $(foreach name,unary binary reduction activation matmul convolution,suites/test_$(name).py)
+
+.PHONY: align onnxruntime iree targets paddle jax boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -61,22 +61,24 @@ boxing-4: $(STAMP)
 	fi
 	@touch $@
 
-# Paddle has an environment of its own, without PyTorch. CPython 3.11 is pyenv's, or whatever is called so.
-PADDLE_PYTHON := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.11.*/bin/python) python3.11)
+# Frameworks that want another Python or another NumPy than OneFlow: an environment of its own for each, without PyTorch,
+# of pyenv's CPython 3.12 or 3.11, or whatever is called python3.12.
+NEWER := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python $(HOME)/.pyenv/versions/3.11.*/bin/python) python3.12)
 
-.venv-paddle/.built: constraints-paddle.txt
+.venv-paddle/.built .venv-jax/.built: .venv-%/.built: constraints-%.txt
 	@if uv --version >/dev/null 2>&1; then \
-		uv venv --quiet --clear --python $(PADDLE_PYTHON) .venv-paddle && \
-		uv pip install --quiet --python .venv-paddle/bin/python -r constraints-paddle.txt; \
+		uv venv --quiet --clear --python $(NEWER) .venv-$* && \
+		uv pip install --quiet --python .venv-$*/bin/python -r constraints-$*.txt; \
 	else \
-		rm -rf .venv-paddle && $(PADDLE_PYTHON) -m venv .venv-paddle && \
-		.venv-paddle/bin/python -m pip install --quiet --disable-pip-version-check -r constraints-paddle.txt; \
+		rm -rf .venv-$* && $(NEWER) -m venv .venv-$* && \
+		.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r constraints-$*.txt; \
 	fi
 	@touch $@
 
-paddle: .venv-paddle/.built $(STAMP)
-	.venv/bin/autotest run $(foreach name,$(PADDLE_SUITES),suites/test_$(name).py) --target paddle \
-		--target-python .venv-paddle/bin/python -n auto --coverage none $(ARGS)
+targets: .venv-paddle/.built .venv-jax/.built
+
+paddle jax: %: .venv-%/.built $(STAMP)
+	.venv/bin/autotest run $(MAPPED) --target $* --target-python .venv-$*/bin/python -n auto --coverage none $(ARGS)
 
 onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
@@ -118,4 +120,21 @@ blame: $(STAMP)
 	$(PYTHON) -m benchmarks.blame $(ARGS)
 
 clean:
-	rm -rf .venv .venv-onnxruntime .venv-iree .venv-paddle autotest-report dist site
+# Frameworks that want another Python or another NumPy than OneFlow: an environment of its own for each, without PyTorch,
+# of pyenv's CPython 3.12 or 3.11, or whatever is called python3.12.
+NEWER := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python $(HOME)/.pyenv/versions/3.11.*/bin/python) python3.12)
+
+.venv-paddle/.built .venv-jax/.built: .venv-%/.built: constraints-%.txt
+	@if uv --version >/dev/null 2>&1; then \
+		uv venv --quiet --clear --python $(NEWER) .venv-$* && \
+		uv pip install --quiet --python .venv-$*/bin/python -r constraints-$*.txt; \
+	else \
+		rm -rf .venv-$* && $(NEWER) -m venv .venv-$* && \
+		.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r constraints-$*.txt; \
+	fi
+	@touch $@
+
+targets: .venv-paddle/.built .venv-jax/.built
+
+paddle jax: %: .venv-%/.built $(STAMP)
+	.venv/bin/autotest run $(MAPPED) --target $* --target-python .venv-$*/bin/python -n auto --coverage none $(ARGS)

@@ -107,7 +107,7 @@ def _one_of(choices: tuple[str, ...]) -> Kind:
 
 
 TEXT = Kind(str)
-TARGET = Kind(_target, "one of oneflow, torch, torch:EXECUTOR, package.module:Class, or a name in pyproject.toml")
+TARGET = Kind(_target, "one of jax, oneflow, torch, torch:EXECUTOR, package.module:Class, or a name in pyproject.toml")
 PYTHON = Kind(_interpreter)
 FOLDER = Kind(Path)
 WHOLE = Kind(_whole, "a whole number of at least 1")
@@ -189,12 +189,12 @@ _ROWS = (
         TARGET,
         "oneflow",
         run=Face(
-            "Target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class; "
+            "Target framework: jax, oneflow, torch, torch:EXECUTOR, or package.module:Class; "
             "torch:EXECUTOR,torch:EXECUTOR: which of them introduces a difference."
         ),
         pytest=Face(
-            "target framework: oneflow, torch, torch:EXECUTOR, or package.module:Class; torch:EXECUTOR,torch:EXECUTOR: "
-            "which of them introduces a difference (default: %(default)s)",
+            "target framework: jax, oneflow, torch, torch:EXECUTOR, or package.module:Class; "
+            "torch:EXECUTOR,torch:EXECUTOR: which of them introduces a difference (default: %(default)s)",
             "NAME",
         ),
     ),

@@ -17,6 +17,7 @@ method without a row of its own is the function of its name, which gets the tens
 - `args`: the names of PyTorch's arguments, in PyTorch's order, without a method's tensor: what is given by place is
   handed on by name. After `*` an argument is given by name alone; `*size` is a list that people may also give as
   several arguments.
+- `places`: so many of the first arguments are handed on by place after all: the target has no names for them.
 - `rename`: what the target calls an argument; a list where one argument becomes several.
 - `constants`: arguments of the target, and what they are unless a caller says something else.
 - `ignored`: arguments that change nothing that is compared, and are not handed on.
@@ -32,6 +33,7 @@ target does not have raises MissingOp.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 from collections import namedtuple
 from collections.abc import Iterable, Mapping
@@ -60,6 +62,7 @@ class Row:
     path: str
     to: str = ""
     args: tuple[str, ...] = ()
+    places: int = 0
     rename: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     constants: Mapping[str, Any] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
@@ -136,6 +139,8 @@ class Row:
         Raises TypeError where PyTorch takes no such arguments, NotImplementedError where the target does not.
         """
         args, named = self._named(args, kwargs, before)
+        placed = itertools.takewhile(lambda name: name in named, self.args[: self.places])
+        args = (*args, *[named.pop(name) for name in placed])
         told: dict[str, Any] = {}
         for name, value in named.items():
             if name in self.unsupported:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BUILT_IN = MappingProxyType(
     {
+        "jax": "dual_object.adapters.jax.adapter:Adapter",
         "oneflow": "dual_object.adapters.oneflow.graph:Adapter",
         "paddle": "dual_object.adapters.paddle.adapter:Adapter",
         "torch": "dual_object.adapters.torch.adapter:Adapter",

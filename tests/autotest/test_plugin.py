@@ -177,7 +177,7 @@ def test_options_reach_the_run(tmp_path: Path) -> None:
         (
             "target",
             "tensorflow",
-            "target='tensorflow', but should be one of oneflow, torch, torch:EXECUTOR, package.module:Class, or a "
+            "target='tensorflow', but should be one of jax, oneflow, torch, torch:EXECUTOR, package.module:Class, or a "
             "name in pyproject.toml "
             "[--autotest-target]",
         ),

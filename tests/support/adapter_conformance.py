@@ -13,7 +13,7 @@ import pytest
 
 from autotest.workers.supervisor import Supervisor
 from dual_object import Observation, Program
-from dual_object.replay.adapter import GraphRefusal
+from dual_object.replay.adapter import Aspect, GraphRefusal
 from support.dual_bodies import BODIES, Recorded, assert_graph, assert_same, tensor, torch
 
 Record = Callable[..., Recorded]
@@ -44,6 +44,19 @@ class AdapterConformance:
         """Return what the target shows for each Program."""
         return list(worker.eager(programs))
 
+    def skip_without(self, worker: Supervisor, *aspects: Aspect) -> None:
+        """Skip the running test where the target says that it lacks one of these."""
+        lacking = sorted({*aspects} & {*worker.info().lacks})
+        if lacking:
+            pytest.skip(f"{self.target} says that it lacks {', '.join(lacking)}")
+
+    def skip_lacking(self, worker: Supervisor, name: str, program: Program) -> None:
+        """Skip the running test where the target cannot run this body at all."""
+        if [*program.modules()]:
+            self.skip_without(worker, "modules")
+        if name == "custom" and worker.launch.python is not None:
+            pytest.skip("the functions of its dual op are not to be found in another interpreter")
+
     def test_says_what_it_is(self, worker: Supervisor) -> None:
         """The target names itself, its version, and at least the CPU and float32."""
         info = worker.info()
@@ -57,7 +70,8 @@ class AdapterConformance:
         self.eager(worker, recorded(lambda: torch.relu(tensor(2, 3))).program)
         surface = worker.surface(["relu", "Tensor.add_", "nn.Linear", "no_such_op", "Tensor.no_such_method"])
         assert surface is not None
-        assert surface.names == ("Linear", "add_", "relu")
+        modules = () if "modules" in worker.info().lacks else ("Linear",)
+        assert surface.names == (*modules, "add_", "relu")
         assert list(surface.registry) == sorted({*surface.registry})
         assert {*surface.touched} <= {*surface.registry}
 
@@ -65,6 +79,7 @@ class AdapterConformance:
     def test_eager_like_the_reference(self, name: str, worker: Supervisor, recorded: Record) -> None:
         """Each body shows outputs, gradients, buffers and mutated inputs as on PyTorch, or is refused as listed."""
         case = recorded(BODIES[name])
+        self.skip_lacking(worker, name, case.program)
         [seen] = self.eager(worker, case.program)
         assert type(seen) is Observation, seen
         if name in self.refused:
@@ -78,6 +93,7 @@ class AdapterConformance:
     def test_graph_like_the_reference(self, name: str, backward: bool, worker: Supervisor, recorded: Record) -> None:
         """Each body shows the same outputs and gradients in the static graph, or is skipped for the listed reason."""
         case = recorded(BODIES[name])
+        self.skip_lacking(worker, name, case.program)
         keys = case.gradient_keys() if backward else []
         answer = worker.graph([case.program], [keys] if backward else None)
         assert isinstance(answer, list), answer
@@ -119,6 +135,7 @@ class AdapterConformance:
 
     def test_memory(self, worker: Supervisor, recorded: Record) -> None:
         """Views share memory with their base, copies do not; strides and offsets are those of the view."""
+        self.skip_without(worker, "layout", "sharing")
 
         def body() -> Any:
             x = tensor(4, 3, grad=False)
@@ -136,6 +153,7 @@ class AdapterConformance:
 
     def test_leaves(self, worker: Supervisor, recorded: Record) -> None:
         """What is computed from a tensor that wants a gradient wants one too and is no leaf."""
+        self.skip_without(worker, "standing")
         case = recorded(lambda: ((x := tensor(2)), x * 2, x.detach() * 2))
         [seen] = self.eager(worker, case.program)
         shown = [(found.requires_grad, found.leaf) for found in seen.outputs.values()]
@@ -143,6 +161,7 @@ class AdapterConformance:
 
     def test_states(self, worker: Supervisor, recorded: Record) -> None:
         """A module's parameters and buffers have the reference's names, dtypes, shapes and flags."""
+        self.skip_without(worker, "modules")
 
         def body() -> Any:
             m = torch.nn.BatchNorm2d(2)

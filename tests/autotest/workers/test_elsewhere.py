@@ -143,8 +143,8 @@ def test_names_of_a_project(python: str, tmp_path: Path) -> None:
         ),
         (
             ("--target", "nobody"),
-            "target='nobody', but should be one of oneflow, torch, torch:EXECUTOR, package.module:Class, or a name in "
-            "pyproject.toml [--target]",
+            "target='nobody', but should be one of jax, oneflow, torch, torch:EXECUTOR, package.module:Class, "
+            "or a name in pyproject.toml [--target]",
         ),
     ],
 )

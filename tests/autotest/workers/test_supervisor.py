@@ -188,7 +188,8 @@ def test_poisoned_worker_retires(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             "nosuch",
-            "target='nosuch', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class [--target]",
+            "target='nosuch', but should be one of jax, oneflow, torch, torch:EXECUTOR, "
+            "or package.module:Class [--target]",
         ),
     ],
 )

@@ -34,8 +34,14 @@ def total(a: object, axis: object = None, precision: object = None, keepdims: ob
     return ("total", a, axis, precision, keepdims)
 
 
+def paired(x: object = None, y: object = None, /, **named: object) -> tuple[object, ...]:
+    """A function without names for its arguments."""
+    return ("paired", x, y, named)
+
+
 FRAMEWORK = SimpleNamespace(
     total=total,
+    paired=paired,
     absolute=lambda x: ("absolute", x),
     extremes=lambda x, axis: [("low", x, axis), ("place", x, axis)],
     reshape=lambda a, shape: ("reshape", a, shape),
@@ -67,6 +73,15 @@ class TestCalls:
         """A row that has PyTorch's order wrong hands the dtype on as the dimension: the order is no decoration."""
         turned = {**SUM, "args": ["input", "keepdim", "dim", "*", "dtype", "out"]}
         assert dialect({"sum": turned}).resolve("sum")("x", 1, True) == ("total", "x", True, None, 1)
+
+    def test_handed_on_by_place(self) -> None:
+        """A target without names for its arguments gets the first ones by place, however they were given; what comes
+        after one that is left out has its name.
+        """
+        call = dialect({"hypot": {"to": "paired", "args": ["input", "other", "out"], "places": 2}}).resolve("hypot")
+        assert call("x", "y") == call(input="x", other="y") == call("x", other="y") == ("paired", "x", "y", {})
+        assert call("x", out="z") == ("paired", "x", None, {"out": "z"})
+        assert call(other="y") == ("paired", None, None, {"other": "y"})
 
     def test_numpys_names(self) -> None:
         """PyTorch takes `axis` for `dim`, and so does a row that knows only `dim`."""
@@ -233,7 +248,7 @@ class TestFiles:
             (
                 '{"rows": {"a": {"too": "b"}}}',
                 "field 'too', but should be one of "
-                "args, code, constants, fields, get, ignored, rename, to, unsupported [a]",
+                "args, code, constants, fields, get, ignored, places, rename, to, unsupported [a]",
             ),
             (
                 '{"rows": {"a": {"args": ["x", "*", "y"], "rename": {"z": "x"}}}}',

@@ -190,8 +190,9 @@ def test_missing_path(reference):
     ("name", "sentence"),
     [
         (
-            "jax",
-            "target='jax', but should be one of oneflow, torch, torch:EXECUTOR, or package.module:Class [--target]",
+            "tensorflow",
+            "target='tensorflow', but should be one of jax, oneflow, torch, torch:EXECUTOR, "
+            "or package.module:Class [--target]",
         ),
         (
             "no_module:X",
