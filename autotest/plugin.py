@@ -32,6 +32,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         shape = {"action": "store_true"} if option.kind.flag else {"metavar": option.pytest.metavar}
         shape |= {"action": "append"} if option.kind.often else {}
         group.addoption(option.typed_for_pytest, default=option.default, help=option.pytest.help, **shape)
+    group.addoption(
+        "--autotest-conformance",
+        metavar="NAME",
+        help="run the tests that every target must pass on this one, alone unless tests are named",
+    )
 
 
 class _State:
@@ -123,6 +128,11 @@ def pytest_configure(config: pytest.Config) -> None:
         from autotest.ranks.plugin import RankPlugin
 
         config.pluginmanager.register(RankPlugin(state.session, state.rank))
+    if config.getoption("--autotest-conformance") is not None and state.worker is None:
+        from autotest.conformance import collected
+
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        config.args[:] = [*(config.args if named else ()), collected(config)]
     if _asked(config):
         from autotest.errors import UsageError
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, runt
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Array, Placement, Sbp, Tree
 from dual_object.replay.executors import asked_executor
-from dual_object.replay.gradients import Tape
+from dual_object.replay.gradients import Tape, functional
 
 if TYPE_CHECKING:
     from dual_object.program.calls import Call
@@ -402,7 +402,21 @@ def load(name: str) -> Adapter:
         if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
             way = f"; put the folder that holds {error.name} on the import path, as PYTHONPATH=. does for this one"
         raise TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}{way}") from error
+    lacking = missing_members(adapter)
+    if lacking:
+        raise TargetError(
+            f"target {name!r} lacks {', '.join(lacking)}, but should have all members of an adapter [docs/targets.md]"
+        )
     return adapter
+
+
+def missing_members(adapter: object) -> list[str]:
+    """The members of the Protocol that an adapter does not have, in the Protocol's order: of a tape, too, where it does
+    not differentiate whole Programs.
+    """
+    protocols = (Adapter,) if functional(adapter) is not None else (Adapter, Tape)
+    members = [name for protocol in protocols for name in {**protocol.__annotations__, **vars(protocol)}]
+    return [name for name in members if not name.startswith("_") and not hasattr(adapter, name)]
 
 
 def load_reference() -> Reference:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from autotest.conformance.bodies import Body, Recorded, record
 from dual_object.adapters.torch.adapter import Adapter
-from support.dual_bodies import Body, Recorded, record
 
 
 @pytest.fixture

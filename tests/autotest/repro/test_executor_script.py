@@ -16,6 +16,8 @@ import torch
 
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import new_row
+from autotest.conformance.bodies import BODIES, tensor
+from autotest.conformance.bodies import torch as dual_torch
 from autotest.repro import Unscripted, script
 from autotest.repro.arrays import write
 from autotest.repro.issue import Extent, Issue
@@ -23,8 +25,6 @@ from autotest.repro.short.trial import Told
 from dual_object.program.calls import Call
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
-from support.dual_bodies import BODIES, tensor
-from support.dual_bodies import torch as dual_torch
 from support.programs import one_call, recorded
 
 ENVIRONMENT = {"torch:fx": "2.14.1", "torch": "2.14.1", "numpy": "1.26.4", "python": "3.10.13"}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autotest.conformance.bodies import BODIES, Recorded, assert_graph, assert_same, record, tensor, torch
 from autotest.workers.configured import Configured
 from autotest.workers.inline import InlineTarget
 from autotest.workers.lowered import LoweringSupervisor
@@ -18,7 +19,6 @@ from dual_object.adapters.torch.adapter import Adapter
 from dual_object.replay.adapter import Configuration, GraphRefusal, Watched, load_reference
 from dual_object.replay.observation import ALL_PARTS, Observation
 from dual_object.replay.second_call import second_call
-from support.dual_bodies import BODIES, Recorded, assert_graph, assert_same, record, tensor, torch
 from support.moduleless import Adapter as Moduleless
 from support.runs import SUPPORT
 

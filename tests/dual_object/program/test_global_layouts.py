@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autotest.conformance.bodies import Body, Recorded, assert_graph, assert_same, tensor, torch
 from autotest.workers.supervisor import Supervisor
 from dual_object import Observation, Program
 from dual_object.adapters.oneflow import global_tensors as oneflow_globals
@@ -23,7 +24,6 @@ from dual_object.program.values import Placement, Sbp, from_json, to_json
 from dual_object.replay.adapter import GraphRefusal, distributed
 from dual_object.replay.isolation import isolate
 from dual_object.replay.replay import Replay
-from support.dual_bodies import Body, Recorded, assert_graph, assert_same, tensor, torch
 
 ROW = Placement("cpu", [0])
 S0 = Sbp("split", 0)

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from autotest.conformance.bodies import double, tensor, torch
 from dual_object import Replay
 from dual_object.errors import CannotWiden
 from dual_object.program.calls import Call, Input
 from dual_object.program.precision import is_wide, widened
 from dual_object.program.program import Program
 from dual_object.program.values import Placement, Ref, Sbp
-from support.dual_bodies import double, tensor, torch
 
 
 def wide(case, reference, **options):

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from autotest.conformance.bodies import BODIES, assert_same, tensor
 from dual_object import Call, Input, Program, Replay
 from dual_object.errors import ProgramError
 from dual_object.program.calls import op_name
 from dual_object.program.values import Name, Ref
-from support.dual_bodies import BODIES, assert_same, tensor
 
 
 def sample():

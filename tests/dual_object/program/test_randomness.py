@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from autotest.conformance.bodies import tensor, torch
 from dual_object.program.program import Program, Randomness
 from dual_object.program.values import refs
 from dual_object.replay.observation import Observation, Seen, blinded
-from support.dual_bodies import tensor, torch
 
 F = torch.nn.functional
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from autotest import torch
+from autotest.conformance.bodies import assert_same
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.unrolled import unrolled
 from dual_object.replay.replay import Replay
-from support.dual_bodies import assert_same
 from support.programs import given, recorded
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch as real
 
+from autotest.conformance.bodies import double, integers, tensor, torch
 from dual_object.errors import SignatureError
 from dual_object.record.annotations import parameter_name, parameter_type
 from generators import constant, nothing, oneof, random, random_or_nothing
 from generators import tuple as generated_tuple
-from support.dual_bodies import double, integers, tensor, torch
 
 nn, F = torch.nn, torch.nn.functional
 N = (1, 3)

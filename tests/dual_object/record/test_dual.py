@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch as real
 
+from autotest.conformance.bodies import assert_same, double, integers, scaled, tensor, torch
 from dual_object import DualNamespace, DualObject, GetDualObject, Program, Replay, dual
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
 from dual_object.record.namespace import import_path
-from support.dual_bodies import assert_same, double, integers, scaled, tensor, torch
 
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 BITWISE = ("and_", "or_", "xor", "lshift", "rshift")
@@ -624,7 +624,7 @@ def test_get_dual_object_of_tensors(recorded):
 @pytest.mark.parametrize(
     ("function", "path"),
     [
-        (scaled, "support.dual_bodies:scaled"),
+        (scaled, "autotest.conformance.bodies:scaled"),
         (real.nn.Linear, "torch.nn.modules.linear:Linear"),
         (real.relu, "torch:relu"),
         (real.nn.functional.gelu, "torch._C._nn:gelu"),

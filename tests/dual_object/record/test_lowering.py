@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autotest.conformance.bodies import BODIES, Body, Recorded, assert_same, integers, record, tensor, torch
 from dual_object import Program, Replay
 from dual_object.errors import NotLowered
 from dual_object.program.calls import Call
@@ -15,7 +16,6 @@ from dual_object.record.lowered import Lowering
 from dual_object.record.lowering import lower
 from dual_object.replay.adapter import Reference, load_reference
 from dual_object.replay.observation import ALL_PARTS, Failure, Observation
-from support.dual_bodies import BODIES, Body, Recorded, assert_same, integers, record, tensor, torch
 
 nn = torch.nn
 

@@ -11,11 +11,11 @@ import pytest
 import torch as pytorch
 from torch.testing._internal.common_modules import module_db
 
+from autotest.conformance.bodies import assert_same, integers, record, tensor, torch
 from dual_object import Replay
 from dual_object.errors import NotLowered
 from dual_object.record.lowering import lower
 from dual_object.replay.adapter import Reference, load_reference
-from support.dual_bodies import assert_same, integers, record, tensor, torch
 
 nn = torch.nn
 #: Classes that are no layers: others derive from them.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch as real
 
+from autotest.conformance.bodies import assert_same, tensor, torch
 from dual_object import Replay
 from dual_object.errors import ArgumentError, UnknownName
-from support.dual_bodies import assert_same, tensor, torch
 
 
 class Block(torch.nn.Module):

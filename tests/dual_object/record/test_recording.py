@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch as real
 
+from autotest.conformance.bodies import assert_same, state, tensor, torch
 from dual_object import Program, Recording, Replay, current_recording
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.errors import ArgumentError, RawTargetNeeded
 from dual_object.program.values import Device, Name, Named, Ref
 from generators import Nothing
-from support.dual_bodies import assert_same, state, tensor, torch
 
 HOW = "return what dual calls gave you, or pass auto_backward=False and return None"
 

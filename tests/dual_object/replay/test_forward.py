@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from autotest.conformance.bodies import double, tensor, torch
 from dual_object.replay.forward import forward
-from support.dual_bodies import double, tensor, torch
 
 
 def test_text(recorded):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch as framework
 
+from autotest.conformance.bodies import Recorded, tensor, torch
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.adapters.torch.joint import like
 from dual_object.errors import UnmappedOp
@@ -17,7 +18,6 @@ from dual_object.program.program import Program
 from dual_object.replay.gradients import functional
 from dual_object.replay.observation import ALL_PARTS
 from dual_object.replay.replay import Replay
-from support.dual_bodies import Recorded, tensor, torch
 
 
 class Functions(Adapter):

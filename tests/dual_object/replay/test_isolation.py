@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from autotest.conformance.bodies import BODIES, assert_same, double, tensor, torch
 from dual_object import Replay
 from dual_object.replay.isolation import _alone, isolate
-from support.dual_bodies import BODIES, assert_same, double, tensor, torch
 
 
 def alone(case, reference):
@@ -140,7 +140,7 @@ def test_module_of_a_tensor_alone(recorded, reference):
 def test_custom_dual_alone(recorded, reference):
     """A custom dual op keeps both its functions."""
     [(_, program, _)] = isolate(reference, recorded(lambda: double(tensor(2))).program)
-    assert program.calls[0].custom == ("support.dual_bodies:scaled", "support.dual_bodies:scaled")
+    assert program.calls[0].custom == ("autotest.conformance.bodies:scaled", "autotest.conformance.bodies:scaled")
 
 
 def test_cotangents_where_a_backward_starts(recorded, reference):

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 import torch as real
 
+from autotest.conformance.bodies import tensor, torch
 from dual_object import Program, Replay
 from dual_object.program.calls import Call
 from dual_object.program.values import Ref
 from dual_object.replay.isolation import isolate
 from dual_object.replay.modes import Modes
-from support.dual_bodies import tensor, torch
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from autotest.conformance.bodies import BODIES, assert_same, tensor, torch
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
@@ -22,7 +23,6 @@ from dual_object.replay.observation import (
     to_json,
 )
 from dual_object.replay.reading import Finished, Values, observe
-from support.dual_bodies import BODIES, assert_same, tensor, torch
 
 
 def travelled(seen):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch as real
 
+from autotest.conformance.bodies import BODIES, assert_same, double, tensor, torch
 from dual_object import Call, Program, Replay
 from dual_object.program.calls import Input
 from dual_object.program.values import Named, Ref
 from dual_object.replay.observation import Failure
 from dual_object.replay.reading import mutated
 from dual_object.replay.replay import BACKWARD, import_function, materialise, same_host
-from support.dual_bodies import BODIES, assert_same, double, tensor, torch
 
 
 def failures(case, reference):
@@ -291,7 +291,7 @@ def test_host_values_that_differ(recorded, reference):
 def test_sides_of_a_custom_dual(recorded, reference):
     """The reference's side runs the first function, the target's the second."""
     case = recorded(lambda: double(tensor(2)))
-    case.program.calls[0].custom = ("support.dual_bodies:scaled", "operator:neg")
+    case.program.calls[0].custom = ("autotest.conformance.bodies:scaled", "operator:neg")
     x, y = case.program.inputs[0].data, case.seen.outputs[1].data
     assert Replay(reference, case.program, side="reference").run().outputs[1].data.tolist() == y.tolist()
     assert Replay(reference, case.program).run().outputs[1].data.tolist() == (-x).tolist()

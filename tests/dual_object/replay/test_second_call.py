@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from autotest.conformance.bodies import tensor, torch
 from dual_object.program.calls import Input
 from dual_object.program.values import Array
 from dual_object.replay.second_call import SCALE, SecondCall, other_inputs, second_call
-from support.dual_bodies import tensor, torch
 
 
 def other(values: object, dtype: str = "float32") -> Array:

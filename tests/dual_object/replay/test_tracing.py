@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from autotest.conformance.bodies import BODIES, tensor, torch
 from dual_object import Replay
 from dual_object.replay.adapter import GraphRefusal
 from dual_object.replay.observation import Failure
 from dual_object.replay.tracing import TraceRefused, leaf, obstacle, returned_tensors, traced_calls
-from support.dual_bodies import BODIES, tensor, torch
 
 
 @pytest.mark.parametrize("name", BODIES)

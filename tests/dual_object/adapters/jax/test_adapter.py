@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autotest.conformance.adapter import AdapterConformance
+from autotest.conformance.bodies import Recorded, assert_graph, assert_same, tensor, torch
 from autotest.workers.supervisor import Supervisor
 from dual_object import Observation, adapters
 from dual_object.adapters.dialect import read, written
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import GraphRefusal, load
-from support.adapter_conformance import AdapterConformance
-from support.dual_bodies import Recorded, assert_graph, assert_same, tensor, torch
 from support.targets import launched
 
 Record = Callable[..., Recorded]

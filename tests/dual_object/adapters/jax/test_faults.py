@@ -12,9 +12,9 @@ import pytest
 
 from autotest.compare.difference import Rules
 from autotest.compare.observations import compare
+from autotest.conformance.bodies import Recorded, tensor, torch
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.replay import Replay
-from support.dual_bodies import Recorded, tensor, torch
 from support.targets import launched
 
 _FAULTS = Path(__file__).resolve().parents[3] / "support"

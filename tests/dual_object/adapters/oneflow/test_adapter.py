@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from autotest.conformance.adapter import AdapterConformance
+from autotest.conformance.bodies import assert_same, same, same_without_collection, tensor, torch
 from autotest.workers.supervisor import Supervisor
 from dual_object.record.namespace import dual
 from dual_object.replay.observation import Observation
-from support.adapter_conformance import AdapterConformance
-from support.dual_bodies import assert_same, same, same_without_collection, tensor, torch
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autotest.conformance.adapter import AdapterConformance
+from autotest.conformance.bodies import BODIES, assert_same, tensor, torch
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import load
 from dual_object.replay.replay import Replay
-from support.adapter_conformance import AdapterConformance
-from support.dual_bodies import BODIES, assert_same, tensor, torch
 from support.targets import launched
 
 #: Paddle counts no batches, and has another running variance: what these show besides is tested here.

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch as real
 
+from autotest.conformance.adapter import AdapterConformance
+from autotest.conformance.bodies import BODIES, assert_graph, tensor, torch
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Device, Name, Named
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
-from support.adapter_conformance import AdapterConformance
-from support.dual_bodies import BODIES, assert_graph, tensor, torch
 
 
 class TestTorch(AdapterConformance):
@@ -200,9 +200,9 @@ def test_missing_path(reference):
             "that holds no_module on the import path, as PYTHONPATH=. does for this one",
         ),
         (
-            "support.dual_bodies:No",
-            "target 'support.dual_bodies:No' cannot be imported: "
-            "AttributeError: module 'support.dual_bodies' has no attribute 'No'",
+            "autotest.conformance.bodies:No",
+            "target 'autotest.conformance.bodies:No' cannot be imported: "
+            "AttributeError: module 'autotest.conformance.bodies' has no attribute 'No'",
         ),
     ],
 )

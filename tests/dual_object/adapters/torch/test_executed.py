@@ -12,13 +12,13 @@ import torch as real
 
 from autotest.compare.difference import Rules
 from autotest.compare.observations import compare
+from autotest.conformance.bodies import BODIES, tensor, torch
 from dual_object.adapters.torch.executors import NotCaptured, make_executor, private
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
 from dual_object.replay.executors import EXECUTORS, asked_executor
 from dual_object.replay.observation import Capture, Observation
 from dual_object.replay.second_call import second_call
-from support.dual_bodies import BODIES, tensor, torch
 from support.executors import Plain, adapter, refusing
 
 #: A body of which no executor makes a graph, and why.

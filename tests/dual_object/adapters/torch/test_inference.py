@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch as real
 
+from autotest.conformance.bodies import BODIES, tensor, torch
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.replay.adapter import Inferred, NotInferred
-from support.dual_bodies import BODIES, tensor, torch
 
 Recorded = Callable[..., Any]
 #: Of all kinds of bodies, those that shape inference does not go through, and why.

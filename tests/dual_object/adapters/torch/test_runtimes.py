@@ -13,6 +13,7 @@ import torch as real
 
 from autotest.compare.difference import Rules
 from autotest.compare.observations import compare
+from autotest.conformance.bodies import BODIES, tensor, torch
 from autotest.errors import UsageError
 from autotest.options import OPTIONS
 from dual_object.adapters.torch.executors import NotCaptured
@@ -24,7 +25,6 @@ from dual_object.replay import executors
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
 from dual_object.replay.executors import EXECUTORS, asked_executor, versions_of
 from dual_object.replay.observation import Capture, Observation
-from support.dual_bodies import BODIES, tensor, torch
 
 RUNTIMES = [name for name, row in EXECUTORS.items() if row.packages]
 

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import pytest
 
+from autotest.conformance.bodies import BODIES, Recorded, assert_graph, assert_same, tensor, torch
 from autotest.workers.supervisor import Supervisor
 from dual_object import Observation, Program
 from dual_object.replay.adapter import Aspect, GraphRefusal
-from support.dual_bodies import BODIES, Recorded, assert_graph, assert_same, tensor, torch
+from dual_object.replay.observation import failure_kind
 
 Record = Callable[..., Recorded]
 
@@ -27,6 +28,8 @@ class AdapterConformance:
     target: ClassVar[str]
     rtol: ClassVar[float] = 0
     atol: ClassVar[float] = 0
+    #: Whether a body whose op the target says that it lacks is skipped, instead of being listed as refused.
+    lenient: ClassVar[bool] = False
     refused: ClassVar[dict[str, str]] = {}
     ungraphed: ClassVar[dict[str, str]] = {}
     unfit: ClassVar[dict[str, str]] = {}
@@ -57,11 +60,16 @@ class AdapterConformance:
         if name == "custom" and worker.launch.python is not None:
             pytest.skip("the functions of its dual op are not to be found in another interpreter")
 
+    def skip_refused(self, kind: str, message: str) -> None:
+        """Skip the running test where this kind of refusal says that the target has no such thing."""
+        if kind in ("missing", "unmapped", "unsupported", "skipped"):
+            pytest.skip(message)
+
     def test_says_what_it_is(self, worker: Supervisor) -> None:
         """The target names itself, its version, and at least the CPU and float32."""
         info = worker.info()
-        assert info.name == self.target
-        assert info.environment[self.target]
+        assert info.name == self.target or ":" in self.target
+        assert info.environment[info.name]
         assert "cpu" in info.devices
         assert "float32" in info.dtypes
 
@@ -69,9 +77,12 @@ class AdapterConformance:
         """Of the reference's ops the target names those that it has; what has run of it is in its registry."""
         self.eager(worker, recorded(lambda: torch.relu(tensor(2, 3))).program)
         surface = worker.surface(["relu", "Tensor.add_", "nn.Linear", "no_such_op", "Tensor.no_such_method"])
+        if self.lenient and surface is None:
+            pytest.skip(f"{self.target} has none of them, and tells of no op that has run")
         assert surface is not None
         modules = () if "modules" in worker.info().lacks else ("Linear",)
-        assert surface.names == (*modules, "add_", "relu")
+        named = {*modules, "add_", "relu"}
+        assert {*surface.names} == named or (self.lenient and {*surface.names} < named)
         assert list(surface.registry) == sorted({*surface.registry})
         assert {*surface.touched} <= {*surface.registry}
 
@@ -82,6 +93,8 @@ class AdapterConformance:
         self.skip_lacking(worker, name, case.program)
         [seen] = self.eager(worker, case.program)
         assert type(seen) is Observation, seen
+        if self.lenient and seen.ended:
+            self.skip_refused(seen.failures[-1].kind, seen.failures[-1].message)
         if name in self.refused:
             assert seen.ended
             assert seen.failures[-1].kind == self.refused[name]
@@ -98,6 +111,8 @@ class AdapterConformance:
         answer = worker.graph([case.program], [keys] if backward else None)
         assert isinstance(answer, list), answer
         [seen] = answer
+        if self.lenient and isinstance(seen, GraphRefusal):
+            self.skip_refused("skipped" if seen.skipped else failure_kind(seen.classes, seen.message), seen.message)
         if name in self.ungraphed:
             assert seen == GraphRefusal(True, None, (), self.ungraphed[name])
         elif name in self.unfit:
@@ -113,6 +128,9 @@ class AdapterConformance:
         cases = [recorded(lambda size=size: torch.relu(tensor(size, 3)) * 2) for size in range(1, 21)]
         answer = worker.graph([case.program for case in cases], [case.gradient_keys() for case in cases])
         assert isinstance(answer, list), answer
+        for refusal in answer:
+            if self.lenient and isinstance(refusal, GraphRefusal):
+                self.skip_refused("skipped" if refusal.skipped else "", refusal.message)
         for case, seen in zip(cases, answer, strict=True):
             assert isinstance(seen, Observation), seen
             assert_graph(case, seen, case.gradient_keys(), self.rtol or 1e-6, self.atol or 1e-6)
@@ -125,6 +143,8 @@ class AdapterConformance:
         answer = worker.graph([good.program, bad.program, good.program], None)
         assert isinstance(answer, list), answer
         first, refusal, last = answer
+        if self.lenient and isinstance(first, GraphRefusal):
+            self.skip_refused("skipped" if first.skipped else "", first.message)
         assert isinstance(refusal, GraphRefusal)
         assert (refusal.skipped, refusal.call) == (False, 0)
         assert refusal.classes
