@@ -356,12 +356,19 @@ def test_given_ledgers(tmp_path):
     )
 
 
-@pytest.mark.parametrize(("target", "page"), [("oneflow", "oneflow-0.9.0.md"), ("torch:*", "torch-2.14.1.md")])
-def test_page_of_the_suites_is_that_of_their_ledger(target, page, monkeypatch):
+@pytest.mark.parametrize(
+    ("target", "page", "ledger"),
+    [
+        ("oneflow", "oneflow-0.9.0.md", "known_divergences.toml"),
+        ("torch:*", "torch-2.14.1.md", "known_divergences.toml"),
+        ("paddle", "paddle-3.3.1.md", "known_divergences.paddle.toml"),
+    ],
+)
+def test_page_of_the_suites_is_that_of_their_ledger(target, page, ledger, monkeypatch):
     """The page of known divergences is what the command writes, with the words of every kind and phase."""
     root = Path(__file__).parents[3]
     monkeypatch.chdir(root)
-    assert document(Path("suites/known_divergences.toml"), target) == (root / "docs" / page).read_text()
+    assert document(Path("suites", ledger), target) == (root / "docs" / page).read_text()
 
 
 def test_document(tmp_path):
