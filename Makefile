@@ -120,21 +120,4 @@ blame: $(STAMP)
 	$(PYTHON) -m benchmarks.blame $(ARGS)
 
 clean:
-# Frameworks that want another Python or another NumPy than OneFlow: an environment of its own for each, without PyTorch,
-# of pyenv's CPython 3.12 or 3.11, or whatever is called python3.12.
-NEWER := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python $(HOME)/.pyenv/versions/3.11.*/bin/python) python3.12)
-
-.venv-paddle/.built .venv-jax/.built: .venv-%/.built: constraints-%.txt
-	@if uv --version >/dev/null 2>&1; then \
-		uv venv --quiet --clear --python $(NEWER) .venv-$* && \
-		uv pip install --quiet --python .venv-$*/bin/python -r constraints-$*.txt; \
-	else \
-		rm -rf .venv-$* && $(NEWER) -m venv .venv-$* && \
-		.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r constraints-$*.txt; \
-	fi
-	@touch $@
-
-targets: .venv-paddle/.built .venv-jax/.built
-
-paddle jax: %: .venv-%/.built $(STAMP)
-	.venv/bin/autotest run $(MAPPED) --target $* --target-python .venv-$*/bin/python -n auto --coverage none $(ARGS)
+	rm -rf .venv .venv-onnxruntime .venv-iree .venv-jax .venv-paddle autotest-report dist site
