@@ -38,3 +38,12 @@ def wrong_bend(adapter: Any) -> None:
 def wrong_when_compiled(adapter: Any) -> None:
     """A value that is wrong in a graph alone."""
     _plant(adapter, "sin", lambda input: jnp.sin(input) * (1.001 if isinstance(input, jax.core.Tracer) else 1))
+
+
+def failing_when_run(adapter: Any) -> None:
+    """A call that is traced and compiled, and fails when the compiled code runs."""
+
+    def fail(input: Any) -> Any:
+        raise RuntimeError("no sine today")
+
+    _plant(adapter, "sin", lambda input: jax.pure_callback(fail, jax.ShapeDtypeStruct(input.shape, input.dtype), input))

@@ -97,10 +97,11 @@ def compiled(adapter: JaxAdapter, request: GraphRequest) -> list[Observation | G
 
     whole = jax.jit(traced)
     try:
-        given = whole([member.arguments() for member in members])
+        # Waited for here: what fails when it runs is told to whoever waits.
+        given = jax.block_until_ready(whole([member.arguments() for member in members]))
         second = None
         if any(member.again is not None for member in members):
-            second = whole([member.arguments(member.again) for member in members])
+            second = jax.block_until_ready(whole([member.arguments(member.again) for member in members]))
     except Exception as error:
         raise GraphError(class_names(error), first_words(error), poisoned=False) from error
     results: list[Observation | GraphRefusal] = []

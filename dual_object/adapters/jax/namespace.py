@@ -86,6 +86,7 @@ class Namespace:
         return partial(self._perhaps_in_place, partial(self._called, function), row.args.index("inplace"))
 
     def _called(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """What a function of arrays gives of cells, in cells: with a gradient of whatever one of the operands has."""
         leaves: set[str] = set()
 
         def array(leaf: Any) -> Any:
@@ -116,6 +117,7 @@ class Namespace:
         return mapped(result, tensor)
 
     def _viewed(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """The same, in cells that look at the first operand."""
         result = self._called(function, *args, **kwargs)
         base, more = (args[0], args[1:]) if args else (None, ())
         if not isinstance(base, Tensor) or result is base or not _names_places(more):
@@ -131,10 +133,12 @@ class Namespace:
         return Tensor(shown.array, self, shown.leaves, View(base, part, bool(shown.leaves) or not base.leaves))
 
     def _in_place(self, function: Callable[..., Any], /, input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """The first operand, with the result written to it."""
         result = function(input, *args, **kwargs)
         return input if result is input else input.write(result, recorded=self.recording)
 
     def _perhaps_in_place(self, function: Callable[..., Any], place: int, /, *args: Any, **kwargs: Any) -> Any:
+        """In place where the argument at this place says so."""
         inplace = kwargs.get("inplace", args[place] if len(args) > place else False)
         return self._in_place(function, *args, **kwargs) if inplace else function(*args, **kwargs)
 

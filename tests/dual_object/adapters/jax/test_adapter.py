@@ -166,8 +166,8 @@ def _input_written_through_a_view() -> Any:
 
 def _running_statistics() -> Any:
     means, variances = ([tensor(3, grad=False, low=1, high=2) for _ in range(2)] for _ in range(2))
-    x = torch.nn.functional.batch_norm(tensor(4, 3, 2), means[0], variances[0], training=True, momentum=0.3)
-    return x, torch.nn.functional.instance_norm(tensor(4, 3, 2), means[1], variances[1]), means[1] * 2
+    x = torch.nn.functional.batch_norm(tensor(4, 3, 6), means[0], variances[0], training=True, momentum=0.3)
+    return x, torch.nn.functional.instance_norm(tensor(4, 3, 6), means[1], variances[1]), means[1] * 2
 
 
 def _branch() -> Any:

@@ -13,6 +13,7 @@ import pytest
 from autotest.compare.difference import Rules
 from autotest.compare.observations import compare
 from autotest.conformance.bodies import Recorded, tensor, torch
+from autotest.workers.protocol import GraphFailure
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.replay import Replay
 from support.targets import launched
@@ -55,3 +56,18 @@ def test_in_a_graph_alone(recorded: Callable[..., Recorded]) -> None:
     assert compare(case.program, case.seen, eager, Rules()) == []
     [difference] = compare(case.program, case.seen, graph, Rules(), graph=True)
     assert (difference.phase, difference.kind) == ("graph_forward", "value")
+
+
+def test_graph_that_fails_as_a_whole(recorded: Callable[..., Recorded]) -> None:
+    """What fails when compiled code runs belongs to no member: the harness tries them one by one."""
+    cases = [recorded(lambda: torch.sin(tensor(3))), recorded(lambda: torch.cos(tensor(3)))]
+    supervisor = planted("failing_when_run")
+    try:
+        failure = supervisor.graph([case.program for case in cases], None)
+        [fine] = supervisor.graph([cases[1].program], None)
+    finally:
+        supervisor.close()
+    assert isinstance(failure, GraphFailure)
+    assert failure.classes == ("JaxRuntimeError", "RuntimeError")
+    assert failure.message.startswith("INTERNAL: CpuCallback error calling callback")
+    assert compare(cases[1].program, cases[1].seen, fine, Rules(), graph=True) == []
