@@ -78,7 +78,7 @@ NEWER := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python $(HOME
 targets: .venv-paddle/.built .venv-jax/.built
 
 paddle jax: %: .venv-%/.built $(STAMP)
-	.venv/bin/autotest run $(MAPPED) --target $* --target-python .venv-$*/bin/python -n auto --coverage none $(ARGS)
+	.venv/bin/autotest run $(MAPPED) --target $* -n auto --coverage none $(ARGS)
 
 onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)

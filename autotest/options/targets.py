@@ -32,7 +32,8 @@ _FILE = "pyproject.toml"
 
 
 def named_targets(folder: Path) -> Mapping[str, Launch]:
-    """The targets that the nearest `pyproject.toml` has names for, of `folder` and those above it.
+    """The targets that the nearest `pyproject.toml` has names for, of `folder` and those above it, whether or not their
+    interpreters are there.
 
     Raises UsageError for a table that says something else than it should.
     """
@@ -51,7 +52,8 @@ def launch(target: str, python: str | None = None, folder: Path | None = None) -
     Raises UsageError for an interpreter that there is not.
     """
     found = named_targets(folder or Path.cwd()).get(target, Launch(target))
-    for given, knob in ((python, "--target-python"), (os.environ.get(VARIABLE), VARIABLE)):
+    table = f"tool.autotest.targets.{target}.python in pyproject.toml"
+    for given, knob in ((python, "--target-python"), (os.environ.get(VARIABLE), VARIABLE), (found.python, table)):
         if given:
             return replace(found, python=interpreter(given, knob))
     return found
@@ -93,9 +95,8 @@ def _launch(file: Path, name: str, table: Any) -> Launch:
     if not isinstance(environment, dict) or not all(isinstance(value, str) for value in environment.values()):
         raise UsageError(f"{where}.environment={environment!r} in {file}, but should be a table of texts")
     python = table.get("python")
-    if python is not None:
-        beside = str(file.parent / python) if "/" in python else python
-        python = interpreter(beside, f"{where}.python in {file}")
+    if python is not None and "/" in python:
+        python = str(file.parent / python)
     return Launch(name, table.get("adapter", ""), python, environment)
 
 

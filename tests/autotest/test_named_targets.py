@@ -74,11 +74,6 @@ def test_who_names_the_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             "targets.mine = { environment = { A = 1 } }",
             "tool.autotest.targets.mine.environment={{'A': 1}} in {file}, but should be a table of texts",
         ),
-        (
-            "targets.mine = { python = './no' }",
-            "target_python='{folder}/no', but should be the path of a Python interpreter "
-            "[tool.autotest.targets.mine.python in {file}]",
-        ),
     ],
 )
 def test_tables_that_mean_nothing(text: str, sentence: str, tmp_path: Path) -> None:
@@ -87,6 +82,18 @@ def test_tables_that_mean_nothing(text: str, sentence: str, tmp_path: Path) -> N
     with pytest.raises(UsageError) as caught:
         named_targets(tmp_path)
     assert str(caught.value) == sentence.format(file=file, folder=tmp_path)
+
+
+def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
+    """It is missed by whoever asks for its target, and by nobody else."""
+    project(tmp_path, '[tool.autotest.targets.mine]\npython = "no/python"\n')
+    assert launch("torch", folder=tmp_path) == Launch("torch")
+    with pytest.raises(UsageError) as caught:
+        launch("mine", folder=tmp_path)
+    assert str(caught.value) == (
+        f"target_python='{tmp_path}/no/python', but should be the path of a Python interpreter "
+        "[tool.autotest.targets.mine.python in pyproject.toml]"
+    )
 
 
 def test_a_file_that_is_no_toml(tmp_path: Path) -> None:
