@@ -55,8 +55,7 @@ _DTYPES = (
 )
 _TABLES = ("dialect.json", "by_hand.json")
 #: What Paddle's layers call otherwise; the rest of their names is PyTorch's. Statistics are parameters there.
-_HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var", "_weight": "weight"})
-_OWN = MappingProxyType({name: own for own, name in _HELD.items()})
+_HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var", "_weight": "weight", "scale": "weight"})
 _STATISTICS = frozenset({"_mean", "_variance"})
 
 
@@ -103,7 +102,7 @@ class Adapter:
         if isinstance(receiver, self.tensor_type):
             return self.dialect.attribute(receiver, name)
         if isinstance(receiver, paddle.nn.Layer) and not hasattr(receiver, name):
-            name = _OWN.get(name, name)
+            name = next((own for own, held in _HELD.items() if held == name and hasattr(receiver, own)), name)
         return getattr(receiver, name)
 
     def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
