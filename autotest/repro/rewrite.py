@@ -7,6 +7,7 @@ from pathlib import Path
 from autotest.budget import Allowance
 from autotest.cases.store import find_run, whole_id
 from autotest.repro.issue import Extent
+from autotest.repro.lowered import as_sent
 from autotest.repro.running import EACH
 from autotest.repro.unscripted import Unscripted
 from autotest.repro.writing import extent_of, write_repro
@@ -38,7 +39,7 @@ def repro_again(id_: str, report: Path, output: Path | None) -> Path:
         evidence, extent = summary.evidence.get(finding.fingerprint), extent_of(finding, summary)
     folder = script_path(run, id_).parent if output is None else output
     try:
-        written = write_repro(stored, evidence, extent, summary.environment, folder)
+        written = write_repro(as_sent(stored, summary.lacks), evidence, extent, summary.environment, folder)
         written.begin_issue(Allowance(EACH))
         return written.script
     except OSError as error:

@@ -12,6 +12,7 @@ from autotest.cases.store import Store, Stored
 from autotest.options.targets import launch
 from autotest.repro import arrays
 from autotest.repro.issue import Extent, Issue
+from autotest.repro.lowered import as_sent
 from autotest.repro.running import EACH
 from autotest.repro.script import script
 from autotest.repro.short import Told, short_text, tell
@@ -138,7 +139,7 @@ def attempts(run: Path, finding: Finding, summary: Summary) -> Iterator[Written 
     for candidate in _distinct(stored):
         try:
             written = write_repro(
-                candidate,
+                as_sent(candidate, summary.lacks),
                 summary.evidence.get(finding.fingerprint),
                 extent_of(finding, summary),
                 summary.environment,

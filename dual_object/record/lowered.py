@@ -116,13 +116,14 @@ class Lowering:
         self._tell_calls(observation, restored)
         return restored
 
-    def _number(self, id_: int) -> int:
+    def number(self, id_: int) -> int:
+        """What the lowered Program calls a value of the original."""
         return self.numbers.get(id_, id_)
 
     def _leaf(self, key: str) -> str | None:
         """The lowered Program's key for a leaf of the original; None where no call takes that."""
         if "." not in key:
-            return str(self._number(int(key)))
+            return str(self.number(int(key)))
         number = self.parameters[key].number
         return None if number is None else str(number)
 
@@ -134,7 +135,7 @@ class Lowering:
     def _outputs(self, observation: Observation) -> dict[int, Seen]:
         shown = dict.fromkeys([*refs(self.original.outputs), *self.original.watched])
         outputs = observation.outputs
-        return {id_: outputs[number] for id_ in shown if (number := self._number(id_)) in outputs}
+        return {id_: outputs[number] for id_ in shown if (number := self.number(id_)) in outputs}
 
     def _gradients(self, gradients: Mapping[str, Seen | None], asked: Collection[str] | None) -> dict[str, Seen | None]:
         if asked is not None:
@@ -170,7 +171,7 @@ class Lowering:
         """What shares memory, and of what that cannot be told, by the original's numbers."""
         own: dict[int, list[int]] = defaultdict(list)
         for id_ in dict.fromkeys([*(x.id for x in self.original.inputs), *refs(self.original.outputs)]):
-            own[self._number(id_)].append(id_)
+            own[self.number(id_)].append(id_)
         groups = [sorted(id_ for number in group for id_ in own.get(number, ())) for group in observation.shared]
         unplaced = [id_ for number in observation.unplaced for id_ in own.get(number, ())]
         return sorted(tuple(group) for group in groups if len(group) > 1), tuple(unplaced)

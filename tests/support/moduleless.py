@@ -36,3 +36,17 @@ class Adapter(TorchAdapter):
         if isinstance(found, type) and issubclass(found, torch.nn.Module):
             raise MissingOp(f"moduleless has no {path!r}")
         return found
+
+
+class Wrong(Adapter):
+    """Its `linear` has gradients that are half as large again."""
+
+    def resolve(self, path: str) -> Any:
+        """The others are PyTorch's."""
+        found = super().resolve(path)
+        return _half_again if path == "nn.functional.linear" else found
+
+
+def _half_again(*args: Any, **kwargs: Any) -> torch.Tensor:
+    y = torch.nn.functional.linear(*args, **kwargs)
+    return y + (y - y.detach()) * 0.5
