@@ -362,6 +362,7 @@ def test_given_ledgers(tmp_path):
         ("oneflow", "oneflow-0.9.0.md", "known_divergences.toml"),
         ("torch:*", "torch-2.14.1.md", "known_divergences.toml"),
         ("paddle", "paddle-3.3.1.md", "known_divergences.paddle.toml"),
+        ("jax", "jax-0.12.0.1.md", "known_divergences.jax.toml"),
     ],
 )
 def test_page_of_the_suites_is_that_of_their_ledger(target, page, ledger, monkeypatch):
