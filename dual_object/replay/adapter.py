@@ -37,6 +37,22 @@ BUILT_IN = MappingProxyType(
 EXECUTED = "dual_object.adapters.torch.executed:Adapter"
 
 
+#: What dtypes are called between harness and target.
+DTYPES = (
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "int8",
+    "uint8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+    "complex64",
+    "complex128",
+)
+
 #: What a target may lack, of what is compared or asked for:
 #:
 #:     - `layout`: strides and storage offsets; `sharing`: which tensors lie in one memory;
@@ -186,8 +202,8 @@ class Adapter(Protocol):
     def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
         """A tensor of these values and strides that requires no gradient, and whether it shares memory with `data`.
 
-        Without the aspect `layout` the strides may be lost; with it, a tensor is sliced (`tensor[3:]`) and `reshape`d
-        as NumPy's arrays are, to lay one at an offset.
+        Without the aspect `layout` the strides may be lost; with it, a tensor has slices (`tensor[3:]`) and
+        `reshape` as NumPy's arrays have, to lay one at an offset.
         """
 
     def device(self, spec: str) -> Any:

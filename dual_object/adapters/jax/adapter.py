@@ -26,23 +26,8 @@ from dual_object.adapters.jax.tensor import Tensor
 from dual_object.errors import UnmappedOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Tree
-from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, TargetInfo
+from dual_object.replay.adapter import DTYPES, Aspect, GraphRefusal, GraphRequest, TargetInfo
 from dual_object.replay.observation import Observation
-
-_DTYPES = (
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "int8",
-    "uint8",
-    "int16",
-    "int32",
-    "int64",
-    "bool",
-    "complex64",
-    "complex128",
-)
 
 
 class NoModule:
@@ -75,12 +60,12 @@ class Adapter:
         configure()
         self.dialect = Dialect.load("jax", Path(__file__).with_name("dialect.json"), jax, ops.functions())
         self.namespace = Namespace(self.dialect)
-        self._dtypes = {name: jax.numpy.dtype(name) for name in _DTYPES}
+        self._dtypes = {name: jax.numpy.dtype(name) for name in DTYPES}
 
     def info(self) -> TargetInfo:
         """Versions and what this build can do."""
         environment = {"jax": jax.__version__, "python": platform.python_version()}
-        return TargetInfo("jax", environment, ("cpu",), _DTYPES, translations=self.dialect.translations())
+        return TargetInfo("jax", environment, ("cpu",), DTYPES, translations=self.dialect.translations())
 
     def registry(self) -> tuple[str, ...]:
         """Nothing: JAX's primitives are not what people call."""

@@ -24,7 +24,7 @@ from dual_object.adapters.dialect import read as read_rows
 from dual_object.errors import TargetError
 from dual_object.program.strides import extent
 from dual_object.program.values import Array, Device, Name, Named, Tree
-from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, TargetInfo
+from dual_object.replay.adapter import DTYPES, Aspect, GraphRefusal, GraphRequest, TargetInfo
 from dual_object.replay.observation import Observation
 
 try:
@@ -39,20 +39,6 @@ except ImportError as error:
 from dual_object.adapters.paddle import code
 from dual_object.adapters.paddle.graph import static_graph
 
-_DTYPES = (
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "int8",
-    "uint8",
-    "int16",
-    "int32",
-    "int64",
-    "bool",
-    "complex64",
-    "complex128",
-)
 _TABLES = ("dialect.json", "by_hand.json")
 #: What Paddle's layers call otherwise; the rest of their names is PyTorch's. Statistics are parameters there.
 _HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var", "_weight": "weight", "scale": "weight"})
@@ -78,7 +64,7 @@ class Adapter:
         for table in _TABLES:  # what is written by hand wins
             rows.update((row.path, row) for row in read_rows(Path(__file__).with_name(table)))
         self.dialect = Dialect(self.name, rows.values(), paddle, vars(code))
-        self._dtype_names = {getattr(paddle, name): name for name in _DTYPES}
+        self._dtype_names = {getattr(paddle, name): name for name in DTYPES}
         #: What may have a gradient, by `id`, for a backward that makes a graph.
         self._leaves: WeakValueDictionary[int, Any] = WeakValueDictionary()
         #: The gradients that such a backward has made, by the `id` of their leaf, with the leaf.
@@ -87,7 +73,7 @@ class Adapter:
     def info(self) -> TargetInfo:
         """Versions and what this build can do."""
         environment = {"paddle": paddle.__version__, "python": platform.python_version()}
-        return TargetInfo(self.name, environment, ("cpu",), _DTYPES, translations=self.dialect.translations())
+        return TargetInfo(self.name, environment, ("cpu",), DTYPES, translations=self.dialect.translations())
 
     def registry(self) -> tuple[str, ...]:
         """Nothing: Paddle's kernels are not told apart from its ops."""

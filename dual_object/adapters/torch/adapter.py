@@ -21,23 +21,9 @@ from dual_object.adapters.torch.watching import Watch
 from dual_object.errors import MissingOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
-from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo, Watched
+from dual_object.replay.adapter import DTYPES, Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo, Watched
 from dual_object.replay.observation import Observation
 
-_DTYPES = (
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "int8",
-    "uint8",
-    "int16",
-    "int32",
-    "int64",
-    "bool",
-    "complex64",
-    "complex128",
-)
 _PLAIN_OBJECTS = (torch.dtype, torch.memory_format, torch.layout)
 
 
@@ -58,14 +44,14 @@ class Adapter:
         self.phase: Literal["eager", "graph"] = "eager"
         self._cuda = torch.cuda.is_available()  # asking costs 50 microseconds
         self._resolved: dict[str, Any] = {}
-        self._dtype_names = {getattr(torch, name): name for name in _DTYPES}
+        self._dtype_names = {getattr(torch, name): name for name in DTYPES}
         self._devices: dict[torch.device, str] = {}
 
     def info(self) -> TargetInfo:
         """Versions and what this build can do."""
         devices = ("cpu", *(("cuda",) if self._cuda else ()))
         environment = {"torch": torch.__version__, "python": platform.python_version()}
-        return TargetInfo("torch", environment, devices, _DTYPES)
+        return TargetInfo("torch", environment, devices, DTYPES)
 
     def registry(self) -> tuple[str, ...]:
         """Nothing: PyTorch's dispatcher lists overloads by the thousand, most of them no op that people call."""
