@@ -191,7 +191,7 @@ def tolerances(paths: tuple[str, ...], n: str, **options: str | int | None) -> N
 @run_option(
     "target",
     default=None,
-    help="Target framework: jax, oneflow, torch, torch:EXECUTOR, or package.module:Class. "
+    help="Target framework: jax, oneflow, paddle, torch, torch:EXECUTOR, or package.module:Class. "
     "Default: the target that diverged.",
 )
 @run_option("target_python", help="The interpreter that runs the target. Default: the one that it diverged in.")

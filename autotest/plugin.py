@@ -32,11 +32,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         shape = {"action": "store_true"} if option.kind.flag else {"metavar": option.pytest.metavar}
         shape |= {"action": "append"} if option.kind.often else {}
         group.addoption(option.typed_for_pytest, default=option.default, help=option.pytest.help, **shape)
-    group.addoption(
-        "--autotest-conformance",
-        metavar="NAME",
-        help="run the tests that every target must pass on this one, alone unless tests are named",
-    )
 
 
 class _State:

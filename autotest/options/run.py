@@ -47,6 +47,8 @@ class RunOptions:
     drop_in: bool = False
     strict: bool = False
     survey: bool = False
+    #: The target that is held to the tests which every target must pass.
+    conformance: str | None = None
 
     #: The run's own folder in `report`.
     folder: Path | None = None

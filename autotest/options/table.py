@@ -107,7 +107,9 @@ def _one_of(choices: tuple[str, ...]) -> Kind:
 
 
 TEXT = Kind(str)
-TARGET = Kind(_target, "one of jax, oneflow, torch, torch:EXECUTOR, package.module:Class, or a name in pyproject.toml")
+TARGET = Kind(
+    _target, "one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, or a name in pyproject.toml"
+)
 PYTHON = Kind(_interpreter)
 FOLDER = Kind(Path)
 WHOLE = Kind(_whole, "a whole number of at least 1")
@@ -189,11 +191,11 @@ _ROWS = (
         TARGET,
         "oneflow",
         run=Face(
-            "Target framework: jax, oneflow, torch, torch:EXECUTOR, or package.module:Class; "
+            "Target framework: jax, oneflow, paddle, torch, torch:EXECUTOR, or package.module:Class; "
             "torch:EXECUTOR,torch:EXECUTOR: which of them introduces a difference."
         ),
         pytest=Face(
-            "target framework: jax, oneflow, torch, torch:EXECUTOR, or package.module:Class; "
+            "target framework: jax, oneflow, paddle, torch, torch:EXECUTOR, or package.module:Class; "
             "torch:EXECUTOR,torch:EXECUTOR: which of them introduces a difference (default: %(default)s)",
             "NAME",
         ),
@@ -419,6 +421,13 @@ _ROWS = (
         False,
         run=None,
         pytest=Face("record the largest errors by op, dtype, device and phase, for `autotest tolerances`"),
+    ),
+    Option(
+        "conformance",
+        TARGET,
+        None,
+        run=None,
+        pytest=Face("run the tests that every target must pass on this one, alone unless tests are named", "NAME"),
     ),
 )
 

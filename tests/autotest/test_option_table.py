@@ -106,7 +106,7 @@ def test_options_of_pytest_go_behind_dashes(command: str, option: str, sentence:
         (
             "--target",
             "t",
-            "target='t', but should be one of jax, oneflow, torch, torch:EXECUTOR, package.module:Class, or a "
+            "target='t', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, or a "
             "name in pyproject.toml [--target]",
         ),
         (

@@ -131,11 +131,11 @@ def test_unknown_target_is_refused() -> None:
     with pytest.raises(UsageError) as caught:
         OPTIONS["target"].read("tensorflow", "--target")
     assert str(caught.value) == (
-        "target='tensorflow', but should be one of jax, oneflow, torch, torch:EXECUTOR, package.module:Class, or a "
-        "name in pyproject.toml [--target]"
+        "target='tensorflow', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, "
+        "or a name in pyproject.toml [--target]"
     )
     assert OPTIONS["target"].read("my.adapter:Adapter") == "my.adapter:Adapter"
-    assert set(BUILT_IN) == {"jax", "oneflow", "torch"}, "what the sentence lists"
+    assert set(BUILT_IN) == {"jax", "oneflow", "paddle", "torch"}, "what the sentence lists"
 
 
 @pytest.mark.parametrize(

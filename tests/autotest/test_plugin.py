@@ -177,8 +177,8 @@ def test_options_reach_the_run(tmp_path: Path) -> None:
         (
             "target",
             "tensorflow",
-            "target='tensorflow', but should be one of jax, oneflow, torch, torch:EXECUTOR, package.module:Class, or a "
-            "name in pyproject.toml "
+            "target='tensorflow', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, "
+            "package.module:Class, or a name in pyproject.toml "
             "[--autotest-target]",
         ),
         ("seed", "x", "seed='x', but should be a whole number of at least 0, or 'random' [--autotest-seed]"),

@@ -50,7 +50,7 @@ def test_target_that_does_not_exist(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["doctor", "--target", "nothing", "--report", str(tmp_path)])
     assert result.exit_code == 2
     assert result.output.splitlines()[-1] == (
-        "BAD  target: target='nothing', but should be one of jax, oneflow, torch, torch:EXECUTOR, "
+        "BAD  target: target='nothing', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, "
         "package.module:Class, or a name in pyproject.toml [--target]"
     )
 

@@ -143,7 +143,7 @@ def test_names_of_a_project(python: str, tmp_path: Path) -> None:
         ),
         (
             ("--target", "nobody"),
-            "target='nobody', but should be one of jax, oneflow, torch, torch:EXECUTOR, package.module:Class, "
+            "target='nobody', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, "
             "or a name in pyproject.toml [--target]",
         ),
     ],

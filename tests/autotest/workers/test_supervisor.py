@@ -188,7 +188,7 @@ def test_poisoned_worker_retires(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             "nosuch",
-            "target='nosuch', but should be one of jax, oneflow, torch, torch:EXECUTOR, "
+            "target='nosuch', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, "
             "or package.module:Class [--target]",
         ),
     ],

@@ -191,7 +191,7 @@ def test_missing_path(reference):
     [
         (
             "tensorflow",
-            "target='tensorflow', but should be one of jax, oneflow, torch, torch:EXECUTOR, "
+            "target='tensorflow', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, "
             "or package.module:Class [--target]",
         ),
         (
