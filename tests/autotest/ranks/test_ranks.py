@@ -45,7 +45,14 @@ def test_abs():
 APART = "import os\nif os.environ['RANK'] == '1':\n    def test_more():\n        pass\n"
 #: The command itself: `-m autotest` would put the folder of a run on the import path.
 SCRIPT = str(Path(INTERPRETER).with_name("autotest"))
-OPTIONS = {"target": "oneflow", "seed": "0", "report": "r", "case_timeout": "5", "isolate": "auto"}
+OPTIONS = {
+    "target": "oneflow",
+    "target_python": None,
+    "seed": "0",
+    "report": "r",
+    "case_timeout": "5",
+    "isolate": "auto",
+}
 
 with_oneflow = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
 
