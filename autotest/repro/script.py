@@ -21,6 +21,7 @@ from autotest.repro.translated import SPEECHES, translated_script
 from autotest.repro.unscripted import Unscripted
 from autotest.repro.wanted import wanted
 from autotest.repro.wrapping import wrapped
+from autotest.workers.launch import TARGET_PYTHON
 from dual_object.adapters.oneflow.configurations import computes_in
 from dual_object.program.precision import is_wide
 from dual_object.program.program import Program
@@ -189,7 +190,7 @@ def versions(target: str, environment: Mapping[str, str]) -> str:
     """The versions that showed the divergence, in words."""
     asked = asked_executor(target)
     below = EXECUTORS[asked.name].packages if asked is not None else ()
-    names = dict.fromkeys([target, "torch", *below, "numpy", "python"])
+    names = dict.fromkeys([target, "torch", *below, "numpy", "python", TARGET_PYTHON])
     packages = [f"{name} {environment[name]}" for name in names if name in environment]
     return ", ".join([*packages, *([environment["platform"]] if "platform" in environment else [])])
 

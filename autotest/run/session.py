@@ -23,6 +23,7 @@ from autotest.options import RunOptions
 from autotest.options.targets import launch
 from autotest.run.progress import Progress
 from autotest.workers.configured import wanted
+from autotest.workers.launch import TARGET_PYTHON
 from autotest.workers.lowered import LoweringSupervisor
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.stages import stages
@@ -200,7 +201,10 @@ class Session:
             self.check_configurations(info)
             self._target_recorded = True
             if self.writer is not None:
-                self.writer.target(info.environment, info.devices, info.lacks)
+                environment = dict(info.environment)
+                if self.launch.python is not None and "python" in environment:  # beside that of this process
+                    environment[TARGET_PYTHON] = environment.pop("python")
+                self.writer.target(environment, info.devices, info.lacks)
 
     def check_configurations(self, info: TargetInfo) -> None:
         """Refuse a run that asks for configurations which the target's graphs have not; raises EnvironmentFault."""

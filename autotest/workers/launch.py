@@ -9,6 +9,8 @@ from pathlib import Path
 
 from autotest.names import HOME
 
+#: What a run calls the version of its target's own interpreter, beside that of its own.
+TARGET_PYTHON = "target's python"
 #: What an interpreter with packages of its own runs first.
 _ELSEWHERE = Path(__file__).with_name("elsewhere.py")
 
@@ -53,4 +55,4 @@ class Launch:
         return sys.path if self.python is None else None
 
 
-__all__ = ["Launch"]
+__all__ = ["TARGET_PYTHON", "Launch"]

@@ -67,7 +67,12 @@ def test_what_the_table_says_is_told(run: Outcome) -> None:
 def test_pytorch_is_out_of_reach(run: Outcome) -> None:
     """The worker finds our packages, and not what lies beside them."""
     [told] = run.records("target")
-    assert told["environment"].keys() == {"toy", "python"}
+    assert told["environment"].keys() == {"toy", "target's python"}
+
+
+def test_both_interpreters_are_told(run: Outcome) -> None:
+    """The harness's own version of Python is not that of the target."""
+    assert {"python", "target's python"} <= run.summary["environment"].keys()
 
 
 def test_what_the_table_lacks_is_counted(run: Outcome) -> None:
