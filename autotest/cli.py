@@ -266,7 +266,8 @@ def replay(
             float64=float64,
         )
         if graph_debug is not None:
-            text += f"\n\n{graph_log(id_, report, target, timeout, graph_debug, graph_debug_ranks)}"
+            log = graph_log(id_, report, target, timeout, graph_debug, graph_debug_ranks, target_python)
+            text += f"\n\n{log}"
     except ReplayError as error:
         click.echo(f"cannot replay: {error}", err=True)
         sys.exit(CANNOT_RUN)

@@ -128,14 +128,20 @@ def _replayable(id_: str, stored: Stored) -> Stored:
 
 
 def graph_log(
-    id_: str, report: Path, target: str | None, timeout: float | None, level: int, ranks: Sequence[int]
+    id_: str,
+    report: Path,
+    target: str | None,
+    timeout: float | None,
+    level: int,
+    ranks: Sequence[int],
+    python: str | None = None,
 ) -> str:
     """How the target builds a static graph of the stored Program of divergence `id_`. Raises ReplayError."""
     from autotest.commands.graph_debug import debug_log
 
     path = find(id_, report)
     row = read(path).row
-    launched = launch(target or row["target"], row.get("target_python") if target is None else None)
+    launched = launch(target or row["target"], python or (row.get("target_python") if target is None else None))
     if launched.python is not None:
         raise ReplayError(
             f"the target {launched.target} runs in {launched.python}, and --graph-debug builds its graph with this "

@@ -303,6 +303,14 @@ def read(path: Path) -> list[Row]:
         raise DialectError(f"{path.name} is no dialect: {error}") from error
 
 
+def table(folder: Path) -> dict[str, Row]:
+    """The rows of an adapter's folder, by PyTorch's path; what is written by hand goes before what is derived. Raises
+    DialectError.
+    """
+    files = (folder / name for name in ("dialect.json", "by_hand.json"))
+    return {row.path: row for file in files if file.is_file() for row in read(file)}
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON whose names are all different: Python keeps the last of two rows and says nothing."""
     rows: dict[str, Any] = {}
@@ -319,4 +327,4 @@ def written(about: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     return f'{{"about": {json.dumps(about)},\n"rows": {{\n' + ",\n".join(lines) + "\n}}\n"
 
 
-__all__ = ["Dialect", "Row", "RowClass", "read", "written"]
+__all__ = ["Dialect", "Row", "RowClass", "read", "table", "written"]

@@ -9,10 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import dual_object.adapters
-from dual_object.adapters.dialect import Row, read
-
-#: The tables of an adapter's folder; what is written by hand goes before what is derived.
-_TABLES = ("dialect.json", "by_hand.json")
+from dual_object.adapters.dialect import Row, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +60,7 @@ SPEECHES: Mapping[str, Speech] = MappingProxyType(
 @cache
 def rows(target: str) -> Mapping[str, Row]:
     """The table of a built-in target, by PyTorch's path; raises DialectError."""
-    folder = Path(dual_object.adapters.__path__[0]) / target
-    files = [folder / name for name in _TABLES if (folder / name).is_file()]
-    return MappingProxyType({row.path: row for file in files for row in read(file)})
+    return MappingProxyType(table(Path(dual_object.adapters.__path__[0]) / target))
 
 
 __all__ = ["SPEECHES", "Speech", "rows"]

@@ -19,8 +19,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from dual_object.adapters.dialect import Dialect, Row
-from dual_object.adapters.dialect import read as read_rows
+from dual_object.adapters.dialect import Dialect, table
 from dual_object.errors import TargetError
 from dual_object.program.strides import extent
 from dual_object.program.values import Array, Device, Name, Named, Tree
@@ -39,7 +38,6 @@ except ImportError as error:
 from dual_object.adapters.paddle import code
 from dual_object.adapters.paddle.graph import static_graph
 
-_TABLES = ("dialect.json", "by_hand.json")
 #: What Paddle's layers call otherwise; the rest of their names is PyTorch's. Statistics are parameters there.
 _HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var", "_weight": "weight", "scale": "weight"})
 _STATISTICS = frozenset({"_mean", "_variance"})
@@ -60,10 +58,7 @@ class Adapter:
         paddle.set_device("cpu")
         if "OMP_NUM_THREADS" not in os.environ:
             paddle.core.set_num_threads(1)
-        rows: dict[str, Row] = {}
-        for table in _TABLES:  # what is written by hand wins
-            rows.update((row.path, row) for row in read_rows(Path(__file__).with_name(table)))
-        self.dialect = Dialect(self.name, rows.values(), paddle, vars(code))
+        self.dialect = Dialect(self.name, table(Path(__file__).parent).values(), paddle, vars(code))
         self._dtype_names = {getattr(paddle, name): name for name in DTYPES}
         #: What may have a gradient, by `id`, for a backward that makes a graph.
         self._leaves: WeakValueDictionary[int, Any] = WeakValueDictionary()
