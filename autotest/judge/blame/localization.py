@@ -13,7 +13,7 @@ from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
 from autotest.compare.training import step_of
-from autotest.judge.clipping import Agreed, by_clipping
+from autotest.judge.blame.clipping import Agreed, by_clipping
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.data_parallel import wraps

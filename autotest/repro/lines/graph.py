@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autotest.repro.source import Source
+from autotest.repro.lines.source import Source
 from dual_object.adapters.oneflow.configurations import code
 from dual_object.adapters.oneflow.training import kept_name
 from dual_object.program.calls import Call, op_name

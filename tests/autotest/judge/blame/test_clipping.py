@@ -14,8 +14,8 @@ from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.observations import compare
-from autotest.judge.clipping import WORDS
-from autotest.judge.localization import localize
+from autotest.judge.blame.clipping import WORDS
+from autotest.judge.blame.localization import localize
 from autotest.workers.protocol import Death
 from dual_object.program.program import Program
 from dual_object.program.training import clips
