@@ -46,7 +46,8 @@ class Trace:
         keys: the leaves whose gradients are wanted.
 
     Attributes:
-        returned: the numbers of the tensors that the body returns, as far as it has run.
+        made: what has been made before the body, by number: the modules.
+        returned: the numbers of the tensors that the body returns, once it has run.
 
     Raises TraceRefused where that much fails.
     """
@@ -57,7 +58,8 @@ class Trace:
         self.returned: list[int] = []
         for x in program.inputs:
             self.replay.place(x)
-        self._run(setup_calls(program))
+        run_calls(self.replay, setup_calls(program))
+        self.made = dict(self.replay.values.by_id)
 
     def placed(self, arrays: Sequence[Array] | None = None) -> list[Any]:
         """The inputs once more, without gradients, with the values that they were drawn with or these."""
@@ -67,16 +69,14 @@ class Trace:
 
     def body(self, tensors: Sequence[Any], after: Callable[[int], None] | None = None) -> list[Any]:
         """Run the traced calls on whatever stands for the inputs, and give what the body returns; `after(index)` is
-        told of each call. Raises TraceRefused.
+        told of each call. It may run several times: each begins anew. Raises TraceRefused.
         """
+        self.replay.values.by_id = dict(self.made)
         for x, tensor in zip(self.program.inputs, tensors, strict=True):
             self.replay.values.place(x.id, tensor)
-        self._run(traced_calls(self.program), after)
+        run_calls(self.replay, traced_calls(self.program), after)
         self.returned = returned_tensors(self.replay)
         return [self.replay.values.by_id[id_] for id_ in self.returned]
-
-    def _run(self, indices: Iterable[int], after: Callable[[int], None] | None = None) -> None:
-        run_calls(self.replay, indices, after)
 
     def shows(self, graph: Graph, seen: Observation, arrays: Sequence[Array] | None = None) -> Observation:
         """What a call of the compiled graph adds to `seen`, of inputs with these values."""

@@ -76,7 +76,7 @@ class _Member(Trace):
         """Run the calls on the graph's tensors, and give what they return; modules are called through the graph's own
         blocks.
         """
-        self.replay.values.by_id.update(blocks)
+        self.made.update(blocks)
         pairs = zip(self.program.inputs, tensors, strict=True)
         return self.body([tensor.requires_grad_() if x.requires_grad and self.keys else tensor for x, tensor in pairs])
 

@@ -206,3 +206,12 @@ def test_a_trace_ends_at_the_first_failure(recorded, reference):
     with pytest.raises(TraceRefused) as refused:
         trace.body(trace.placed(), told.append)
     assert (refused.value.failure.call, told) == (0, [])
+
+
+def test_a_body_runs_anew(recorded, reference):
+    """What it has left in an earlier run is none of its operands: each result is another tensor there."""
+    trace = Trace(reference, recorded(BODIES["linear"]).program, [])
+    tensors = trace.placed()
+    for _ in range(2):
+        trace.body(tensors)
+        assert trace.replay.seen.structures == {}
