@@ -23,9 +23,9 @@ class _Joined(torch.autograd.Function):
 
 def cat(tensors, dim=0):
     """Tensors of one dtype, float32 or float64, one after the other along `dim`."""
+    if not tensors or not all(isinstance(part, torch.Tensor) for part in tensors):
+        raise TypeError("expected a non-empty list of tensors")
     parts = [part for part in tensors if tuple(part.shape) != (0,)]
-    if not tensors:
-        raise RuntimeError("expected a non-empty list of tensors")
     if any(part.dim() == 0 for part in tensors):
         raise RuntimeError("zero-dimensional tensors cannot be concatenated")
     if not parts:
