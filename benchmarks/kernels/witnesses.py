@@ -75,7 +75,9 @@ def copied(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         if 0 in value.stride():  # elements that share memory cannot be written one by one
             return value.detach().clone().requires_grad_(value.requires_grad)
-        twin = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
+        reach = sum((size - 1) * step for size, step in zip(value.shape, value.stride(), strict=True)) + 1
+        memory = torch.zeros(value.storage_offset() + max(reach, 0), dtype=value.dtype)
+        twin = torch.as_strided(memory, value.shape, value.stride(), value.storage_offset())
         with torch.no_grad():
             twin.copy_(value)
         return twin.requires_grad_(value.requires_grad)
