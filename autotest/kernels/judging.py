@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
+from autotest.kernels.contrast import ORDINARY, in_common
 from autotest.kernels.findings import Finding, Verdict, worst_first
 from autotest.kernels.precision import MOST_UNITS, off_by, units
 from autotest.kernels.questions import Asking, Cell, Question, questions
@@ -22,6 +23,7 @@ from autotest.workers.launch import Launch
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
 from dual_object.program.program import Program
+from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation, Seen
 
@@ -29,6 +31,8 @@ from dual_object.replay.observation import Observation, Seen
 ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
 #: What fresh memory holds there, but for a bit each: 8.457e+37 as float32. Python and NumPy see to their own.
 _POISON = {"MALLOC_PERTURB_": "129"}
+#: What nothing in that process reads any more, so that a kernel that sets it is seen to.
+_UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 _POISONED = 0x7E
 #: How often everything is asked: once more in the same order, and once more from the end.
 ROUNDS = 3
@@ -58,14 +62,15 @@ _OF_KINDS = {
     "dtype": "dtype",
     "shape": "shape",
     "accepts_invalid": "errors",
-    "exception_class": "errors",
     "grad_missing": "gradient",
     "grad_extra": "gradient",
     "requires_grad": "gradient",
 }
+#: Which of them are held against right answers, to see what they have in common.
+_BY_CONTRAST = frozenset({"numerics", "shape", "arguments", "dtype"})
 _OF_ENDS = {"crash": "crash", "timeout": "timeout", "out_of_memory": "memory"}
 #: What nobody promises of a function: how its result lies, and the names of a tuple's parts.
-_FREE = frozenset({"layout", "structure", "device"})
+_FREE = frozenset({"layout", "structure", "device", "exception_class"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ class KernelJudge:
     def launch(self, kernel: Kernel) -> Supervisor:
         """The process that the kernel runs in, started."""
         place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
-        environment = {**_POISON, "AUTOTEST_KERNELS": json.dumps(place), "OMP_NUM_THREADS": "1"}
+        environment = {**_POISON, **_UNUSED, "AUTOTEST_KERNELS": json.dumps(place)}
         supervisor = Supervisor(Launch("kernel", ADAPTER, None, environment), self._timeout, memory=self._memory)
         supervisor.start()
         return supervisor
@@ -130,6 +135,8 @@ class _Judging:
         self._gaps = Counter[str]()
         self._looked = Counter[str]()
         self._undecided = 0
+        #: Ordinary calls that gave wrong values or shapes.
+        self._wrong: list[Question] = []
         #: Of each role, how many questions, and how many answers were right.
         self._cells: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
@@ -145,12 +152,32 @@ class _Judging:
                 cell[1] += 1
                 assert isinstance(answer, Observation)
                 right.append((question, answer))
+        self._contrast([question for question, _ in right])
+        if not right and not self._findings:
+            first_gap = next(iter(self._gaps), "")
+            self._find(
+                "arguments", f"it takes none of {len(self._asked)} calls: {first_gap}", self._asked[0].cell, None
+            )
         if not any(isinstance(answer, Death) for answer in first):
             self._ask_again(first)
             self._weigh(right)
         told = worst_first(self._findings)
         cells = {role: (asked, answered) for role, (asked, answered) in self._cells.items()}
         return Verdict(f"torch.{self._path}", told, dict(self._gaps), cells, self._undecided)
+
+    def _contrast(self, right: Sequence[Question]) -> None:
+        """Whether what is wrong among ordinary calls is so for their arguments or dimensions; where all of them are
+        wrong, what else is wrong comes of that.
+        """
+        plain = [question for question in right if question.cell.role in ORDINARY]
+        category = in_common(self._path, self._wrong, plain)
+        found = next((one for one in self._findings if one.category in _BY_CONTRAST), None)
+        if category and found is not None:
+            self._find(category, found.message, found.cell, found.program)
+        if self._wrong and not plain:
+            own = {"numerics", *_OF_KINDS.values(), *_OF_ENDS.values()}
+            of_roles = set(_OF_ROLES.values()) - own
+            self._findings = [one for one in self._findings if one.category not in of_roles]
 
     def _find(self, category: str, message: str, cell: Cell, program: Program | None) -> None:
         self._findings.append(Finding(category, message, cell, program))
@@ -173,13 +200,16 @@ class _Judging:
     def _ended(self, question: Question, answer: Observation) -> bool:
         """Whether an exception was no finding of the op, or is told of already."""
         failure, cell = answer.failures[-1], question.cell
-        name = failure.classes[0]
+        name = (*failure.classes, "")[0]
         if name == "Misconduct":
             category, _, words = failure.message.partition(": ")
             self._find(category, words, cell, question.program)
             return True
         if name == "NotTaken":
             self._gaps[f"it takes no such arguments: {failure.message}"] += 1
+            return True
+        if "NotImplementedError" in failure.classes:
+            self._gaps[f"it says that it does not do this: {failure.message}"] += 1
             return True
         if cell.role == "dtype":
             self._gaps[f"it refuses {cell.detail}: {name}: {failure.message}"] += 1
@@ -190,6 +220,8 @@ class _Judging:
         """Whether PyTorch defines what differs, which is a finding then."""
         cell, program = question.cell, question.program
         category = self._category(cell, difference)
+        if cell.role in ORDINARY and category in _BY_CONTRAST and question not in self._wrong:
+            self._wrong.append(question)
         if self._looked[category] >= LOOKED_INTO:
             return True
         call = next((i for i, one in enumerate(program.calls) if one.op == self._path), None)
@@ -245,15 +277,23 @@ class _Judging:
             self._unsteady(question, seen, told)
 
     def _unsteady(self, question: Question, seen: Sequence[Observation], told: Sequence[object]) -> None:
-        """What changes from one time to the next: with the calls, or by chance."""
-        for answer in seen[1:]:
-            differences = eager_differences(self._reference, question.program, question.expected, answer, self._rules)
-            wrong = [difference for difference in differences if difference.kind not in _FREE]
-            if wrong and not any(one.category in ("numerics", "edge values") for one in self._findings):
-                stale = any(map(self._poisoned, wrong))
-                words = f"asked again, {wrong[0].message}"
-                self._find("stale" if stale else "calls", words, question.cell, question.program)
-                return
+        """What changes from one time to the next: from right to wrong with the calls, or its last digits by chance."""
+        compared = [
+            [
+                difference
+                for difference in eager_differences(
+                    self._reference, question.program, question.expected, answer, self._rules
+                )
+                if difference.kind not in _FREE
+            ]
+            for answer in seen
+        ]
+        wrong = [differences for differences in compared if differences]
+        if wrong and len(wrong) < len(seen):
+            category = "stale" if any(map(self._poisoned, wrong[0])) else "calls"
+            words = f"right in {len(seen) - len(wrong)} of {len(seen)} calls; in another, {wrong[0][0].message}"
+            self._find(category, words, question.cell, question.program)
+            return
         settled = len(told) > 2 and told[1] == told[2]
         words = "other calls between change what it gives" if settled else "it gives other bits each time"
         self._find("nondeterminism", words, question.cell, question.program)
@@ -267,7 +307,7 @@ class _Judging:
             for question, answer in right
             if (question.cell.role in roles or question.cell.detail == "float64") and question.program.random is None
         ]
-        by_dtype: dict[str, list[np.ndarray]] = defaultdict(list)
+        by_dtype: dict[str, list[Array]] = defaultdict(list)
         step = max(1, len(usable) // WEIGHED)
         chosen = usable[::step] + [pair for pair in usable if pair[0].cell.detail == "float64"]
         for question, answer in chosen:
@@ -275,10 +315,10 @@ class _Judging:
             for off in units(self._reference, question, answer):
                 by_dtype["float64" if "float64" in dtypes else "float32"].append(off)
         for dtype, found in by_dtype.items():
-            off = off_by(found)
-            if off > MOST_UNITS:
+            half = off_by(found)
+            if half > MOST_UNITS:
                 message = (
-                    f"half of its {dtype} results are {off:.0f} units of rounding or more from the exact ones, "
+                    f"half of its {dtype} results are {half:.0f} units of rounding or more from the exact ones, "
                     f"but should be at most {MOST_UNITS:.0f}: it computes in a lower precision than it is given"
                 )
                 question = next(q for q, _ in chosen if dtype in {s.dtype for s in q.expected.outputs.values()})
@@ -286,7 +326,7 @@ class _Judging:
 
 
 def _misconduct(answer: Observation) -> bool:
-    return bool(answer.failures) and answer.failures[-1].classes[0] in ("Misconduct", "NotTaken")
+    return bool(answer.failures) and answer.failures[-1].classes[:1] in (("Misconduct",), ("NotTaken",))
 
 
 def _shown(answer: Observation) -> object:
@@ -296,7 +336,7 @@ def _shown(answer: Observation) -> object:
     return failures, [{key: _bits(value) for key, value in part.items()} for part in parts]
 
 
-def _bits(value: Seen | np.ndarray | None) -> object:
+def _bits(value: Seen | Array | None) -> object:
     if value is None:
         return None
     data = value.data if isinstance(value, Seen) else value
@@ -307,4 +347,4 @@ def _bits(value: Seen | np.ndarray | None) -> object:
     )
 
 
-__all__ = ["Kernel", "KernelJudge", "replace"]
+__all__ = ["Kernel", "KernelJudge"]

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import torch
 
+_SUBNORMAL = torch.tensor(1e-40)
+_PROC = os.path.isdir("/proc/self/fd")
 #: What is looked at one by one, by what it is called: how it is read, and how it is put back, where it can be.
 _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "the grad mode": (torch.is_grad_enabled, torch.set_grad_enabled),
@@ -45,8 +47,6 @@ _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "the threads of the process": (threading.active_count, None),
     "the open descriptors": (lambda: sorted(os.listdir("/proc/self/fd"))[:-1] if _PROC else [], None),
 }
-_SUBNORMAL = torch.tensor(1e-40)
-_PROC = os.path.isdir("/proc/self/fd")
 #: Where functions may be replaced.
 _SPACES: Mapping[str, Any] = {
     "torch": torch,
