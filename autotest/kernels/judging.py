@@ -52,6 +52,8 @@ WEIGHED = {
     "magnitude": "numerics",
 }
 MOST_WEIGHED = 24
+#: What is off by less than this share of the greatest number was meant to be right.
+FIRST_DIGITS = 0.01
 #: The categories of what differs, by what it was asked for.
 _OF_ROLES = {
     "plain": "numerics",
@@ -270,6 +272,8 @@ class _Judging:
         if self._poisoned(difference):
             category = "stale"
         self._find(category, left.difference.message, cell, program)
+        if category in ("numerics", "dtype") and _nearly(difference):
+            self._find("precision", left.difference.message, cell, program)
         return True
 
     def _category(self, cell: Cell, difference: Difference) -> str:
@@ -357,6 +361,16 @@ class _Judging:
                 )
                 question = chosen[0][0]
                 self._find(category, message, question.cell, question.program)
+
+
+def _nearly(difference: Difference) -> bool:
+    """Whether what differs is the number that it should be in its first two digits."""
+    expected, actual = difference.expected, difference.actual
+    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
+        return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
 
 
 def _counts(difference: Difference) -> bool:
