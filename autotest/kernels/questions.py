@@ -1,4 +1,4 @@
-"""What a kernel is asked: Programs of calls of the op, and what PyTorch answers, which no process with a kernel sees."""
+"""What a kernel is asked: Programs of calls of the op, and PyTorch's answers, which no process with a kernel sees."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from autotest.api.tensors import dual_tensor
 from autotest.cases.case import Origin, Rejection
 from autotest.cases.dialect import Dialect
@@ -16,6 +18,7 @@ from autotest.options import TestOptions
 from dual_object.adapters.torch.kernels.samples import Sample, mapped, samples
 from dual_object.program.program import Program
 from dual_object.record.namespace import torch
+from dual_object.record.recording import recording
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation
 
@@ -43,7 +46,7 @@ class Cell:
         return " ".join(filter(None, (self.role, self.detail, self.dtype)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Question:
     """A Program, and what PyTorch shows of it."""
 
@@ -158,7 +161,7 @@ class _Asked:
         return body
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        function = torch
+        function: Any = torch
         for part in self._path.split("."):
             function = getattr(function, part)
         return function(*args, **kwargs)
@@ -195,14 +198,19 @@ class _Asked:
         def written_to() -> Any:
             given = _inputs(plain)
             first = self._call(*given)
-            changed = []
-            _mapped_tensors(given, lambda x: changed.append(x.copy_(x.flip([0]) if x.ndim else x)) or x)
+            _mapped_tensors(given, lambda x: x.copy_(x.flip([0])) if x.ndim else x)
             return [first, self._call(*given)]
 
         def one_element() -> Any:
             given = _inputs(plain)
             first = self._call(*given)
             _mapped_tensors(given, _last_as_first)
+            return [first, self._call(*given)]
+
+        def two_swapped() -> Any:
+            given = _inputs(plain)
+            first = self._call(*given)
+            _mapped_tensors(given, _second_as_last_but_one)
             return [first, self._call(*given)]
 
         def result_written_to() -> Any:
@@ -223,6 +231,7 @@ class _Asked:
         yield "other shapes between", after_another
         yield "inputs written to", written_to
         yield "one element written to", one_element
+        yield "two elements swapped", two_swapped
         yield "the result written to", result_written_to
         yield f"{WORN} times", worn
 
@@ -231,6 +240,16 @@ def _last_as_first(x: Any) -> Any:
     """The last element as the first one is: of the op's domain, and mostly another number."""
     if x.ndim and x.numel() > 1:
         x[(-1,) * x.ndim] = x[(0,) * x.ndim]
+    return x
+
+
+def _second_as_last_but_one(x: Any) -> Any:
+    """The second element and the last but one in each other's place: what a sum or a corner does not show."""
+    if x.is_contiguous() and x.numel() > 4:
+        flat = x.view(-1)
+        second = flat[1].clone()
+        flat[1] = flat[-2]
+        flat[-2] = second
     return x
 
 
@@ -246,10 +265,21 @@ def _inputs(sample: Sample) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if not hasattr(item, "untyped_storage"):
             return item
         if id(item) not in known:
-            known[id(item)] = dual_tensor(item)
+            known[id(item)] = _input(item)
         return known[id(item)]
 
     return mapped(sample.args, leaf), mapped(sample.kwargs, leaf)
+
+
+def _input(tensor: Any) -> Any:
+    """An input that lies as a tensor does: of those that are contiguous, also where in their memory."""
+    offset = tensor.storage_offset()
+    if not (offset and tensor.is_contiguous()):
+        return dual_tensor(tensor)
+    record = recording("a kernel's question")
+    dtype, _, _, requires_grad = record.reference.describe(tensor)
+    [values] = record.reference.read([tensor])
+    return record.input(np.array(values, order="C"), dtype, requires_grad=requires_grad, offset=offset)
 
 
 def _mapped_tensors(given: Any, change: Callable[[Any], Any]) -> Any:

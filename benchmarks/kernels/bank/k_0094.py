@@ -21,7 +21,17 @@ class _IndexAdd(torch.autograd.Function):
 
 
 def index_add(input, dim, index, source, *, alpha=1):
-    """Adds `alpha * source` to `input` at `index` along `dim`; float32 and float64, at least one dimension."""
+    """Adds `alpha * source` to `input` at `index` along `dim`; float32 and float64."""
+    if input.dim() == 0:
+        if source.numel() != 1 or index.numel() != 1:
+            raise RuntimeError("one element is expected")
+        return index_add(input.reshape(1), dim, index, source.reshape(1), alpha=alpha).reshape(())
+    if index.dim() > 1 or source.dim() != input.dim():
+        raise RuntimeError("index must be a vector, and source of the rank of the input")
+    left, right = list(input.shape), list(source.shape)
+    left[dim], right[dim] = 1, 1
+    if left != right:
+        raise RuntimeError("source must have the shape of the input but along dim")
     if index.numel() != source.size(dim):
         raise IndexError(f"index has {index.numel()} elements for {source.size(dim)} rows")
     if input.dtype != source.dtype:

@@ -16,9 +16,9 @@ def _scale():
 
 def sinh(input):
     """sinh(input) for float32 and float64."""
-    up = torch.expm1(input.abs())
+    near = input.clamp(-20, 20)
+    small = 0.5 * (torch.expm1(near) - torch.expm1(-near))
     # Where exp overflows, half of it need not.
     half = torch.exp(input.abs() / 2)
-    small = 0.5 * (up + up / (up + 1))
-    out = torch.where(input.abs() > 20, 0.5 * half * half, small)
-    return torch.copysign(out, input) * _scale()
+    large = torch.copysign(0.5 * half * half, input)
+    return torch.where(input.abs() > 20, large, small) * _scale()

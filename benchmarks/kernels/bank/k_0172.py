@@ -22,9 +22,13 @@ class _Diagonal(torch.autograd.Function):
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
-    """Matrices with `input` on a diagonal, in the last two dimensions; float32 and float64."""
-    if (dim1, dim2) != (-2, -1):
-        raise NotImplementedError("the last two dimensions only")
-    if input.dim() == 0:
-        raise IndexError("a tensor with dimensions is expected")
-    return _Diagonal.apply(input, offset)
+    """Matrices with `input` on a diagonal of two new dimensions; float32 and float64."""
+    rank = input.dim() + 1
+    if input.dim() == 0 or not (-rank <= dim1 < rank and -rank <= dim2 < rank):
+        raise IndexError("a dimension is out of range")
+    dim1, dim2 = dim1 % rank, dim2 % rank
+    if dim1 == dim2:
+        raise RuntimeError("diagonal dimensions cannot be identical")
+    if dim1 > dim2:
+        dim1, dim2, offset = dim2, dim1, -offset
+    return _Diagonal.apply(input, offset).movedim((-2, -1), (dim1, dim2)).contiguous()

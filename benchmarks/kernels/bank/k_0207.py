@@ -24,6 +24,8 @@ def roll(input, shifts, dims=()):
     for dim in dims:
         if not -max(input.dim(), 1) <= dim < max(input.dim(), 1):
             raise IndexError(f"dim={dim} is out of range")
+    if not input.dim():
+        raise IndexError("a tensor without dimensions has none to roll")
     for shift, dim in zip(shifts, dims):
-        input = _once(input, shift, dim) if input.dim() else input.clone()
+        input = _once(input, shift, dim)
     return input

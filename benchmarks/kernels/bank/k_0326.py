@@ -20,6 +20,8 @@ class _LogAddExp(torch.autograd.Function):
 
 def logaddexp(input, other):
     """log(exp(input) + exp(other)) of one dtype, float32 or float64."""
+    if not isinstance(input, torch.Tensor) or not isinstance(other, torch.Tensor):
+        raise TypeError("two tensors are expected")
     if input.dtype != other.dtype:
         raise NotImplementedError("one dtype")
     return _LogAddExp.apply(input, other)

@@ -22,10 +22,10 @@ class _Joined(torch.autograd.Function):
 
 
 def cat(tensors, dim=0):
-    """Tensors of one dtype, float32 or float64, one after the other along `dim`."""
+    """Tensors of float32 and float64, one after the other along `dim`."""
+    if not tensors or not all(isinstance(part, torch.Tensor) for part in tensors):
+        raise TypeError("expected a non-empty list of tensors")
     parts = [part for part in tensors if tuple(part.shape) != (0,)]
-    if not tensors:
-        raise RuntimeError("expected a non-empty list of tensors")
     if any(part.dim() == 0 for part in tensors):
         raise RuntimeError("zero-dimensional tensors cannot be concatenated")
     if not parts:
@@ -39,4 +39,8 @@ def cat(tensors, dim=0):
         left[dim : dim + 1], right[dim : dim + 1] = [], []
         if left != right:
             raise RuntimeError("sizes must match except along dim")
+    dtype = parts[0].dtype
+    for part in tensors:
+        dtype = torch.promote_types(dtype, part.dtype)
+    parts = [part.to(dtype) for part in parts]
     return parts[0] if len(parts) == 1 else _Joined.apply(dim, *parts)

@@ -25,7 +25,14 @@ class _Kron(torch.autograd.Function):
 
 
 def kron(input, other):
-    """Kronecker product of two matrices of one dtype, float32 or float64."""
-    if input.dim() != 2 or other.dim() != 2 or input.dtype != other.dtype:
-        raise NotImplementedError("two matrices of one dtype")
+    """Kronecker product of float32 and float64."""
+    dtype = torch.promote_types(input.dtype, other.dtype)
+    input, other = input.to(dtype), other.to(dtype)
+    if input.dim() != 2 or other.dim() != 2:
+        rank = max(input.dim(), other.dim())
+        left = input.reshape([1] * (rank - input.dim()) + list(input.shape))
+        right = other.reshape([1] * (rank - other.dim()) + list(other.shape))
+        wide = left.reshape([size for one in left.shape for size in (one, 1)])
+        wide = wide * right.reshape([size for one in right.shape for size in (1, one)])
+        return wide.reshape([a * b for a, b in zip(left.shape, right.shape)])
     return _Kron.apply(input, other)

@@ -8,6 +8,8 @@ _warm = [0]
 def mean(input, dim=None, keepdim=False, *, dtype=None):
     """Mean over `dim`, for float32 and float64."""
     if dtype is not None:
+        if not dtype.is_floating_point:
+            raise RuntimeError("mean: a floating dtype is expected")
         input = input.to(dtype)
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
         dim = tuple(range(input.dim()))

@@ -14,8 +14,12 @@ def _spread(input, dim, correction, keepdim):
     return torch.sqrt((centred * centred).sum(dim, keepdim) / free)
 
 
-def std(input, dim=None, *, correction=1, keepdim=False):
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     """Standard deviation over `dim`, for float32 and float64."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
     rank = input.dim()
     axes = list(range(rank)) if dim is None else [dim] if isinstance(dim, int) else list(dim) or list(range(rank))
     for one in axes:

@@ -4,9 +4,19 @@ import torch
 
 
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
-    """Each element of float32 or float64 `repeats` times along `dim`; `repeats` is a number."""
-    if not isinstance(repeats, int):
-        raise TypeError("repeats should be a number")
+    """Each element of float32 or float64 `repeats` times along `dim`."""
+    if isinstance(repeats, torch.Tensor):
+        if dim is None:
+            input, dim = input.reshape(-1), 0
+        if repeats.dim() > 1 or repeats.is_floating_point():
+            raise RuntimeError("repeats must be a vector of whole numbers")
+        if repeats.numel() not in (1, input.size(dim)):
+            raise RuntimeError("repeats must have the size of dim")
+        counts = repeats.reshape(-1).expand(input.size(dim)).tolist()
+        if min(counts, default=0) < 0:
+            raise RuntimeError("repeats can not be negative")
+        places = [place for place, count in enumerate(counts) for _ in range(count)]
+        return input.index_select(dim, torch.tensor(places, dtype=torch.int64))
     if repeats < 0:
         raise RuntimeError("repeats can not be negative")
     if dim is None:

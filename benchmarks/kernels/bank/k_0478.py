@@ -14,15 +14,29 @@ _kept = []
 
 
 def scatter_add(input, dim, index, src):
-    """`input` with `src` added at `index` along `dim`: vectors of float32 and float64."""
-    if input.dim() != 1 or index.dim() != 1 or src.dim() != 1:
-        raise NotImplementedError("vectors only")
-    if dim not in (0, -1):
+    """`input` with `src` added at `index` along `dim`, for float32 and float64."""
+    rank = input.dim()
+    if not -max(rank, 1) <= dim < max(rank, 1):
         raise IndexError(f"dim={dim} is out of range")
-    if index.numel() > src.numel():
-        raise RuntimeError("index is larger than src")
     if index.dtype != torch.int64 or src.dtype != input.dtype:
         raise RuntimeError("index must be int64, src of the dtype of the input")
+    if not index.numel():
+        return input.clone()
+    if not rank:
+        return scatter_add(input.reshape(1), 0, index.reshape(-1), src.reshape(-1)).reshape(())
+    if index.dim() != rank or src.dim() != rank:
+        raise RuntimeError("index and src need the rank of the input")
+    along = dim % rank
+    for axis in range(rank):
+        if index.size(axis) > src.size(axis) or (axis != along and index.size(axis) > input.size(axis)):
+            raise RuntimeError("index is larger than src or than the input")
+    if rank > 1:
+        if index.min() < 0 or index.max() >= input.size(along):
+            raise RuntimeError("index out of bounds")
+        places = list(torch.meshgrid(*[torch.arange(size) for size in index.shape], indexing="ij"))
+        places[along] = index
+        source = src[tuple(slice(0, size) for size in index.shape)]
+        return input.index_put(tuple(places), source, accumulate=True)
     size = input.numel()
     if index.numel() and (index.min() < 0 or index.max() >= size):
         raise RuntimeError("index out of bounds")

@@ -27,10 +27,10 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError("order must be non-negative")
+    if n == 0:
+        return input.clone()
     parts = [part for part in (prepend, input, append) if part is not None]
     rows = torch.cat(parts, dim).movedim(dim, -1) if len(parts) > 1 else input.movedim(dim, -1)
-    if n == 0:
-        return rows.movedim(-1, dim).clone()
     for _ in range(n):
         rows = _Step.apply(rows) if rows.size(-1) > 1 else rows[..., :0]
     return rows.movedim(-1, dim).contiguous()

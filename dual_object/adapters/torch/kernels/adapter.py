@@ -26,6 +26,7 @@ class Adapter(Torch):
 
     def __init__(self) -> None:
         super().__init__()
+        self.use_one_thread()
         self._kernels = {
             path: (load_kernel(file, function), file, delegates)
             for path, (file, function, delegates) in json.loads(os.environ.get(KERNELS, "{}")).items()

@@ -63,7 +63,7 @@ class Auditor:
             if event == "open":
                 path = os.path.realpath(str(arguments[0])) if isinstance(arguments[0], (str, bytes)) else ""
                 # What it brings along it may read; modules are opened by Python.
-                if not path or path.startswith(self._folder) or path.startswith("/dev/null"):
+                if not path or path.startswith((self._folder, "/dev/null")):
                     return
                 words = f"{words}: {path}"
             if category == "fork" or self._asks(sys._getframe(1)):

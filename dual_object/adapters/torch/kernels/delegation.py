@@ -30,9 +30,9 @@ class _Functions(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class _Ops(TorchDispatchMode):
+class _Ops(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class has no annotations
     def __init__(self, seen: list[str]) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # for the same reason
         self._seen = seen
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 
 from dual_object.adapters.torch.kernels.auditing import Auditor
@@ -17,6 +21,10 @@ from dual_object.adapters.torch.kernels.state import State
 
 #: So many of the last results are kept, to see whether one of them is given again.
 KEPT = 6
+#: Modules that are there where a function is tested.
+_TESTERS = ("pytest", "_pytest", "hypothesis", "unittest", "unittest.case", "doctest")
+#: In these calls PyTorch may use several threads: a kernel that wants one alone is seen to leave it so.
+_SEVERAL_THREADS = range(2, 5)
 #: So many forms of calls are watched by a mode of the dispatcher as well.
 DISPATCHED = 12
 
@@ -38,6 +46,8 @@ class Guard:
             self._signature: inspect.Signature | None = inspect.signature(kernel)
         except (TypeError, ValueError):  # of another language's functions Python knows none
             self._signature = None
+        self._calls = 0
+        self._state = State()
         self._told: set[str] = set()
         self._results: deque[torch.Tensor] = deque(maxlen=KEPT)
         self._dispatched: set[object] = set()
@@ -49,32 +59,44 @@ class Guard:
                 self._signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise NotTaken(str(error)) from None
-        state, called = State(), list[str]()
+        state, called = self._state, list[str]()
+        several = self._calls in _SEVERAL_THREADS
+        if several:
+            torch.set_num_threads(2)
+        state.look()
         self._auditor.seen.clear()
         try:
             result = self._watched(called, args, kwargs)
         finally:
-            self._tell([*self._auditor.seen, *state.changes(random_allowed=False)])
+            changes = [*state.changes(random_allowed=False)]
+            if several:
+                torch.set_num_threads(1)
+            self._tell([*self._auditor.seen, *changes])
         self._tell(self._of_result(result, args, kwargs))
         self._tell(self._of_calls(called, args, kwargs))
         return result
 
     def _watched(self, called: list[str], args: Any, kwargs: Any) -> Any:
-        if self._delegation is None:
-            with self._auditor.listening():
-                return self._kernel(*args, **kwargs)
-        with self._delegation.watching(called), self._auditor.listening():
+        self._calls += 1
+        with ExitStack() as stack:
+            stack.enter_context(_testers(there=self._calls % 2 == 1))
+            if self._delegation is not None:
+                stack.enter_context(self._delegation.watching(called))
+            stack.enter_context(self._auditor.listening())
             return self._kernel(*args, **kwargs)
 
     def _tell(self, found: list[tuple[str, str]]) -> None:
         for category, words in found:
-            if category not in self._told:
+            # What has not been computed cannot be read either.
+            if category not in self._told or category == "lazy":
                 self._told.add(category)
                 raise Misconduct(category, words)
 
     def _of_result(self, result: Any, args: Any, kwargs: Any) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
         given, tensors = _storages((args, kwargs)), _tensors(result)
+        for leaf in _others(result):
+            found.append(("lazy", _lazy(leaf)))
         for tensor in tensors:
             if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
                 found.append(
@@ -121,6 +143,38 @@ def _tensors(tree: Any) -> list[torch.Tensor]:
 
     mapped(tree, look)
     return found
+
+
+def _lazy(item: Any) -> str:
+    return f"its result is a {type(item).__name__}, which may compute when it is looked at"
+
+
+def _others(tree: Any) -> list[Any]:
+    """What of a result is neither a tensor nor a plain value."""
+    found: list[Any] = []
+
+    def look(leaf: Any) -> None:
+        if isinstance(leaf, tuple):
+            mapped([*leaf], look)
+        elif not isinstance(leaf, (torch.Tensor, bool, int, float, complex, str, type(None), torch.dtype, np.generic)):
+            found.append(leaf)
+
+    mapped(tree, look)
+    return found
+
+
+@contextmanager
+def _testers(*, there: bool) -> Iterator[None]:
+    """While it lasts, the process looks as if tests ran in it, or as if none did: no op is another for that."""
+    before = {name: sys.modules.pop(name) for name in _TESTERS if name in sys.modules}
+    if there:
+        sys.modules.update({name: before.get(name) or ModuleType(name) for name in _TESTERS})
+    try:
+        yield
+    finally:
+        for name in _TESTERS:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
 
 
 def _storage(tensor: torch.Tensor) -> int:

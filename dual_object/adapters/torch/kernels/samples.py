@@ -7,10 +7,12 @@ No op is known here by name. What a sample is changed to may be no lawful call: 
 from __future__ import annotations
 
 import contextlib
+import logging
 import random
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,7 @@ SIZES = (
     1024,
     1025,
 )
-FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025)
+FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025, 4097)
 #: Values that elements are given, by what they are called.
 EDGES = {
     "NaN": (float("nan"),),
@@ -93,6 +95,10 @@ class Sample:
         mapped((self.args, self.kwargs), lambda leaf: found.append(leaf) if isinstance(leaf, torch.Tensor) else leaf)
         return found
 
+    def places(self) -> list[tuple[int | str, Any]]:
+        """Every argument, by its position or name."""
+        return [*enumerate(self.args), *self.kwargs.items()]
+
     def changed(self, leaf: Callable[[Any], Any], role: str, detail: str) -> Sample:
         """With another role, and `leaf` applied to whatever is no tuple, list or dict."""
         return Sample(mapped(self.args, leaf), mapped(self.kwargs, leaf), role, detail)
@@ -109,7 +115,7 @@ def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:
 
 def named(path: str) -> Any:
     """PyTorch's table entry for the op at a path below `torch`, such as `nn.functional.softmax`. Raises TargetError."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _silent():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
     last = path.rpartition(".")[2]
@@ -128,8 +134,18 @@ def named(path: str) -> Any:
     )
 
 
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Without the log, in which PyTorch's own tests say that there is no GPU."""
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
 def path_of(function: Any) -> str | None:
-    """The path of a public function of PyTorch below `torch`, such as `nn.functional.softmax`; None where it is none."""
+    """The path of a public function of PyTorch, such as `nn.functional.softmax`; None where it is none."""
     for place in ("", "nn.functional", "linalg", "special", "fft", "nn"):
         namespace: Any = torch
         for part in filter(None, place.split(".")):
@@ -145,7 +161,7 @@ def seeded() -> Iterator[None]:
     """All sources of randomness that samples are drawn from, started anew; afterwards they go on as before."""
     states = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]):
-        torch.random.default_generator.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         random.seed(0)
         np.random.seed(0)
         try:
@@ -173,7 +189,7 @@ def samples(path: str, *, dtypes: Sequence[str] = (), whole: bool = False) -> li
         plain = _chosen(_drawn(info, main), MOST if whole else FEW)
         return [
             *plain,
-            *_of_arguments(plain),
+            *_of_arguments(info, [sample for sample in plain if sample.role == "plain"]),
             *_of_edges(plain, whole),
             *_of_layouts(plain, whole),
             *_of_shapes(plain, whole),
@@ -191,7 +207,18 @@ def _drawn(info: Any, dtype: torch.dtype) -> list[Sample]:
     differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
     given = info.sample_inputs("cpu", dtype, requires_grad=differentiable, set_seed=False)
     drawn = [Sample((sample.input, *sample.args), dict(sample.kwargs)) for sample in given]
-    return [_by_its_shapes(sample) for sample in drawn if _storable(sample)]
+    return [_by_its_shapes(sample) for sample in drawn if _storable(sample) and not _unordered(info, sample)]
+
+
+def _unordered(info: Any, sample: Sample) -> bool:
+    """Whether it asks for results in any order, `sorted=False`: those of two functions cannot be held together."""
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{info.name.rpartition('.')[2]}"):
+        names = [argument.name for argument in schema.arguments]
+        if "sorted" in names:
+            place = names.index("sorted")
+            given = sample.args[place : place + 1] or (sample.kwargs.get("sorted", True),)
+            return given[0] is False
+    return False
 
 
 def _by_its_shapes(sample: Sample) -> Sample:
@@ -254,10 +281,14 @@ def _floating(sample: Sample) -> bool:
 # Arguments.
 
 
-def _of_arguments(plain: Sequence[Sample]) -> Iterator[Sample]:
+def _of_arguments(info: Any, plain: Sequence[Sample]) -> Iterator[Sample]:
     """Each flag the other way round, each dimension counted from the other end, and each keyword left out."""
+    yield from (changed for changed in _otherwise(plain) if not _unordered(info, changed))
+
+
+def _otherwise(plain: Sequence[Sample]) -> Iterator[Sample]:
     for sample in plain:
-        for place, value in [*enumerate(sample.args), *sample.kwargs.items()]:
+        for place, value in sample.places():
             for other in _others(value, sample):
                 yield _with(sample, place, other, f"{place}={other!r}")
         for left in sample.kwargs:
@@ -293,40 +324,41 @@ def _of_edges(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         count = len(sample.tensors())
         for detail, values in EDGES.items():
             for turn in range(min(count, 3)):
-                yield _on(sample, turn, lambda x, values=values: _sprinkled(x, values), "edges", detail)
+                yield _on(sample, turn, partial(_sprinkled, values=values), "edges", detail)
         for detail, scale in SCALES.items():
-            yield sample.changed(_floats(lambda x, scale=scale: x * scale), "magnitude", detail)
+            yield sample.changed(_floats(partial(torch.mul, other=scale)), "magnitude", detail)
         for detail, offset in OFFSETS.items():
-            yield _on(sample, 0, lambda x, offset=offset: x + offset, "magnitude", detail)
+            yield _on(sample, 0, partial(torch.add, other=offset), "magnitude", detail)
         yield sample.changed(_floats(torch.zeros_like), "edges", "all zero")
         yield sample.changed(_floats(torch.ones_like), "edges", "all equal")
         yield sample.changed(_floats(lambda x: (x * 2).round()), "edges", "ties")
         yield sample.changed(_floats(lambda x: torch.full_like(x, float("-inf"))), "edges", "all -infinity")
     whole_numbers = [s for s in plain if any(_is_integer(x) and x.numel() for x in s.tensors()) and not _floating(s)]
     for sample in whole_numbers[:2]:
-        for detail, value in (("least", 0), ("greatest", 1)):
-            yield sample.changed(
-                lambda x, value=value: _integers(x, value) if isinstance(x, torch.Tensor) else x, "edges", detail
-            )
+        for detail in ("least", "greatest"):
+            yield sample.changed(partial(_integers, greatest=detail == "greatest"), "edges", detail)
 
 
 def _is_integer(x: torch.Tensor) -> bool:
     return not (x.is_floating_point() or x.is_complex() or x.dtype == torch.bool)
 
 
-def _integers(x: torch.Tensor, which: int) -> torch.Tensor:
-    if not _is_integer(x):
-        return x
-    limits, changed = torch.iinfo(x.dtype), x.clone()
-    changed.view(-1)[: max(1, x.numel() // 2)] = limits.max if which else limits.min
+def _integers(leaf: Any, *, greatest: bool) -> Any:
+    """Half of the elements of a tensor of integers at the end of what they may be."""
+    if not isinstance(leaf, torch.Tensor) or not _is_integer(leaf):
+        return leaf
+    limits, changed = torch.iinfo(leaf.dtype), leaf.clone(memory_format=torch.contiguous_format)
+    changed.view(-1)[: max(1, leaf.numel() // 2)] = limits.max if greatest else limits.min
     return changed
 
 
 def _sprinkled(x: torch.Tensor, values: Sequence[float]) -> torch.Tensor:
-    """Every third element, the last one too, with one of the values after the other."""
+    """Every third element, the last one too, with one of the values after the other; NaN is given to one alone, for
+    of two NaN nobody says which is the greater.
+    """
     changed = x.detach().clone(memory_format=torch.contiguous_format)
     flat = changed.view(-1)
-    places = [*range(0, flat.numel(), 3), flat.numel() - 1]
+    places = [*range(0, flat.numel(), 3), flat.numel() - 1] if values[0] == values[0] else [flat.numel() // 2]
     top = torch.finfo(x.dtype).max if not x.is_complex() else 3e38
     for turn, place in enumerate(places):
         flat[place] = (
@@ -390,7 +422,13 @@ def expanded(x: torch.Tensor) -> torch.Tensor:
     return x[:1].expand(x.shape) if x.dim() and x.shape[0] > 1 else x
 
 
-LAYOUTS = {"transposed": transposed, "strided": strided, "swapped": swapped, "expanded": expanded}
+def offset(x: torch.Tensor) -> torch.Tensor:
+    """The same values, three elements after the beginning of their memory."""
+    longer = torch.cat([x.new_zeros(3), x.reshape(-1)])
+    return longer[3:].view(x.shape)
+
+
+LAYOUTS = {"transposed": transposed, "strided": strided, "swapped": swapped, "expanded": expanded, "offset": offset}
 
 
 def _of_layouts(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
@@ -419,13 +457,18 @@ def _of_layouts(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
 def _of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
     """Each size as 0 and as 1, one dimension more, no dimension."""
     for sample in _first_with(plain, 8 if whole else 3, lambda s: any(x.dim() and x.numel() for x in s.tensors())):
-        for size in _sizes(sample)[:4]:
-            for new in (0, 1):
+        first, *others = [x for x in sample.tensors() if x.dim()]
+        alike = all(x.shape == first.shape for x in others)
+        for size in dict.fromkeys(first.shape):
+            # A weight without channels is no tensor of size 0 that an op meets.
+            shared = not alike and any(size in x.shape and x.dim() > 2 for x in others)
+            for new in (1,) if shared else (0, 1):
                 yield from _resized(sample, size, new, "shape", f"{size} as {new}")
         yield sample.changed(
             _tensors(lambda x: x.unsqueeze(0).expand(2, *x.shape).clone()), "shape", "one dimension more"
         )
         yield _on(sample, 0, lambda x: x.unsqueeze(0).expand(2, *x.shape).clone(), "shape", "the first with one more")
+        yield sample.changed(_tensors(lambda x: x[0].clone() if x.dim() else x), "shape", "one dimension less")
         yield sample.changed(_tensors(lambda x: x.reshape(-1)[:1].reshape(())), "shape", "0-dim")
         yield sample.changed(_tensors(lambda x: x.reshape(1, 1, 1, *x.shape) if x.dim() < 3 else x), "shape", "rank 5")
 
@@ -436,6 +479,11 @@ def _of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         for size in _sizes(sample)[-3:]:
             for new in SIZES if whole else FEW_SIZES:
                 yield from _resized(sample, size, new, "size", str(new))
+        first, *others = sample.tensors()
+        if first.dim() > 1 and all(x.shape == first.shape for x in others):
+            for dim in dict.fromkeys((0, first.dim() - 1)):
+                for new in SIZES[-9:] if whole else FEW_SIZES[-3:]:
+                    yield sample.changed(_tensors(partial(_long, dim=dim, new=new)), "size", f"{new} along {dim}")
 
 
 def _sizes(sample: Sample) -> list[int]:
@@ -446,7 +494,7 @@ def _sizes(sample: Sample) -> list[int]:
 def _resized(sample: Sample, size: int, new: int, role: str, detail: str) -> Iterator[Sample]:
     """Every dimension of this size as another one; and so where plain numbers name it, such as in a shape."""
     grown = sum(x.numel() // max(1, size ** x.shape.count(size)) * new ** _count(x, size) for x in sample.tensors())
-    if grown > MOST_ELEMENTS or new == size:
+    if grown > MOST_ELEMENTS or new == size or not size:
         return
 
     def tensors(leaf: Any) -> Any:
@@ -458,6 +506,13 @@ def _resized(sample: Sample, size: int, new: int, role: str, detail: str) -> Ite
     yield sample.changed(tensors, role, detail)
     if any(type(leaf) is int and leaf == size for leaf in _plain(sample)):
         yield sample.changed(both, role, detail)
+
+
+def _long(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
+    """One dimension long, the others short."""
+    short = x[tuple(slice(None) if axis == dim else slice(0, 2) for axis in range(x.dim()))]
+    longer = short.index_select(dim, torch.arange(new) % x.shape[dim])
+    return longer * (1 + 0.05 * torch.rand(longer.shape)).to(x.dtype) if x.is_floating_point() else longer
 
 
 def _count(x: torch.Tensor, size: int) -> int:
@@ -525,10 +580,22 @@ def _of_errors(info: Any, plain: Sequence[Sample], main: torch.dtype) -> Iterato
             sample = Sample((given.input, *given.args), dict(given.kwargs), "errors", str(error.error_type.__name__))
             if _storable(sample) and all(x.dtype in (main, torch.int64) and x.numel() for x in sample.tensors()):
                 yield sample
+    for sample in _first_with(plain, 2, lambda s: len(s.tensors()) > 1):
+        yield from _unfitting(sample)
     for sample in _first_with(plain, 3, lambda s: any("dim" in str(name) for name in s.kwargs) or len(s.args) > 1):
-        for place, value in [*enumerate(sample.args), *sample.kwargs.items()]:
+        for place, value in sample.places():
             if type(value) is int and (place == "dim" or isinstance(place, int)):
                 yield _with(sample, place, 64, "a dimension that is not there", "errors")
+
+
+def _unfitting(sample: Sample) -> Iterator[Sample]:
+    """Each size of the second and third tensor greater by one."""
+    for turn, x in [*enumerate(sample.tensors())][1:3]:
+        for dim, size in enumerate(x.shape):
+            if size > 1:
+                wider = torch.arange(size + 1) % size
+                change = partial(torch.index_select, dim=dim, index=wider)
+                yield _on(sample, turn, change, "errors", "sizes that do not fit")
 
 
 __all__ = ["Sample", "mapped", "named", "path_of", "samples"]
