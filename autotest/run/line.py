@@ -84,4 +84,4 @@ def judge_on(
 
     if replayer.stages:
         return StagedJudge({name: judge(target, name) for name, target in replayer.stages.items()})
-    return judge(replayer.target, session.options.target)
+    return judge(replayer.target, session.called[0])
