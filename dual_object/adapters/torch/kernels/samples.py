@@ -555,6 +555,8 @@ def _of_dtypes(info: Any, plain: Sequence[Sample], others: Sequence[torch.dtype]
     for dtype in sorted(others, key=_name):
         for sample in _chosen(_drawn(info, dtype), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
             yield replace(sample, role="dtype", detail=_name(dtype))
+    if type(info).__name__ != "BinaryUfuncInfo":  # what others make of two dtypes is no rule of theirs
+        return
     for sample in _first_with(plain, 2, lambda s: _floating(s) and len(s.tensors()) > 1):
         for dtype in (dtype for dtype in (torch.float64, torch.int32) if dtype in others):
             tensors = sample.tensors()
