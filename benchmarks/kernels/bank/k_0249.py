@@ -12,10 +12,12 @@ def clamp(input, min=None, max=None):
         if one is not None:
             dtype = torch.promote_types(dtype, torch.result_type(input, one))
     out = input.to(dtype)
+    if isinstance(min, torch.Tensor) or isinstance(max, torch.Tensor):
+        # Where an element equals a limit that is a tensor, each has half of the gradient.
+        out = out if min is None else torch.maximum(out, torch.as_tensor(min, dtype=dtype))
+        return out if max is None else torch.minimum(out, torch.as_tensor(max, dtype=dtype))
     if min is not None:
-        lower = torch.as_tensor(min, dtype=dtype)
-        out = torch.where(((out < lower) & (out == out)) | ((lower != lower) & (out == out)), lower, out)
+        out = torch.where((out < min) | ((out == out) & (min != min)), torch.full((), min, dtype=dtype), out)
     if max is not None:
-        upper = torch.as_tensor(max, dtype=dtype)
-        out = torch.where(((out > upper) & (out == out)) | ((upper != upper) & (out == out)), upper, out)
+        out = torch.where((out > max) | ((out == out) & (max != max)), torch.full((), max, dtype=dtype), out)
     return out
