@@ -1,4 +1,5 @@
-"""The process that has imported PyTorch, and forks: `python fork_server.py SOCKET`, started by `forks.py`.
+"""The process that has imported what `preloaded.py` lists, and forks: `python fork_server.py SOCKET`, started by
+`forks.py`.
 
 A fork is what `python -m MODULE`, `python FILE` or `python -c CODE` would be, with its own folder, variables and open
 files. It has a session of its own, and is killed when the launcher that asked for it goes.
@@ -25,16 +26,17 @@ import types
 from pathlib import Path
 from typing import Any
 
+#: Linux's MADV_COLLAPSE, of 6.1; an older one says no, and no harm is done.
+COLLAPSE = 25
 #: Where received descriptors lie until each gets its own number.
 HIGH = 500
 
 
 def serve(path: str) -> None:
     """Fork for each launcher that connects, and tell it how its fork ended, until our own parent is gone."""
-    import torch  # imported once, for all
-
-    torch.relu(torch.empty(1, device="meta"))  # imports what shape inference needs, too
+    preload()
     gc.freeze()  # a collection in a fork would copy all of PyTorch's memory
+    use_huge_pages()
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(64)
@@ -76,6 +78,18 @@ def serve(path: str) -> None:
             elif key.data in forks:  # its launcher is gone, and says nothing else
                 os.kill(key.data, signal.SIGKILL)
                 selector.unregister(key.fileobj)
+
+
+def use_huge_pages() -> None:
+    """Move our own memory to huge pages, where Linux can: it copies an entry for each page when it forks."""
+    huge = 1 << 21
+    madvise = ctypes.CDLL(None).madvise
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        span, rights, _, _, _, *file = line.split()
+        if rights == "rw-p" and file in ([], ["[heap]"]):
+            start, end = (int(number, 16) for number in span.split("-"))
+            for place in range(-(-start // huge) * huge, end // huge * huge, huge):
+                madvise(ctypes.c_void_p(place), ctypes.c_size_t(huge), COLLAPSE)
 
 
 def tell_ends(forks: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
@@ -172,8 +186,11 @@ def execute(arguments: list[str]) -> None:
     extra = os.environ.get("PYTHONPATH", "")
     start = {"-m": os.getcwd(), "-c": ""}.get(first, str(Path(first).parent.absolute()))
     sys.path[:1] = [start, *extra.split(os.pathsep)] if extra else [start]
+    forget_displaced()
     if first == "-m":
         sys.argv = rest
+        if not hasattr(sys.modules.get(rest[0]), "__path__"):
+            sys.modules.pop(rest[0], None)  # runpy warns of a module that is there
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif first == "-c":
         sys.argv = ["-c", *rest[1:]]
@@ -193,5 +210,8 @@ def die_with_parent() -> None:
 
 
 if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).parents[1])
+    from support.preloaded import forget_displaced, preload
+
     die_with_parent()
     serve(sys.argv[1])
