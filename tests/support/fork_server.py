@@ -13,7 +13,7 @@ import ctypes
 import fcntl
 import gc
 import io
-import json
+import marshal
 import os
 import runpy
 import selectors
@@ -23,6 +23,7 @@ import sys
 import threading
 import traceback
 import types
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ def serve(path: str) -> None:
     """Fork for each launcher that connects, and tell it how its fork ended, until our own parent is gone."""
     preload()
     gc.freeze()  # a collection in a fork would copy all of PyTorch's memory
+    for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+        finalizer.atexit = False  # taking PyTorch's operators apart would copy much of it, too
     use_huge_pages()
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
@@ -115,7 +118,7 @@ def request_from(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
         if not more:
             raise ConnectionError("the launcher went before it had asked")
         text += more
-    asked: dict[str, Any] = json.loads(text)
+    asked: dict[str, Any] = marshal.loads(text)  # noqa: S302 - our own launcher's
     return asked, received
 
 
