@@ -14,20 +14,17 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 #: Our packages.
 OURS = ("autotest", "dual_object", "generators", "op_autotest", "reports")
-#: What pytest rewrites of what is installed: packages that have plugins, which are imported here, too.
-_REWRITTEN = (*OURS, "_hypothesis_globals", "_hypothesis_pytestplugin", "hypothesis", "xdist")
-#: Modules of others, which nearly every run imports, or asks in vain to import.
+#: What pytest rewrites of this: packages that have plugins.
+_REWRITTEN = (*OURS, "_hypothesis_globals", "hypothesis")
+#: Modules of others, which nearly every run imports. Not xdist's plugin: it keeps the path that is there meanwhile.
 _OTHERS = (
     "_pytest.pytester",
+    "execnet",
     "hypothesis.internal.observability",
     "jinja2",
     "pytest",
     "rich.progress",
     "torch._dynamo",
-    "xdist.dsession",
-    "xdist.looponfail",
-    "xdist.plugin",
-    "xdist.remote",
 )
 #: Rooms and modules that no fork has.
 _LEFT_OUT = (
