@@ -12,6 +12,7 @@ import numpy as np
 
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, tensor_difference, unlike
 from autotest.compare.kinds import Phase
+from dual_object.program.owners import owner
 from dual_object.program.program import Program
 from dual_object.program.training import Part, Shown, Step, StepPart, outer_schedules, prepares
 from dual_object.program.values import Array, Ref, Tree
@@ -314,18 +315,17 @@ def _of_tensors(
 def _of_buffers(
     program: Program, expected: Observation, actual: Observation, rules: Rules, names: Names, *, graph: bool
 ) -> Iterator[Difference]:
-    """What differs in the buffers of modules once all steps are done."""
+    """What differs in the buffers of modules once all steps are done, blamed on the module that each belongs to."""
     phase: Phase = "graph_state" if graph else "eager_forward"
     training = program.training
     assert training is not None, "it trains"
-    nested = {id_ for call in program.modules() for id_ in call.operands()}  # in a Sequential, which has their buffers
+    nested = {id_ for call in program.modules() for id_ in call.operands()}  # in a container, which has their buffers
     for key, wanted in expected.buffers.items():
         where = f"buffer {names.leaf(key)} after step {len(training.steps)}"
         module, given = Ref(int(key.partition(".")[0])), actual.buffers.get(key)
-        used = (index for index, call in enumerate(program.calls) if call.kind == "call" and call.args[0] == module)
-        call = next(used, None)
-        if call is None and module.id in nested:
+        if _called(program, module) is None and module.id in nested:
             continue
+        call = _of_owner(program, key)
         if given is None:
             message = f"{where} is missing, but should be a {wanted.dtype} tensor"
             yield Difference(phase, "structure", where, message, call, "buffer", key, wanted)
@@ -334,6 +334,23 @@ def _of_buffers(
         if way is not None:
             difference = tensor_difference(phase, where, way, "buffer", key, wanted, given, rules)
             yield replace(difference, call=call)
+
+
+def _called(program: Program, module: Tree) -> int | None:
+    """The first call of a module itself; None where its container alone is called."""
+    used = (index for index, call in enumerate(program.calls) if call.kind == "call" and call.args[0] == module)
+    return next(used, None)
+
+
+def _of_owner(program: Program, key: str) -> int | None:
+    """What a buffer is blamed on: the first call of the module that it belongs to, or its construction where its
+    container alone is called.
+    """
+    made = owner(program, key)
+    if made is None:
+        return None
+    called = _called(program, made.out)
+    return next(index for index, call in enumerate(program.calls) if call is made) if called is None else called
 
 
 def _of_numbers(

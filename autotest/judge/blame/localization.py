@@ -13,7 +13,9 @@ from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
 from autotest.compare.training import step_of
-from autotest.judge.blame.clipping import Agreed, by_clipping
+from autotest.judge.blame.batches import by_batches
+from autotest.judge.blame.clipping import by_clipping
+from autotest.judge.blame.otherwise import Agreed
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.data_parallel import wraps
@@ -119,13 +121,17 @@ def _of_training(
 ) -> list[Divergence]:
     """The divergences behind those of a training: of its first forward or backward as of any other, in the Program that
     differentiates its loss alone; else of the call that brings the part about, after as few steps as show it. What a
-    graph's update is wrong by may be the clipping before it.
+    graph's update is wrong by may be the clipping before it, or what it accumulates.
     """
     told: list[Divergence] = []
     if graph:
         differences = by_clipping(reference, target, program, differences, rules, sides, agreed=agreed)
+    differences = by_batches(reference, target, program, differences, rules, graph=graph, agreed=agreed)
     for difference in differences:
         number, part = step_of(program, difference)
+        if difference.blamed:
+            told.append(Divergence(difference, truncated(program, number), difference.call, sides=sides))
+            continue
         if number == 1 and part is not None and part.name in ("forward", "backward") and difference.key:
             in_first = _of_first_forward(reference, target, program, rules, graph=graph, agreed=agreed)
             if in_first:
