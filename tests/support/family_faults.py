@@ -240,6 +240,30 @@ def plant_unsaved(adapter: Any) -> None:
     schedule.state_dict = lambda own: {name: value for name, value in whole(own).items() if name != "last_step"}
 
 
+def plant_graph_forgetful(adapter: Any) -> None:
+    """A graph loads no second moments."""
+    load = adapter.flow.nn.Graph.load_state_dict
+
+    def loaded(graph: Any, state: dict[str, Any], strict: bool = True) -> Any:
+        return load(graph, {name: part for name, part in state.items() if not name.endswith("-v")}, strict=strict)
+
+    adapter.flow.nn.Graph.load_state_dict = loaded
+
+
+def plant_graph_silent(adapter: Any) -> None:
+    """A graph does not show second moments that it has loaded before its first call."""
+    save = adapter.flow.nn.Graph.state_dict
+
+    def saved(graph: Any, destination: Any = None) -> Any:
+        made = save(graph, destination)
+        if not graph._is_compiled:
+            for name in [name for name in made if name.endswith("-v")]:
+                del made[name]
+        return made
+
+    adapter.flow.nn.Graph.state_dict = saved
+
+
 def plant_fused(adapter: Any) -> None:
     """Forget AdamW's weight decay in graphs of OneFlow that fuse the ops of an update."""
     graph, optimizer = adapter.flow.nn.Graph, adapter.flow.optim.AdamW
