@@ -283,6 +283,19 @@ def step_of(program: Program, difference: Difference) -> tuple[int, Part | None]
     return 1, None
 
 
+def shown_in_step(program: Program, difference: Difference) -> tuple[str, str]:
+    """The part of a step that a difference of a training is about, and what of it: `("update", "exp_avg")`; empty for a
+    Program that does not train, and for what no part shows.
+    """
+    if program.training is None:
+        return "", ""
+    _, part = step_of(program, difference)
+    if part is None:
+        return "", difference.part
+    shown = part.values.get(int(difference.key)) if difference.part == "output" and difference.key else None
+    return part.name, difference.part if shown is None else shown.what
+
+
 def _of_tensors(
     program: Program,
     part: Part,
@@ -437,4 +450,4 @@ def _part_of_call(program: Program, step: Step, call: int) -> Part | None:
     return begun[-1] if begun else forward
 
 
-__all__ = ["earliest", "step_of", "training_differences"]
+__all__ = ["earliest", "shown_in_step", "step_of", "training_differences"]

@@ -240,6 +240,19 @@ def plant_unsaved(adapter: Any) -> None:
     schedule.state_dict = lambda own: {name: value for name, value in whole(own).items() if name != "last_step"}
 
 
+def plant_minimizing(adapter: Any) -> None:
+    """SGD ignores maximize."""
+    sgd = adapter.flow.optim.SGD
+    update = sgd._single_tensor_update
+
+    def minimizing(optimizer: Any, group: Any) -> None:
+        wanted, group["maximize"] = group["maximize"], False
+        update(optimizer, group)
+        group["maximize"] = wanted
+
+    sgd._single_tensor_update = minimizing
+
+
 def plant_graph_forgetful(adapter: Any) -> None:
     """A graph loads no second moments."""
     load = adapter.flow.nn.Graph.load_state_dict
