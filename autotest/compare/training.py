@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -134,6 +134,12 @@ def _of_zeroing(
         call = _zeroing(program, number, part.values[id_].leaf)
         told.append(replace(one, message=f"{one.message}; that of the step before is added to it", call=call))
     return told
+
+
+def uncleared(program: Program, differences: Sequence[Difference]) -> bool:
+    """Whether a training differs in nothing but gradients to which those of the step before are added."""
+    calls = [None if one.call is None else program.calls[one.call].op for one in differences]
+    return {*calls} == {"zero_grad"}
 
 
 def _gradient_before(program: Program, number: int, leaf: str, actual: Observation) -> Array | None:
@@ -450,4 +456,4 @@ def _part_of_call(program: Program, step: Step, call: int) -> Part | None:
     return begun[-1] if begun else forward
 
 
-__all__ = ["earliest", "shown_in_step", "step_of", "training_differences"]
+__all__ = ["earliest", "shown_in_step", "step_of", "training_differences", "uncleared"]
