@@ -240,6 +240,22 @@ def plant_unsaved(adapter: Any) -> None:
     schedule.state_dict = lambda own: {name: value for name, value in whole(own).items() if name != "last_step"}
 
 
+def plant_redrawn(adapter: Any) -> None:
+    """A dropout that is checkpointed itself drops other elements of the gradient than of its input."""
+    flow = adapter.flow
+    forward = flow.nn.Dropout.forward
+
+    def redrawn(own: Any, x: Any, addend: Any = None) -> Any:
+        y = forward(own, x, addend)
+        if not (x.is_lazy and own.to(flow.nn.graph.GraphModule).activation_checkpointing):
+            return y
+        ones = flow.ones_like(x)
+        other = x * forward(own, flow.cat([ones, ones]))[x.shape[0] :]
+        return other + (y - other).detach()
+
+    flow.nn.Dropout.forward = redrawn
+
+
 def plant_minimizing(adapter: Any) -> None:
     """SGD ignores maximize."""
     sgd = adapter.flow.optim.SGD
