@@ -450,7 +450,7 @@ def test_script_of_a_training_whose_gradients_are_wrong() -> None:
 
 
 def test_script_of_a_training_waits_for_its_copies() -> None:
-    """What a step of a graph shows is copied before the next call of the graph writes to it; nothing follows the last."""
+    """What a step of a graph shows is copied before the next call writes to it; nothing follows the last one."""
 
     def body(recording: Any) -> Any:
         layer = dual.nn.Linear(2, 1)
