@@ -263,6 +263,21 @@ def parts(adapter: Any) -> None:
         return lambda self, base, step: base if step >= self.total_iters > 0 else rate(self, base, step)
 
     _change(schedules.LinearLR, "get_lr", ending)
+    batches: dict[tuple[float, ...], list[float]] = {}
+
+    def reordered(sinh: Op) -> Op:
+        """Right for the first batch alone: the others have its elements in another order."""
+
+        def planted(x: Any) -> Any:
+            if x.is_lazy:
+                return sinh(x)
+            elements = x.detach().flatten().tolist()
+            first = batches.setdefault(tuple(sorted(elements)), elements)
+            return sinh(x) if first == elements else sinh(x) * 1.01
+
+        return planted
+
+    _change(flow, "sinh", reordered)
 
 
 def clipping(adapter: Any) -> None:

@@ -91,3 +91,10 @@ def test_end():
             torch.optim.SGD(parameters, lr=0.1), start_factor=0.5, end_factor=0.8, total_iters=2
         )
     )
+
+
+@autotest(**STEPS)
+def test_later_batch():
+    layer = torch.nn.Linear(3, 2)
+    torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9)
+    return torch.square(layer(torch.sinh(random_tensor(2, 4, 3, low=0.5, high=1.5)))).mean()
