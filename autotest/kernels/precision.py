@@ -56,7 +56,7 @@ def units(reference: Reference, question: Question, actual: Observation) -> list
             # Of what is hardly a number any more, digits are lost lawfully.
             unit = moves + _UNITS[seen.dtype] * np.abs(wanted) + smallest_normal(seen.dtype)
             off = np.abs(given - wanted) / unit
-        found.append(off[np.isfinite(off)])
+        found.append(off[np.isfinite(off) & ((wanted != 0) | (given != 0))])
     return found
 
 

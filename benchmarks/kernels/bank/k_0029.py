@@ -9,7 +9,7 @@ def median(input, dim=None, keepdim=False):
         flat = input.reshape(-1)
         if not flat.numel():
             return torch.full((), float("nan"), dtype=input.dtype) + flat.sum()
-        return flat[_place(flat.detach())]
+        return flat.index_select(0, _place(flat.detach()).reshape(1)).reshape(())
     rows = input.reshape(1) if not input.dim() else input
     if not -rows.dim() <= dim < rows.dim():
         raise IndexError(f"dim={dim} is out of range")

@@ -51,8 +51,8 @@ def avg_pool2d(
     if count_include_pad:
         # What ceil_mode adds beyond the padding does not count.
         inside = torch.nn.functional.pad(inside, (edge[1], edge[1], edge[0], edge[0]), value=1.0)
-        right, bottom = max(reach[1] - width - 2 * edge[1], 0), max(reach[0] - height - 2 * edge[0], 0)
-        counts = torch.nn.functional.pad(inside, (0, right, 0, bottom)).unfold(0, kernel[0], step[0])
+        beyond = [max(end - length - 2 * e, 0) for end, length, e in zip(reach, (height, width), edge)]
+        counts = torch.nn.functional.pad(inside, (0, beyond[1], 0, beyond[0])).unfold(0, kernel[0], step[0])
         counts = counts.unfold(1, kernel[1], step[1])[: size[0], : size[1]].sum((-1, -2))
     else:
         counts = windows(inside)

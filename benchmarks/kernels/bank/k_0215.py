@@ -15,7 +15,7 @@ class _Streamed(torch.autograd.Function):
             block = wide[..., start : start + _BLOCK]
             above = torch.maximum(top, block.amax(-1))
             base = torch.where(torch.isinf(above), torch.zeros_like(above), above)
-            total = total * torch.exp(torch.where(torch.isinf(top), torch.zeros_like(top), top) - base)
+            total = torch.where(torch.isinf(top), total, total * torch.exp(top - base))
             total = total + torch.exp(block - base.unsqueeze(-1)).sum(-1)
             top = above
         base = torch.where(torch.isinf(top), torch.zeros_like(top), top)
@@ -39,9 +39,9 @@ def logsumexp(input, dim, keepdim=False):
     axes = sorted({one % max(rank, 1) for one in given})
     if len(axes) != len(given):
         raise RuntimeError(f"dim={dim} has a dimension twice")
-    if not axes and rank:
+    if not axes and rank and input.numel():
         raise IndexError("logsumexp needs a dimension")
-    axes = axes if rank else []
+    axes = (axes or list(range(rank))) if rank else []
     kept = [axis for axis in range(rank) if axis not in axes]
     size = 1
     for axis in axes:

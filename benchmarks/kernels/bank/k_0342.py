@@ -25,9 +25,9 @@ def _by_frequency(signal, kernels, stride, size):
     return full[..., first : first + (size - 1) * stride + 1 : stride]
 
 
-def _by_tap(signal, kernels, stride, size):
+def _by_tap(signal, kernels, stride, size, dilation):
     out = 0
-    for tap in range(kernels.size(-1)):
+    for tap in range(0, kernels.size(-1), dilation):
         window = signal[..., tap : tap + (size - 1) * stride + 1 : stride]
         out = out + torch.einsum("bgcl,goc->bgol", window, kernels[..., tap])
     return out
@@ -70,6 +70,8 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     spread = weight.new_zeros(outputs, per_group, reach + 1, dtype=torch.float64)
     spread = spread.index_copy(2, torch.arange(taps) * dilation, weight.double())
     kernels = spread.reshape(groups, outputs // groups, per_group, reach + 1)
-    method = _by_frequency if _tame(input, weight) and batch and per_group else _by_tap
-    out = method(signal, kernels, stride, size).reshape(batch, outputs, size)
+    if _tame(input, weight) and batch and per_group:
+        out = _by_frequency(signal, kernels, stride, size).reshape(batch, outputs, size)
+    else:
+        out = _by_tap(signal, kernels, stride, size, dilation).reshape(batch, outputs, size)
     return (out if bias is None else out + bias.double().unsqueeze(-1)).float()

@@ -68,6 +68,8 @@ SCALES = {"large": 100.0, "larger": 1e4, "small": 1e-5}
 #: What is added to whole tensors: what is far from zero, and close together.
 OFFSETS = {"far from zero": 1000.0}
 _MAIN = (torch.float32, torch.float64, torch.int64, torch.bool)
+#: What kernels are asked for that claim no dtypes, where not everything is asked.
+COMMON_DTYPES = ("float16", "bfloat16", "float32", "float64", "int32", "int64", "bool", "complex64")
 #: Of the main dtype's samples so many, of each other dtype's.
 FEW, FEW_OF_DTYPE = 14, 3
 #: Of all samples, where everything is asked for.
@@ -178,7 +180,8 @@ def samples(path: str, *, dtypes: Sequence[str] = (), whole: bool = False) -> li
     info = named(path)
     supported = info.supported_dtypes("cpu")
     known = [dtype for dtype in supported if _name(dtype) in DTYPES]
-    wanted = [dtype for dtype in known if not dtypes or _name(dtype) in dtypes]
+    asked = dtypes or (DTYPES if whole else COMMON_DTYPES)
+    wanted = [dtype for dtype in known if _name(dtype) in asked]
     if not wanted:
         raise TargetError(
             f"dtypes={', '.join(dtypes)}, but torch.{path} takes {', '.join(sorted(map(_name, known)))} [--dtypes]"
@@ -555,6 +558,8 @@ def _of_dtypes(info: Any, plain: Sequence[Sample], others: Sequence[torch.dtype]
     for dtype in sorted(others, key=_name):
         for sample in _chosen(_drawn(info, dtype), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
             yield replace(sample, role="dtype", detail=_name(dtype))
+    if type(info).__name__ != "BinaryUfuncInfo":  # what others make of two dtypes is no rule of theirs
+        return
     for sample in _first_with(plain, 2, lambda s: _floating(s) and len(s.tensors()) > 1):
         for dtype in (dtype for dtype in (torch.float64, torch.int32) if dtype in others):
             tensors = sample.tensors()
