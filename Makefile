@@ -94,7 +94,7 @@ onnxruntime iree: %: .venv-%/.built
 test: $(STAMP)
 	$(PYTHON) -m pytest tests -m "not own_environment" -n $(TESTERS) --dist worksteal $(ARGS)
 
-# The tests of the targets paddle and jax, each skipped where `make targets` has not built its environment.
+# The tests of the targets paddle, jax and mlx, each skipped where `make targets` has not built its environment.
 test-targets: $(STAMP)
 	$(PYTHON) -m pytest tests -m own_environment -n $(TESTERS) --dist loadfile $(ARGS)
 
