@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from autotest.compare.metadata import ENTRY
-from autotest.repro.arrays import literal
+from autotest.repro.lines.arrays import literal
 from dual_object.program.calls import Call, op_name
 from dual_object.program.program import Program
 from dual_object.program.values import Named, Ref, refs

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from autotest.conformance.bodies import BODIES, Recorded, assert_graph, assert_same, record, tensor, torch
-from autotest.workers.configured import Configured
 from autotest.workers.inline import InlineTarget
-from autotest.workers.lowered import LoweringSupervisor
 from autotest.workers.protocol import Death
+from autotest.workers.wrapped.configured import Configured
+from autotest.workers.wrapped.lowered import LoweringSupervisor
 from dual_object import Program
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.replay.adapter import Configuration, GraphRefusal, Watched, load_reference

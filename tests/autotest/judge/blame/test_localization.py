@@ -13,7 +13,7 @@ from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
-from autotest.judge.localization import like, localize, localize_death, of_death
+from autotest.judge.blame.localization import like, localize, localize_death, of_death
 from autotest.workers.protocol import Cause, Death
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program

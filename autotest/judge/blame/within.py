@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
-from autotest.judge.localization import each_alone, only_call
+from autotest.judge.blame.localization import each_alone, only_call
 from autotest.workers.protocol import Target
 from dual_object.errors import NotLowered
 from dual_object.record.lowering import lower

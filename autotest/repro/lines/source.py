@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from autotest.repro import arrays
-from autotest.repro.questions import STATE_KINDS, Question, functions, of_factor, of_memory, of_result, of_state
+from autotest.repro.lines import arrays
+from autotest.repro.lines.questions import STATE_KINDS, Question, functions, of_factor, of_memory, of_result, of_state
 from autotest.repro.wanted import Result, Wanted
 from dual_object.program.calls import Call, Input, op_name
 from dual_object.program.printing import lines, names
