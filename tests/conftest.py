@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,3 +22,11 @@ def reference() -> Adapter:
     from dual_object.adapters.torch.adapter import Adapter
 
     return Adapter()
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What starts as `sys.executable` is a fork that has PyTorch: a worker of the target torch is up at once."""
+    from support.forks import forks  # not before its assertions are rewritten
+
+    monkeypatch.setattr(sys, "executable", str(forks().python))
