@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +15,17 @@ if TYPE_CHECKING:
 # Test files of the inner runs lie there: each is copied to where it runs.
 collect_ignore = ["support"]
 pytest.register_assert_rewrite("support")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests and what they import live as long as the process: no search for garbage looks at them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
