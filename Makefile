@@ -17,7 +17,7 @@ SIX := $(foreach name,unary view inplace reduction normalization convolution,sui
 # What the targets paddle and jax are held to.
 MAPPED := $(foreach name,unary binary reduction activation matmul convolution,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree targets paddle jax boxing-4 compile survey test test-targets lint docs package matrix bench mutation false-alarms blame build clean
+.PHONY: align onnxruntime iree targets paddle jax boxing-4 compile survey test test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -119,6 +119,10 @@ mutation: $(STAMP)
 
 false-alarms: $(STAMP)
 	$(PYTHON) -m benchmarks.false_alarms $(ARGS)
+
+# How often the kernel judge is right: wrong kernels refused for their own fault, sound ones accepted.
+kernels: $(STAMP)
+	$(PYTHON) -m benchmarks.kernels $(ARGS)
 
 # How often the verdict on which side of a divergence is wrong is right.
 blame: $(STAMP)

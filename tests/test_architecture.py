@@ -22,5 +22,5 @@ def test_every_room_is_told_of() -> None:
     rooms = {path.parent.name for path in (ROOT / "autotest").glob("*/__init__.py")}
     assert rows.keys() == rooms
     named = {room: set(re.findall(r"`(\w+)`", words)) for room, words in rows.items()}
-    modules = {room: {path.stem for path in (ROOT / "autotest" / room).iterdir()} for room in rooms}
+    modules = {room: {path.stem for path in (ROOT / "autotest" / room).rglob("*")} for room in rooms}
     assert {room: names - modules[room] for room, names in named.items() if names - modules[room]} == {}

@@ -16,8 +16,8 @@ from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
 from autotest.options.targets import launch
-from autotest.workers.lowered import LoweringSupervisor
 from autotest.workers.protocol import Target
+from autotest.workers.wrapped.lowered import LoweringSupervisor
 from dual_object.errors import CannotWiden, TargetError
 from dual_object.program.global_layouts import ranks_needed
 from dual_object.program.program import Program

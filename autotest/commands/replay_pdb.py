@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autotest.cases.store import ReplayError, find, read
-from autotest.judge.localization import only_call
+from autotest.judge.blame.localization import only_call
 from autotest.options.targets import launch
 from dual_object.errors import TargetError
 from dual_object.program.printing import lines, names

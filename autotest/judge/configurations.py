@@ -13,8 +13,8 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import in_graph
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import VERIFIED, Check, Judgement
-from autotest.workers.configured import dtype_under, wanted
 from autotest.workers.protocol import Death
+from autotest.workers.wrapped.configured import dtype_under, wanted
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Configuration
 from dual_object.replay.observation import Observation

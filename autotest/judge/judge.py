@@ -20,15 +20,8 @@ from autotest.compare.loss_curves import Trained
 from autotest.compare.observations import graph_differences
 from autotest.compare.training import earliest
 from autotest.judge import second_call
-from autotest.judge.accumulation import adds_up
-from autotest.judge.consensus import Consensus
-from autotest.judge.distributions import random_calls, sample_differences, way
-from autotest.judge.facts.arguments import kinds_of_arguments
-from autotest.judge.facts.conditions import Facts
-from autotest.judge.facts.properties import properties
-from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
-from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
-from autotest.judge.localization import (
+from autotest.judge.blame.accumulation import adds_up
+from autotest.judge.blame.localization import (
     capture_of,
     like,
     localize,
@@ -38,10 +31,17 @@ from autotest.judge.localization import (
     of_refusal,
     of_refused_draw,
 )
+from autotest.judge.blame.within import told_within
+from autotest.judge.consensus import Consensus
+from autotest.judge.distributions import random_calls, sample_differences, way
+from autotest.judge.facts.arguments import kinds_of_arguments
+from autotest.judge.facts.conditions import Facts
+from autotest.judge.facts.properties import properties
+from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
+from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.repetition import nondeterministic, settled
 from autotest.judge.second_call import Draw, drawing
 from autotest.judge.survey import Survey
-from autotest.judge.within import told_within
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import ROUNDING, Doubt, decidable
 from autotest.workers.alone import run_alone

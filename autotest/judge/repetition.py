@@ -16,7 +16,7 @@ from autotest.compare.evidence import Sides
 from autotest.compare.fingerprint import UNSTEADY
 from autotest.compare.kinds import RAISES, in_graph
 from autotest.compare.layouts import eager_differences
-from autotest.judge.localization import localize, of_refusal
+from autotest.judge.blame.localization import localize, of_refusal
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, Target
 from dual_object.program.program import Program

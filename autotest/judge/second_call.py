@@ -11,7 +11,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
-from autotest.judge.localization import localize, only_call
+from autotest.judge.blame.localization import localize, only_call
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Target
 from dual_object.program.program import Program

@@ -12,15 +12,15 @@ from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import graph_differences
 from autotest.errors import AutotestError
 from autotest.judge import second_call
+from autotest.judge.blame.localization import localize, localize_death, of_capture, of_death, of_refusal
+from autotest.judge.blame.within import told_within
 from autotest.judge.configurations import besides, told_under
 from autotest.judge.distributions import random_calls, sample_differences
 from autotest.judge.facts.conditions import Facts
-from autotest.judge.localization import localize, localize_death, of_capture, of_death, of_refusal
-from autotest.judge.within import told_within
 from autotest.oracle.undecidable import decidable
 from autotest.workers.alone import run_alone, run_graph_alone
-from autotest.workers.configured import under
 from autotest.workers.protocol import Death, Target
+from autotest.workers.wrapped.configured import under
 from dual_object.program.program import Program
 from dual_object.replay.adapter import GraphRefusal, Reference
 from dual_object.replay.observation import Observation

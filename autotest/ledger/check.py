@@ -16,9 +16,9 @@ from autotest.ledger.entries import Entry, LedgerError, others, read
 from autotest.ledger.proof import unproved
 from autotest.options.ledger import SUITES
 from autotest.options.targets import launch
-from autotest.workers.lowered import LoweringSupervisor
 from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
+from autotest.workers.wrapped.lowered import LoweringSupervisor
 from dual_object.replay.adapter import Reference, TargetInfo, load_reference
 from dual_object.replay.stages import stages
 

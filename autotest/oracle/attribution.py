@@ -19,8 +19,8 @@ from autotest.oracle.exact import Opinions, array_of, warm_up
 from autotest.oracle.spread import SPREADS
 from autotest.oracle.weighing import Attribution, Side, Weighing, listed
 from autotest.workers.alone import run_alone, run_graph_alone
-from autotest.workers.configured import under
 from autotest.workers.protocol import Death, Target
+from autotest.workers.wrapped.configured import under
 from dual_object.program.global_layouts import together
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference

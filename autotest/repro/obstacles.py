@@ -7,7 +7,7 @@ from typing import Any
 
 from autotest.compare.fingerprint import configuration_of
 from autotest.compare.kinds import DEADLY, KINDS, in_graph
-from autotest.repro.targets import RECIPES, recipe
+from autotest.repro.lines.targets import RECIPES, recipe
 from autotest.repro.translated.speech import SPEECHES
 from dual_object.adapters.oneflow.configurations import NAMES
 from dual_object.program.global_layouts import distributed

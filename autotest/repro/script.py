@@ -10,17 +10,17 @@ from typing import Any
 from autotest.compare.difference import Rules
 from autotest.compare.kinds import DEADLY, KINDS
 from autotest.compare.tolerance import tolerance
-from autotest.repro.arrays import FILE_NAME
 from autotest.repro.executors import executor_script
-from autotest.repro.graph import graph_text, shown_in_graph
+from autotest.repro.lines.arrays import FILE_NAME
+from autotest.repro.lines.graph import graph_text, shown_in_graph
+from autotest.repro.lines.source import Source
+from autotest.repro.lines.targets import recipe
+from autotest.repro.lines.wrapping import wrapped
 from autotest.repro.obstacles import obstacle
-from autotest.repro.source import Source
-from autotest.repro.targets import recipe
 from autotest.repro.templating import public, template
 from autotest.repro.translated import SPEECHES, translated_script
 from autotest.repro.unscripted import Unscripted
 from autotest.repro.wanted import wanted
-from autotest.repro.wrapping import wrapped
 from autotest.workers.launch import TARGET_PYTHON
 from dual_object.adapters.oneflow.configurations import computes_in
 from dual_object.program.precision import is_wide

@@ -10,8 +10,8 @@ from pathlib import Path
 from autotest.budget import Allowance
 from autotest.cases.store import Store, Stored
 from autotest.options.targets import launch
-from autotest.repro import arrays
 from autotest.repro.issue import Extent, Issue
+from autotest.repro.lines import arrays
 from autotest.repro.lowered import as_sent
 from autotest.repro.running import EACH
 from autotest.repro.script import script

@@ -20,9 +20,9 @@ from autotest.ledger.entries import Ledger
 from autotest.options import TestOptions
 from autotest.run.replayers import Replayer
 from autotest.run.session import Session
-from autotest.workers.configured import Configured
 from autotest.workers.pending import Answers
 from autotest.workers.protocol import Target
+from autotest.workers.wrapped.configured import Configured
 from dual_object.replay.adapter import Configuration
 
 AnyJudge = Judge | ConfiguredJudge | StagedJudge

@@ -22,10 +22,10 @@ from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.options.targets import launch
 from autotest.run.progress import Progress
-from autotest.workers.configured import wanted
 from autotest.workers.launch import TARGET_PYTHON
-from autotest.workers.lowered import LoweringSupervisor
 from autotest.workers.supervisor import Supervisor
+from autotest.workers.wrapped.configured import wanted
+from autotest.workers.wrapped.lowered import LoweringSupervisor
 from dual_object.replay.stages import stages
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from autotest.compare.divergence import Divergence, blamed_line
 from autotest.compare.kinds import DEADLY, PHASES, in_graph
 from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.expressions import command
-from autotest.judge.localization import call_alone
+from autotest.judge.blame.localization import call_alone
 from autotest.judge.standalone import TrialError, trial
 from autotest.shrink.choices import UnavailableError, check_available, minimise
 from autotest.shrink.reducer import Reducer

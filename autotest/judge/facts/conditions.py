@@ -25,9 +25,9 @@ from autotest.compare.fingerprint import NEGATIVE, SIZES, STRIDED, UNSTEADY, VAL
 from autotest.compare.kinds import KINDS, PHASES
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import graph_differences
+from autotest.judge.blame.localization import of_death, of_refusal
 from autotest.judge.facts.arguments import Argument, arguments, plain
 from autotest.judge.facts.properties import apart, calmed, grown, matrices, nearer, packed, positive, properties, usual
-from autotest.judge.localization import of_death, of_refusal
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Death, Target
 from dual_object.program.global_layouts import distributed

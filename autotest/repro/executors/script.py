@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from autotest.compare.kinds import KINDS
-from autotest.repro.source import Source
+from autotest.repro.lines.source import Source
+from autotest.repro.lines.wrapping import wrapped
 from autotest.repro.templating import template
 from autotest.repro.wanted import Wanted
-from autotest.repro.wrapping import wrapped
 from dual_object.program.program import Program
 from dual_object.program.values import Array
 from dual_object.replay.executors import EXECUTORS, AskedExecutor

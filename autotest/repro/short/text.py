@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from autotest.compare.kinds import DEADLY, KINDS, PHASES
-from autotest.repro import arrays
-from autotest.repro.graph import graph_text
-from autotest.repro.source import Source
-from autotest.repro.targets import RECIPES
+from autotest.repro.lines import arrays
+from autotest.repro.lines.graph import graph_text
+from autotest.repro.lines.source import Source
+from autotest.repro.lines.targets import RECIPES
+from autotest.repro.lines.wrapping import wrapped
 from autotest.repro.unscripted import Unscripted
 from autotest.repro.wanted import Result, Wanted, wanted
-from autotest.repro.wrapping import wrapped
 from dual_object.adapters.oneflow.configurations import code
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program

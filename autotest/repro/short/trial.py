@@ -12,9 +12,9 @@ import numpy as np
 
 from autotest.compare.kinds import DEADLY, RAISES
 from autotest.compare.tolerance import tolerance
+from autotest.repro.lines.targets import RECIPES
 from autotest.repro.running import EACH, Ended, run_python
 from autotest.repro.script import DEADLINE
-from autotest.repro.targets import RECIPES
 
 #: What is said once both frameworks are imported: they print of themselves while they are.
 _READY = "ready"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from autotest.judge.clipping import WORDS
+from autotest.judge.blame.clipping import WORDS
 from support.runs import Outcome, run_python
 
 FILES = {"test_training.py": "training.py"}

@@ -17,7 +17,7 @@ from autotest.budget import Budget
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.observations import compare
-from autotest.judge.localization import of_death, only_call
+from autotest.judge.blame.localization import of_death, only_call
 from autotest.oracle.attribution import EACH, Attribution, attribute
 from autotest.workers.protocol import Cause, Death
 from dual_object.adapters.torch.adapter import Adapter

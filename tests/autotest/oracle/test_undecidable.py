@@ -15,7 +15,7 @@ from autotest.compare.difference import Difference, Rules, allowed_between
 from autotest.compare.divergence import Divergence
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.observations import compare
-from autotest.judge.localization import only_call
+from autotest.judge.blame.localization import only_call
 from autotest.oracle.undecidable import Doubt, undecided
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program

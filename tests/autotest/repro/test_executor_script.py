@@ -19,8 +19,8 @@ from autotest.compare.divergence import new_row
 from autotest.conformance.bodies import BODIES, tensor
 from autotest.conformance.bodies import torch as dual_torch
 from autotest.repro import Unscripted, script
-from autotest.repro.arrays import write
 from autotest.repro.issue import Extent, Issue
+from autotest.repro.lines.arrays import write
 from autotest.repro.short.trial import Told
 from dual_object.program.calls import Call
 from dual_object.program.program import Program

@@ -20,7 +20,7 @@ from autotest.compare.difference import Rules
 from autotest.compare.divergence import new_row
 from autotest.ledger.entries import Entry, read
 from autotest.repro import Unscripted, script
-from autotest.repro.arrays import FILE_NAME, write
+from autotest.repro.lines.arrays import FILE_NAME, write
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Device, Ref

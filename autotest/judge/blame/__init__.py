@@ -1,0 +1,1 @@
+"""Which call is to blame for what a whole case shows, or which part of its training."""

@@ -1,0 +1,149 @@
+"""Findings: why a function is not the op, each of a category; and the verdict that they come to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from autotest.kernels.questions import Cell
+from dual_object.program.program import Program
+
+#: What a kernel can be refused for, in words; worst first.
+CATEGORIES: Mapping[str, str] = MappingProxyType(
+    {
+        "crash": "it ends its process",
+        "timeout": "it does not end",
+        "memory": "it takes more memory than it may",
+        "fork": "it starts processes",
+        "descriptors": "it opens or closes descriptors and leaves them so",
+        "cheating": "it looks at what is none of its business",
+        "delegates": "it calls the op that it should be",
+        "state": "it leaves the process in another state",
+        "lazy": "it gives what has not been computed",
+        "caching": "it gives results again that were for something else",
+        "calls": "it is right in some calls only",
+        "stale": "it gives memory that it has not written",
+        "nondeterminism": "it gives other results for the same inputs",
+        "mutation": "it writes to its inputs",
+        "alias": "it gives its input, or a view of it",
+        "numerics": "wrong results for ordinary inputs",
+        "shape": "wrong for some shapes, or of a wrong shape",
+        "arguments": "wrong for some arguments",
+        "stride": "wrong where tensors lie otherwise in memory",
+        "size": "wrong for some sizes",
+        "edge values": "wrong for values at the edges",
+        "dtype": "wrong for some dtypes, or of a wrong dtype",
+        "gradient": "wrong, missing or detached gradients",
+        "mode": "wrong in some mode",
+        "precision": "less exact than PyTorch",
+        "errors": "accepts what the op refuses",
+    }
+)
+#: What each score is about, by its name: the categories that lower it.
+DIMENSIONS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "values": frozenset({"numerics", "precision", "arguments", "size", "calls", "caching", "stale", "lazy"}),
+        "edge values": frozenset({"edge values"}),
+        "shapes": frozenset({"shape"}),
+        "dtypes": frozenset({"dtype"}),
+        "layouts": frozenset({"stride", "alias"}),
+        "gradient": frozenset({"gradient"}),
+        "errors": frozenset({"errors"}),
+        "side effects": frozenset(
+            {"mutation", "state", "delegates", "cheating", "fork", "descriptors", "crash", "timeout", "memory", "mode"}
+        ),
+        "determinism": frozenset({"nondeterminism"}),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Why a function is not the op.
+
+    Attributes:
+        category: one of CATEGORIES.
+        message: what it did, and what it should have done.
+        cell: what it was asked.
+        program: the least Program known to show it; None where it is no single one.
+        cells: of how many questions it is the answer.
+    """
+
+    category: str
+    message: str
+    cell: Cell
+    program: Program | None = None
+    count: int = 1
+
+    @property
+    def sentence(self) -> str:
+        """The category, and the message."""
+        return f"{self.category}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge says of a kernel.
+
+    Attributes:
+        like: the op, as people type it.
+        accepted: whether nothing was found.
+        findings: the worst first.
+        gaps: what the kernel says that it does not take, which the op takes, by how often it was asked.
+        cells: of each role, how many questions there were, and how many were answered as PyTorch answers them.
+        undecided: how many answers PyTorch itself does not define.
+        unasked: how many questions there was no time for.
+    """
+
+    like: str
+    findings: tuple[Finding, ...] = ()
+    gaps: Mapping[str, int] = field(default_factory=dict)
+    cells: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    undecided: int = 0
+    unasked: int = 0
+
+    @property
+    def accepted(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    @property
+    def program(self) -> Program | None:
+        """The least Program that shows the worst finding."""
+        return next((finding.program for finding in self.findings if finding.program is not None), None)
+
+    @property
+    def score(self) -> Mapping[str, float]:
+        """By dimension 1.0 where nothing was found, else less the more questions show it, 0.0 at the least."""
+        shown = Counter[str]()
+        for finding in self.findings:
+            shown[finding.category] += finding.count
+        asked = max(1, sum(number for number, _ in self.cells.values()))
+        return {
+            name: max(0.0, round(0.9 - sum(shown[category] for category in own) / asked, 3))
+            if any(shown[category] for category in own)
+            else 1.0
+            for name, own in DIMENSIONS.items()
+        }
+
+
+def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """One of each category, the least Program of it, in the order of CATEGORIES."""
+    order = [*CATEGORIES]
+    first: dict[str, Finding] = {}
+    counts = Counter(finding.category for finding in findings)
+    for finding in sorted(findings, key=lambda one: (order.index(one.category), _size(one.program))):
+        first.setdefault(finding.category, finding)
+    return tuple(
+        Finding(one.category, one.message, one.cell, one.program, counts[category]) for category, one in first.items()
+    )
+
+
+def _size(program: Program | None) -> int:
+    """How much there is to read of a Program."""
+    return 0 if program is None else sum(x.data.size for x in program.inputs) + len(program.calls)
+
+
+__all__ = ["CATEGORIES", "DIMENSIONS", "Finding", "Verdict", "worst_first"]

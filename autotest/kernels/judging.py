@@ -1,0 +1,425 @@
+"""The judge of a kernel: what it shows is held against what PyTorch shows, in this process, which never runs it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from autotest.compare.difference import Difference, Rules
+from autotest.compare.divergence import Divergence
+from autotest.compare.evidence import Sides
+from autotest.compare.layouts import eager_differences
+from autotest.kernels.contrast import ORDINARY, in_common
+from autotest.kernels.findings import Finding, Verdict, worst_first
+from autotest.kernels.precision import MOST_UNITS, off_by, units
+from autotest.kernels.questions import Asking, Cell, Question, questions
+from autotest.oracle.undecidable import undecided
+from autotest.workers.launch import Launch
+from autotest.workers.protocol import Death
+from autotest.workers.supervisor import Supervisor
+from dual_object.program.program import Program
+from dual_object.program.values import Array
+from dual_object.replay.adapter import Reference
+from dual_object.replay.observation import Observation, Seen
+
+#: What is loaded in the process that runs kernels.
+ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
+#: What makes the C library fill fresh memory with one byte, 8.457e+37 as float32; what a thread keeps for itself it
+#: does not fill.
+_POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+#: What nothing in that process reads any more, so that a kernel that sets it is seen to.
+_UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
+_POISONED = 0x7E
+_FAR = 1e15
+#: Of those who have little time so many are asked together.
+TOGETHER = 24
+#: What PyTorch is asked goes one by one: its modes are those of the whole process.
+_ASKING = threading.Lock()
+#: So many differences of one category are looked into: whether PyTorch defines what differs.
+LOOKED_INTO = 4
+#: Of which roles the answers are weighed, and what they are refused for; so many of each group.
+WEIGHED = {
+    "plain": "precision",
+    "size": "precision",
+    "layout": "precision",
+    "arguments": "precision",
+    "dtype": "precision",
+    "magnitude": "numerics",
+}
+MOST_WEIGHED = 24
+#: What is off by less than this share of the greatest number was meant to be right.
+FIRST_DIGITS = 0.01
+#: The categories of what differs, by what it was asked for.
+_OF_ROLES = {
+    "plain": "numerics",
+    "edges": "edge values",
+    "magnitude": "numerics",
+    "dtype": "dtype",
+    "layout": "stride",
+    "size": "size",
+    "shape": "shape",
+    "arguments": "arguments",
+    "errors": "errors",
+    "again": "caching",
+    "modes": "mode",
+    "second": "gradient",
+}
+#: The categories of what differs whatever it was asked for.
+_OF_KINDS = {
+    "mutation": "mutation",
+    "alias": "alias",
+    "dtype": "dtype",
+    "shape": "shape",
+    "accepts_invalid": "errors",
+    "grad_missing": "gradient",
+    "grad_extra": "gradient",
+    "requires_grad": "gradient",
+}
+#: Which of them are held against right answers, to see what they have in common.
+_BY_CONTRAST = frozenset({"numerics", "shape", "arguments", "dtype"})
+_OF_ENDS = {"crash": "crash", "timeout": "timeout", "out_of_memory": "memory"}
+#: What nobody promises of a function: how its result lies, and the names of a tuple's parts.
+_FREE = frozenset({"layout", "structure", "device", "exception_class"})
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function that says to be an op.
+
+    Attributes:
+        file, function: where it is.
+        delegates: whether it may call the op itself.
+    """
+
+    file: Path
+    function: str
+    delegates: bool = False
+
+
+class KernelJudge:
+    """Judges kernels of one op; what PyTorch answers is asked once."""
+
+    def __init__(
+        self, reference: Reference, asking: Asking, *, timeout: float | None = 20.0, memory: int | None = None
+    ) -> None:
+        self._reference = reference
+        self._asking = asking
+        self._timeout = timeout
+        self._memory = memory
+        with _ASKING:
+            self.questions = questions(reference, asking)
+
+    def launch(self, kernel: Kernel) -> Supervisor:
+        """The process that the kernel runs in, started."""
+        place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
+        environment = {**_POISON, **_UNUSED, "AUTOTEST_KERNELS": json.dumps(place)}
+        supervisor = Supervisor(Launch("kernel", ADAPTER, None, environment), self._timeout, memory=self._memory)
+        supervisor.start()
+        return supervisor
+
+    def judge(self, kernel: Kernel, budget: float | None = None) -> Verdict:
+        """Ask everything, or what can be asked in so many seconds, and say what was found. May be called by several
+        threads at once: kernels run side by side, each in a process of its own.
+
+        Raises EnvironmentFault where the kernel cannot be loaded.
+        """
+        supervisor = self.launch(kernel)
+        until = None if budget is None else time.monotonic() + budget
+        try:
+            return _Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
+        finally:
+            supervisor.close()
+
+
+class _Judging:
+    """One kernel's judgement."""
+
+    def __init__(
+        self,
+        reference: Reference,
+        asked: Sequence[Question],
+        supervisor: Supervisor,
+        path: str,
+        until: float | None,
+    ) -> None:
+        self._reference = reference
+        self._asked = asked
+        self._supervisor = supervisor
+        self._rules = Rules()
+        self._path = path
+        self._until = until
+        self._findings: list[Finding] = []
+        self._gaps = Counter[str]()
+        self._looked = Counter[str]()
+        self._undecided = 0
+        #: Ordinary calls that gave wrong values or shapes.
+        self._wrong: list[Question] = []
+        #: Of each role, how many questions, and how many answers were right.
+        self._cells: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+
+    def verdict(self) -> Verdict:
+        """Ask, compare, and ask again."""
+        answers = self._answers()
+        asked = self._asked[: len(answers)]
+        right: list[tuple[Question, Observation]] = []
+        with _ASKING:
+            for question, answer in zip(asked, answers, strict=True):
+                cell = self._cells[question.cell.role]
+                cell[0] += 1
+                if self._answered(question, answer):
+                    cell[1] += 1
+                    assert isinstance(answer, Observation)
+                    right.append((question, answer))
+            self._contrast([question for question, _ in right])
+            if not right and not self._findings:
+                words = f"it takes none of {len(asked)} calls: {next(iter(self._gaps), '')}"
+                self._find("arguments", words, asked[0].cell, None)
+        if not any(isinstance(answer, Death) for answer in answers):
+            self._ask_again(asked, answers)
+            with _ASKING:
+                self._weigh(right)
+        told = worst_first(self._findings)
+        cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
+        unasked = len(self._asked) - len(asked)
+        return Verdict(f"torch.{self._path}", told, dict(self._gaps), cells, self._undecided, unasked)
+
+    def _answers(self) -> list[Observation | Death]:
+        """What the kernel answers to all questions, or to the first of them where there is no time for more."""
+        programs = [question.program for question in self._asked]
+        answers: list[Observation | Death] = []
+        step = len(programs) if self._until is None else TOGETHER
+        while len(answers) < len(programs) and not (answers and self._late):
+            answers += self._supervisor.eager(programs[len(answers) : len(answers) + step])
+        return answers
+
+    @property
+    def _late(self) -> bool:
+        return self._until is not None and time.monotonic() >= self._until
+
+    def _contrast(self, right: Sequence[Question]) -> None:
+        """Whether what is wrong among ordinary calls is so for their arguments or dimensions; where all of them are
+        wrong, what else is wrong comes of that.
+        """
+        plain = [question for question in right if question.cell.role in ORDINARY]
+        category = in_common(self._path, self._wrong, plain)
+        found = next((one for one in self._findings if one.category in _BY_CONTRAST), None)
+        if category and found is not None:
+            self._find(category, found.message, found.cell, found.program)
+        if self._wrong and not plain:
+            own = {"numerics", *_OF_KINDS.values(), *_OF_ENDS.values()}
+            of_roles = set(_OF_ROLES.values()) - own
+            self._findings = [one for one in self._findings if one.category not in of_roles]
+
+    def _find(self, category: str, message: str, cell: Cell, program: Program | None) -> None:
+        self._findings.append(Finding(category, message, cell, program))
+
+    def _answered(self, question: Question, answer: Observation | Death) -> bool:
+        """Whether an answer is as PyTorch's."""
+        cell, program = question.cell, question.program
+        if isinstance(answer, Death):
+            self._find(_OF_ENDS[answer.cause], f"it {answer.sentence()}", cell, program)
+            return False
+        if answer.ended and self._ended(question, answer):
+            return False
+        differences = [
+            difference
+            for difference in eager_differences(self._reference, program, question.expected, answer, self._rules)
+            if _counts(difference) and not (_of_gradients(difference) and not _finite(program))
+        ]
+        return [self._differs(question, difference, answer) for difference in differences].count(True) == 0
+
+    def _ended(self, question: Question, answer: Observation) -> bool:
+        """Whether an exception was no finding of the op, or is told of already."""
+        failure, cell = answer.failures[-1], question.cell
+        name = (*failure.classes, "")[0]
+        if name == "Misconduct":
+            category, _, words = failure.message.partition(": ")
+            self._find(category, words, cell, question.program)
+            return True
+        if name == "NotTaken":
+            self._gaps[f"it takes no such arguments: {failure.message}"] += 1
+            return True
+        if "NotImplementedError" in failure.classes:
+            self._gaps[f"it says that it does not do this: {failure.message}"] += 1
+            return True
+        if cell.role == "dtype":
+            self._gaps[f"it refuses {cell.detail}: {name}: {failure.message}"] += 1
+            return True
+        return False
+
+    def _differs(self, question: Question, difference: Difference, answer: Observation) -> bool:
+        """Whether PyTorch defines what differs, which is a finding then."""
+        cell, program = question.cell, question.program
+        category = self._category(cell, difference)
+        if cell.role in ORDINARY and category in _BY_CONTRAST and question not in self._wrong:
+            self._wrong.append(question)
+        if self._looked[category] >= LOOKED_INTO:
+            return True
+        call = next((i for i, one in enumerate(program.calls) if one.op == self._path), None)
+        several = sum(one.op == self._path for one in program.calls) > 1
+        sides = Sides(question.expected, answer)
+        found = Divergence(difference, program, None if several else call, sides=sides)
+        left, doubts = undecided(self._reference, found)
+        if left is None:
+            self._undecided += bool(doubts)
+            return False
+        self._looked[category] += 1
+        if cell.role not in ("edges", "magnitude") and _unwritten(difference):
+            category = "stale"
+        self._find(category, left.difference.message, cell, program)
+        if category in ("numerics", "dtype") and _nearly(difference):
+            self._find("precision", left.difference.message, cell, program)
+        return True
+
+    def _category(self, cell: Cell, difference: Difference) -> str:
+        if difference.kind in _OF_KINDS and not (difference.kind == "dtype" and cell.role == "dtype"):
+            return _OF_KINDS[difference.kind]
+        if _of_gradients(difference):
+            return "gradient"
+        return _OF_ROLES[cell.role]
+
+    # The same once more.
+
+    def _ask_again(self, asked: Sequence[Question], first: Sequence[Observation | Death]) -> None:
+        """Ask everything again, from the end and from the start: what it gives must be what it gave."""
+        programs = [question.program for question in asked]
+        backwards = self._supervisor.eager(programs[::-1])[::-1]
+        forwards = self._supervisor.eager(programs)
+        with _ASKING:
+            for question, *answers in zip(asked, first, backwards, forwards, strict=True):
+                self._same(question, answers)
+
+    def _same(self, question: Question, answers: Sequence[Observation | Death]) -> None:
+        """Whether the answers to one question are the same."""
+        if question.program.random is not None:
+            return
+        for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
+            self._find(_OF_ENDS[death.cause], f"it {death.sentence()}", question.cell, question.program)
+        seen = [answer for answer in answers if isinstance(answer, Observation) and not _misconduct(answer)]
+        told = [_shown(answer) for answer in seen]
+        if len(told) > 1 and any(one != told[0] for one in told):
+            self._unsteady(question, seen, told)
+
+    def _unsteady(self, question: Question, seen: Sequence[Observation], told: Sequence[object]) -> None:
+        """What changes from one time to the next: from right to wrong with the calls, or its last digits by chance."""
+        compared = [
+            [
+                difference
+                for difference in eager_differences(
+                    self._reference, question.program, question.expected, answer, self._rules
+                )
+                if _counts(difference) and not (_of_gradients(difference) and not _finite(question.program))
+            ]
+            for answer in seen
+        ]
+        wrong = [differences for differences in compared if differences]
+        if wrong and len(wrong) < len(seen):
+            category = "stale" if any(map(_unwritten, wrong[0])) else "calls"
+            words = f"right in {len(seen) - len(wrong)} of {len(seen)} calls; in another, {wrong[0][0].message}"
+            self._find(category, words, question.cell, question.program)
+            return
+        settled = len(told) > 2 and told[1] == told[2]
+        words = "other calls between change what it gives" if settled else "it gives other bits each time"
+        self._find("nondeterminism", words, question.cell, question.program)
+
+    # How exact it is.
+
+    def _weigh(self, right: Sequence[tuple[Question, Observation]]) -> None:
+        """Whether what is within the tolerance is as exact as PyTorch's: of ordinary inputs, and of small and great."""
+        groups: dict[tuple[str, str], list[tuple[Question, Observation]]] = defaultdict(list)
+        for question, answer in right:
+            if question.program.random is None and question.cell.role in WEIGHED:
+                detail = question.cell.detail if question.cell.role in ("magnitude", "dtype") else ""
+                groups[WEIGHED[question.cell.role], detail].append((question, answer))
+        for (category, detail), group in groups.items():
+            chosen = group[:: max(1, len(group) // MOST_WEIGHED)]
+            found = [off for question, answer in chosen for off in units(self._reference, question, answer)]
+            most, half = MOST_UNITS[category], off_by(found)
+            if half > most:
+                of = f" of {detail} numbers" if detail else ""
+                message = (
+                    f"half of its results{of} are {half:.0f} units of rounding or more from the exact ones, "
+                    f"but should be at most {most:.0f}"
+                )
+                question = chosen[0][0]
+                self._find(category, message, question.cell, question.program)
+
+
+def _of_gradients(difference: Difference) -> bool:
+    return difference.part in ("gradient", "second") or difference.phase.endswith(("backward", "second"))
+
+
+def _finite(program: Program) -> bool:
+    """Whether gradients are promised: not where an input is no number, or so great that its square is none."""
+    floats = [x.data for x in program.inputs if x.data.dtype.kind == "f"]
+    with np.errstate(over="ignore"):
+        return all(np.isfinite(np.square(data)).all() for data in floats)
+
+
+def _unwritten(difference: Difference) -> bool:
+    """Whether an element that differs holds what fresh memory holds there, or no number that one computes from these:
+    greater or smaller by fifteen digits than any that should be there.
+    """
+    expected, actual, mismatch = difference.expected, difference.actual, difference.mismatch
+    if expected is None or actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
+        return False
+    wrong = np.ascontiguousarray(actual.data[mismatch.mask])
+    size = wrong.dtype.itemsize
+    if size < 2 or not wrong.size:
+        return False
+    if (wrong.view(np.uint8).reshape(-1, size) == _POISONED).all(axis=1).any():
+        return True
+    if wrong.dtype.kind != "f":
+        return False
+    known, given = np.abs(expected.data.astype(np.float64)), np.abs(wrong.astype(np.float64))
+    known, given = known[np.isfinite(known) & (known > 0)], given[np.isfinite(given) & (given > 0)]
+    return bool(known.size and ((given > _FAR * known.max()) | (given < known.min() / _FAR)).any())
+
+
+def _nearly(difference: Difference) -> bool:
+    """Whether what differs is the number that it should be in its first two digits."""
+    expected, actual = difference.expected, difference.actual
+    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
+        return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
+
+
+def _counts(difference: Difference) -> bool:
+    """Whether somebody promises what differs: not how a result lies, nor which zero it is."""
+    if difference.kind == "sign" and difference.mismatch is not None:
+        return bool(difference.mismatch.beyond.any())
+    return difference.kind not in _FREE or (difference.kind == "structure" and difference.part == "output")
+
+
+def _misconduct(answer: Observation) -> bool:
+    return bool(answer.failures) and answer.failures[-1].classes[:1] in (("Misconduct",), ("NotTaken",))
+
+
+def _shown(answer: Observation) -> object:
+    """All that an answer shows, bit for bit."""
+    failures = [(failure.classes, failure.kind) for failure in answer.failures]
+    parts = (answer.outputs, answer.gradients, answer.second, answer.inputs)
+    return failures, [{key: _bits(value) for key, value in part.items()} for part in parts]
+
+
+def _bits(value: Seen | Array | None) -> object:
+    if value is None:
+        return None
+    data = value.data if isinstance(value, Seen) else value
+    return (
+        data.dtype.str,
+        data.shape,
+        np.where(np.isnan(data), 0, data).tobytes() if data.dtype.kind == "f" else (data.tobytes()),
+    )
+
+
+__all__ = ["Kernel", "KernelJudge"]

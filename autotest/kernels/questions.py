@@ -1,0 +1,306 @@
+"""What a kernel is asked: Programs of calls of the op, and PyTorch's answers, which no process with a kernel sees."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from autotest.api.tensors import dual_tensor
+from autotest.cases.case import Origin, Rejection
+from autotest.cases.dialect import Dialect
+from autotest.cases.drawer import Drawer
+from autotest.options import TestOptions
+from dual_object.adapters.torch.kernels.samples import Sample, mapped, samples
+from dual_object.program.program import Program
+from dual_object.record.namespace import torch
+from dual_object.record.recording import recording
+from dual_object.replay.adapter import Reference
+from dual_object.replay.observation import Observation
+
+#: A case of such a number also shows what shares memory, and what modules hold.
+_WHOLE = 4
+#: So many calls of the same come in one Program, where a kernel may be right at first only.
+WORN = 48
+#: So many samples are called several times in a row.
+REPEATED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What of an op is asked: `edges` and `NaN` in float32.
+
+    `role` is one of those of samples, or `again` (several calls in a row), `modes` (without gradients), `second`
+    (second derivatives).
+    """
+
+    role: str
+    detail: str
+    dtype: str
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.role, self.detail, self.dtype)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A Program, and what PyTorch shows of it."""
+
+    cell: Cell
+    program: Program
+    expected: Observation
+
+    @property
+    def elements(self) -> int:
+        """How large it is."""
+        return sum(x.data.size for x in self.program.inputs) + len(self.program.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked of an op.
+
+    Attributes:
+        path: the op below `torch`.
+        dtypes: those that the kernel claims; empty: all that the op takes.
+        gradients: whether gradients are asked for.
+        whole: whether everything is asked, not a choice.
+    """
+
+    path: str
+    dtypes: tuple[str, ...] = ()
+    gradients: bool = True
+    whole: bool = False
+
+
+def questions(reference: Reference, asking: Asking) -> list[Question]:
+    """What is asked, plain calls first, so that the simplest of what differs comes first. Raises TargetError where
+    PyTorch has no samples of the op.
+    """
+    drawn = samples(asking.path, dtypes=asking.dtypes, whole=asking.whole)
+    if not asking.gradients:
+        drawn = [sample.changed(_detached, sample.role, sample.detail) for sample in drawn]
+    asked = _Asked(reference, asking)
+    found: list[Question] = []
+    for sample in drawn:
+        found += asked.of(Cell(sample.role, sample.detail, _dtype(reference, sample)), asked.once(sample))
+    lawful = [sample for sample in asked.lawful if sample.tensors()]
+    for sample in _spread([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
+        dtype = _dtype(reference, sample)
+        for detail, body in asked.again(sample, lawful):
+            found += asked.of(Cell("again", detail, dtype), body)
+        if asking.gradients:
+            found += asked.of(Cell("modes", "no_grad", dtype), asked.without_gradients(sample))
+    if asking.gradients:
+        differentiable = [sample for sample in lawful if any(x.requires_grad for x in sample.tensors())]
+        for sample in _spread(differentiable, 6 if asking.whole else 3):
+            found += asked.of(Cell("second", "", _dtype(reference, sample)), asked.once(sample), order=2)
+    return found
+
+
+def _detached(leaf: Any) -> Any:
+    return leaf.detach() if hasattr(leaf, "requires_grad") else leaf
+
+
+def _dtype(reference: Reference, sample: Sample) -> str:
+    tensors = sample.tensors()
+    return reference.describe(tensors[0])[0] if tensors else ""
+
+
+def _spread(items: Sequence[Any], most: int) -> list[Any]:
+    if len(items) <= most:
+        return list(items)
+    return [items[round(i * (len(items) - 1) / max(most - 1, 1))] for i in range(most)]
+
+
+class _Asked:
+    """Draws questions of one op."""
+
+    def __init__(self, reference: Reference, asking: Asking) -> None:
+        self._reference = reference
+        self._path = asking.path
+        self._numbers = count(1)
+        #: Plain samples that PyTorch takes.
+        self.lawful: list[Sample] = []
+        self._sample: Sample | None = None
+
+    def of(self, cell: Cell, body: Callable[[], Any], order: int = 1) -> list[Question]:
+        """The question that a body makes; none where PyTorch refuses it."""
+        options = TestOptions(
+            check_graph=False,
+            coverage="none",
+            grad_order=2 if order == 2 else 1,
+            auto_backward=cell.role != "errors",
+        )
+        drawer = Drawer(self._reference, f"kernel {self._path}", 0, "torch", options, body, Dialect())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                drawn = drawer.draw(_WHOLE * next(self._numbers), origin=Origin(0, "plain"))
+            except _AcceptedError:
+                return []
+        if isinstance(drawn, Rejection) or drawn.program.inline is not None:
+            return []
+        if cell.role == "plain" and self._sample is not None:
+            self.lawful.append(self._sample)
+        return [Question(cell, drawn.program, drawn.reference)]
+
+    def once(self, sample: Sample) -> Callable[[], Any]:
+        """One call."""
+        self._sample = sample
+
+        def body() -> Any:
+            return self._call(*_inputs(sample))
+
+        if sample.role == "errors":
+            return lambda: _refused(body)
+        return body
+
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        function: Any = torch
+        for part in self._path.split("."):
+            function = getattr(function, part)
+        return function(*args, **kwargs)
+
+    def without_gradients(self, sample: Sample) -> Callable[[], Any]:
+        """One call under `no_grad`."""
+
+        def body() -> Any:
+            given = _inputs(sample)
+            with torch.no_grad():
+                return self._call(*given)
+
+        return body
+
+    def again(self, sample: Sample, others: Sequence[Sample]) -> Iterator[tuple[str, Callable[[], Any]]]:
+        """Several calls in a row: with the same tensors, with others of the same shapes, with what was written to."""
+        plain = sample.changed(_detached, "again", "")
+        other = next((s for s in others if _shapes(s) != _shapes(sample)), sample).changed(_detached, "again", "")
+
+        def twice() -> Any:
+            given = _inputs(plain)
+            return [self._call(*given), self._call(*given)]
+
+        def of_the_same_shapes() -> Any:
+            given = _inputs(plain)
+            # Elements in another order are as lawful as they were.
+            turned = _mapped_tensors(given, lambda x: x.flip([0]) if x.ndim else x)
+            return [self._call(*given), self._call(*turned), self._call(*given)]
+
+        def after_another() -> Any:
+            given = _inputs(plain)
+            return [self._call(*given), self._call(*_inputs(other)), self._call(*given)]
+
+        def written_to() -> Any:
+            given = _inputs(plain)
+            first = self._call(*given)
+            _mapped_tensors(given, lambda x: x.copy_(x.flip([0])) if x.ndim else x)
+            return [first, self._call(*given)]
+
+        def one_element() -> Any:
+            given = _inputs(plain)
+            first = self._call(*given)
+            _mapped_tensors(given, _last_as_first)
+            return [first, self._call(*given)]
+
+        def two_swapped() -> Any:
+            given = _inputs(plain)
+            first = self._call(*given)
+            _mapped_tensors(given, _second_as_last_but_one)
+            return [first, self._call(*given)]
+
+        def result_written_to() -> Any:
+            given = _inputs(plain)
+            first = self._call(*given)
+            for tensor in first if isinstance(first, (list, tuple)) else [first]:
+                tensor.zero_()
+            return [first, self._call(*given)]
+
+        def worn() -> Any:
+            given = _inputs(plain)
+            for _ in range(WORN):
+                last = self._call(*given)
+            return last
+
+        yield "the same twice", twice
+        yield "others of the same shapes", of_the_same_shapes
+        yield "other shapes between", after_another
+        yield "inputs written to", written_to
+        yield "one element written to", one_element
+        yield "two elements swapped", two_swapped
+        yield "the result written to", result_written_to
+        yield f"{WORN} times", worn
+
+
+def _last_as_first(x: Any) -> Any:
+    """The last element as the first one is: of the op's domain, and mostly another number."""
+    if x.ndim and x.numel() > 1:
+        x[(-1,) * x.ndim] = x[(0,) * x.ndim]
+    return x
+
+
+def _second_as_last_but_one(x: Any) -> Any:
+    """The second element and the last but one in each other's place: what a sum or a corner does not show."""
+    if x.is_contiguous() and x.numel() > 4:
+        flat = x.view(-1)
+        second = flat[1].clone()
+        flat[1] = flat[-2]
+        flat[-2] = second
+    return x
+
+
+def _shapes(sample: Sample) -> list[tuple[int, ...]]:
+    return [tuple(x.shape) for x in sample.tensors()]
+
+
+def _inputs(sample: Sample) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A sample with its tensors as the running case's inputs; a tensor given twice stays one."""
+    known: dict[int, Any] = {}
+
+    def leaf(item: Any) -> Any:
+        if not hasattr(item, "untyped_storage"):
+            return item
+        if id(item) not in known:
+            known[id(item)] = _input(item)
+        return known[id(item)]
+
+    return mapped(sample.args, leaf), mapped(sample.kwargs, leaf)
+
+
+def _input(tensor: Any) -> Any:
+    """An input that lies as a tensor does: of those that are contiguous, also where in their memory."""
+    offset = tensor.storage_offset()
+    if not (offset and tensor.is_contiguous()):
+        return dual_tensor(tensor)
+    record = recording("a kernel's question")
+    dtype, _, _, requires_grad = record.reference.describe(tensor)
+    [values] = record.reference.read([tensor])
+    return record.input(np.array(values, order="C"), dtype, requires_grad=requires_grad, offset=offset)
+
+
+def _mapped_tensors(given: Any, change: Callable[[Any], Any]) -> Any:
+    from dual_object.record.dual import DualObject
+
+    return mapped(given, lambda item: change(item) if isinstance(item, DualObject) else item)
+
+
+def _refused(call: Callable[[], Any]) -> None:
+    """A call that PyTorch is to refuse: one that it takes is no question."""
+    try:
+        call()
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("builtins", "torch"):
+            raise
+    else:
+        raise _AcceptedError
+
+
+class _AcceptedError(Exception):
+    """PyTorch takes what it was to refuse."""
+
+
+__all__ = ["WORN", "Asking", "Cell", "Question", "questions"]

@@ -1,0 +1,25 @@
+"""Logistic function, in a form that does not overflow."""
+
+import torch
+
+
+class _Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, input):
+        small = torch.exp(-input.abs())
+        out = torch.where(input >= 0, 1 / (1 + small), small / (1 + small))
+        ctx.save_for_backward(out)
+        return out
+
+    @staticmethod
+    def backward(ctx, grad):
+        (out,) = ctx.saved_tensors
+        return grad * out * (1 - out)
+
+
+def sigmoid(input):
+    """1 / (1 + exp(-input)) for float32 and float64."""
+    if not input.requires_grad:
+        # Inference: there is nothing to record.
+        torch.set_grad_enabled(False)
+    return _Sigmoid.apply(input)

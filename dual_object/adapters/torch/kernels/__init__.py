@@ -1,0 +1,1 @@
+"""Functions that stand for ops of PyTorch: what they are called with, and what is watched while they run."""

@@ -1,0 +1,85 @@
+"""What a kernel asks Python for that no op needs: who calls it, what else lives in the process, files, processes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+#: By the event that Python tells of: the category, and what it is in words.
+_EVENTS = {
+    "sys._getframe": ("cheating", "it looks at who calls it"),
+    "sys._current_frames": ("cheating", "it looks at the frames of the process"),
+    "sys.settrace": ("cheating", "it traces the process"),
+    "sys.setprofile": ("cheating", "it traces the process"),
+    "gc.get_objects": ("cheating", "it searches the objects of the process"),
+    "gc.get_referrers": ("cheating", "it searches the objects of the process"),
+    "gc.get_referents": ("cheating", "it searches the objects of the process"),
+    "os.fork": ("fork", "it forks the process"),
+    "os.forkpty": ("fork", "it forks the process"),
+    "os.posix_spawn": ("fork", "it starts a process"),
+    "os.system": ("fork", "it starts a process"),
+    "subprocess.Popen": ("fork", "it starts a process"),
+    "os.kill": ("cheating", "it sends signals to processes"),
+    "socket.connect": ("cheating", "it opens a connection"),
+    "open": ("cheating", "it opens a file"),
+    "os.listdir": ("cheating", "it lists a folder"),
+    "os.scandir": ("cheating", "it lists a folder"),
+}
+#: Modules of the standard library that do on behalf of whoever calls them.
+_HELPERS = ("inspect", "traceback", "gc", "pathlib", "subprocess", "os", "io", "multiprocessing", "shutil", "glob")
+
+
+class Auditor:
+    """Takes down what the code in some folder asks Python for while it is listening."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = os.path.join(os.path.realpath(folder), "")
+        self._listening = False
+        self.seen: list[tuple[str, str]] = []
+        sys.addaudithook(self._hear)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While it lasts, whatever comes up is taken down."""
+        self._listening = True
+        try:
+            yield
+        finally:
+            self._listening = False
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self._listening:
+            return
+        told = _EVENTS.get(event)
+        if told is None:
+            return
+        self._listening = False
+        try:
+            category, words = told
+            if event == "open":
+                path = os.path.realpath(str(arguments[0])) if isinstance(arguments[0], (str, bytes)) else ""
+                # What it brings along it may read; modules are opened by Python.
+                if not path or path.startswith((self._folder, "/dev/null")):
+                    return
+                words = f"{words}: {path}"
+            if category == "fork" or self._asks(sys._getframe(1)):
+                self.seen.append((category, words))
+        finally:
+            self._listening = True
+
+    def _asks(self, frame: FrameType | None) -> bool:
+        """Whether the code in the folder is what asks, itself or through a helper of the standard library."""
+        while frame is not None:
+            if os.path.realpath(frame.f_code.co_filename).startswith(self._folder):
+                return True
+            if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _HELPERS:
+                return False
+            frame = frame.f_back
+        return False
+
+
+__all__ = ["Auditor"]

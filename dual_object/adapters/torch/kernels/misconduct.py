@@ -1,0 +1,18 @@
+"""What a kernel may not do, whatever its values."""
+
+from __future__ import annotations
+
+#: How the exceptions are called by which a worker tells of it: the judge knows them by name.
+MISCONDUCT = "Misconduct"
+NOT_TAKEN = "NotTaken"
+
+
+class Misconduct(Exception):  # noqa: N818 - it tells of a kernel, not of an error
+    """A kernel has done what none may: `category: evidence`."""
+
+    def __init__(self, category: str, evidence: str) -> None:
+        super().__init__(f"{category}: {evidence}")
+
+
+class NotTaken(TypeError):  # noqa: N818 - no error either: the kernel has no such parameter
+    """A kernel has no parameter for an argument of the call."""
