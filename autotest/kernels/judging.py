@@ -158,6 +158,8 @@ class _Judging:
         self._findings: list[Finding] = []
         self._gaps = Counter[str]()
         self._looked = Counter[str]()
+        #: How many differences of each category there are.
+        self._shown = Counter[str]()
         self._undecided = 0
         #: Ordinary calls that gave wrong values or shapes.
         self._wrong: list[Question] = []
@@ -185,7 +187,7 @@ class _Judging:
             self._ask_again(asked, answers)
             with _ASKING:
                 self._weigh(right)
-        told = worst_first(self._findings)
+        told = worst_first(self._findings, self._shown)
         cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
         unasked = len(self._asked) - len(asked)
         return Verdict(f"torch.{self._path}", told, dict(self._gaps), cells, self._undecided, unasked)
@@ -261,6 +263,7 @@ class _Judging:
         if cell.role in ORDINARY and category in _BY_CONTRAST and question not in self._wrong:
             self._wrong.append(question)
         if self._looked[category] >= LOOKED_INTO:
+            self._shown[category] += 1
             return True
         call = next((i for i, one in enumerate(program.calls) if one.op == self._path), None)
         several = sum(one.op == self._path for one in program.calls) > 1
@@ -271,6 +274,7 @@ class _Judging:
             self._undecided += bool(doubts)
             return False
         self._looked[category] += 1
+        self._shown[category] += 1
         if cell.role not in ("edges", "magnitude") and _unwritten(difference):
             category = "stale"
         self._find(category, left.difference.message, cell, program)

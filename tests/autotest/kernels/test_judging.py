@@ -50,6 +50,7 @@ def judge():
 
 @pytest.mark.parametrize("function", ["sound", "by_numpy"])
 def test_accepts_what_has_no_fault(judge, function):
+    """Every question is asked and answered, and each score is full."""
     verdict = judge.judge(Kernel(RELUS, function))
     assert verdict.findings == ()
     assert verdict.accepted
@@ -60,6 +61,7 @@ def test_accepts_what_has_no_fault(judge, function):
 
 @pytest.mark.parametrize("function", FAULTS)
 def test_refuses_a_fault_by_its_name(judge, function):
+    """The fault's category is among the findings, and lowers a score."""
     category, message = FAULTS[function]
     verdict = judge.judge(Kernel(RELUS, function))
     found = {finding.category: finding.message for finding in verdict.findings}
@@ -70,14 +72,17 @@ def test_refuses_a_fault_by_its_name(judge, function):
 
 
 def test_a_file_without_the_function_is_no_verdict(judge):
-    with pytest.raises(EnvironmentFault, match="relus.py has no function nosuch, but should"):
+    """It is said in a sentence."""
+    with pytest.raises(EnvironmentFault, match=r"relus\.py has no function nosuch, but should"):
         judge.judge(Kernel(RELUS, "nosuch"))
 
 
 def test_what_there_is_no_time_for_is_told(judge):
+    """Without time the first questions are asked, and the others counted."""
     verdict = judge.judge(Kernel(RELUS, "sound"), budget=0.0)
     assert verdict.unasked == len(judge.questions) - sum(asked for asked, _ in verdict.cells.values()) > 0
 
 
 def test_every_category_lowers_a_score():
-    assert set().union(*DIMENSIONS.values()) == CATEGORIES.keys()
+    """No finding is without a dimension."""
+    assert set().union(*(dimension.categories for dimension in DIMENSIONS.values())) == CATEGORIES.keys()

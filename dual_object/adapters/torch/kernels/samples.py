@@ -68,6 +68,8 @@ SCALES = {"large": 100.0, "larger": 1e4, "small": 1e-5}
 #: What is added to whole tensors: what is far from zero, and close together.
 OFFSETS = {"far from zero": 1000.0}
 _MAIN = (torch.float32, torch.float64, torch.int64, torch.bool)
+#: What kernels are asked for that claim no dtypes, where not everything is asked.
+COMMON_DTYPES = ("float16", "bfloat16", "float32", "float64", "int32", "int64", "bool", "complex64")
 #: Of the main dtype's samples so many, of each other dtype's.
 FEW, FEW_OF_DTYPE = 14, 3
 #: Of all samples, where everything is asked for.
@@ -178,7 +180,8 @@ def samples(path: str, *, dtypes: Sequence[str] = (), whole: bool = False) -> li
     info = named(path)
     supported = info.supported_dtypes("cpu")
     known = [dtype for dtype in supported if _name(dtype) in DTYPES]
-    wanted = [dtype for dtype in known if not dtypes or _name(dtype) in dtypes]
+    asked = dtypes or (DTYPES if whole else COMMON_DTYPES)
+    wanted = [dtype for dtype in known if _name(dtype) in asked]
     if not wanted:
         raise TargetError(
             f"dtypes={', '.join(dtypes)}, but torch.{path} takes {', '.join(sorted(map(_name, known)))} [--dtypes]"
