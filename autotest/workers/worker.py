@@ -166,6 +166,7 @@ class Worker:
             tuple(Configuration(*row) for row in message["configurations"]),
             tuple(message["lacks"]),
             message["translations"],
+            message["called"],
         )
 
     def ask(self, message: dict[str, Any], arrays: list[Array]) -> None:
