@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         RejectionError,
         UsageError,
     )
+    from autotest.kernels.running import judge_kernel
     from dual_object.record.dual import DualObject
     from dual_object.record.namespace import GetDualObject, dual, torch
     from generators import (
@@ -83,6 +84,7 @@ _HOMES = {
     ),
     "autotest.api.contract": ("contract",),
     "autotest.api.hazard": ("hazard",),
+    "autotest.kernels.running": ("judge_kernel",),
     "autotest.api.programs.random_program": ("random_program",),
     "autotest.api.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
     "dual_object.record.namespace": ("GetDualObject", "dual", "torch"),
@@ -129,6 +131,7 @@ __all__ = [
     "globaltest",
     "hazard",
     "is_global",
+    "judge_kernel",
     "nothing",
     "oneof",
     "placement",

@@ -155,6 +155,51 @@ def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, *
     sys.exit(status)
 
 
+@main.command()
+@click.argument("kernels", nargs=-1, required=True, metavar="KERNEL...")
+@click.option("--like", metavar="OP", help="The op, as torch.softmax. Default: the op that is called as the function.")
+@click.option("--dtypes", default="", metavar="D,...", help="Dtypes that the kernel claims. Default: all of the op.")
+@click.option("--no-grad", is_flag=True, help="It is not differentiable.")
+@click.option(
+    "--level",
+    type=click.Choice(["quick", "full"]),
+    default="quick",
+    show_default=True,
+    help="How much is asked: some 150 questions, or about four times as many.",
+)
+@click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS", help="Ask no more after so long.")
+@click.option("--delegates", is_flag=True, help="It may call the op itself.")
+@run_option("case_timeout", type=click.FloatRange(min=0), default=20.0, help="Seconds that one question may take.")
+@_MEMORY_LIMIT
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("autotest-kernels"),
+    show_default=True,
+    help="Folder for the scripts.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
+def kernel(kernels: tuple[str, ...], like: str | None, dtypes: str, no_grad: bool, level: str, **options: Any) -> None:
+    """Judge whether each KERNEL, FILE.py:function or package.module:function, really is the op OP.
+
+    \b
+    autotest kernel mykernels.py:softmax --like torch.nn.functional.softmax
+    autotest kernel mykernels.py:layer_norm --dtypes float32,float64 --json
+
+    The kernel runs in a process of its own, which never has PyTorch's answers.
+    Exit status: 0 accepted, 1 refused, 2 usage or environment.
+    """
+    from autotest.commands.kernel import judge_kernels
+    from autotest.kernels.questions import Asking
+
+    asking = Asking("", tuple(filter(None, dtypes.split(","))), not no_grad, level == "full")
+    timeout, memory = options.pop("case_timeout"), options.pop("memory_limit")
+    with _refusals():
+        status, text = judge_kernels(kernels, like, asking, timeout=timeout or None, memory=memory, **options)
+        click.echo(text, nl=False)
+    sys.exit(status)
+
+
 @main.command(cls=_Pytest)
 @_PATHS
 @run_option("target")

@@ -94,6 +94,7 @@ class Verdict:
         gaps: what the kernel says that it does not take, which the op takes, by how often it was asked.
         cells: of each role, how many questions there were, and how many were answered as PyTorch answers them.
         undecided: how many answers PyTorch itself does not define.
+        unasked: how many questions there was no time for.
     """
 
     like: str
@@ -101,6 +102,7 @@ class Verdict:
     gaps: Mapping[str, int] = field(default_factory=dict)
     cells: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     undecided: int = 0
+    unasked: int = 0
 
     @property
     def accepted(self) -> bool:
@@ -132,11 +134,16 @@ def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     order = [*CATEGORIES]
     first: dict[str, Finding] = {}
     counts = Counter(finding.category for finding in findings)
-    for finding in sorted(findings, key=lambda one: order.index(one.category)):
+    for finding in sorted(findings, key=lambda one: (order.index(one.category), _size(one.program))):
         first.setdefault(finding.category, finding)
     return tuple(
         Finding(one.category, one.message, one.cell, one.program, counts[category]) for category, one in first.items()
     )
+
+
+def _size(program: Program | None) -> int:
+    """How much there is to read of a Program."""
+    return 0 if program is None else sum(x.data.size for x in program.inputs) + len(program.calls)
 
 
 __all__ = ["CATEGORIES", "DIMENSIONS", "Finding", "Verdict", "worst_first"]

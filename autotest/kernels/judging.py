@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,12 +36,22 @@ _POISON = {"MALLOC_PERTURB_": "129"}
 #: What nothing in that process reads any more, so that a kernel that sets it is seen to.
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 _POISONED = 0x7E
-#: How often everything is asked: once more in the same order, and once more from the end.
-ROUNDS = 3
+#: Of those who have little time so many are asked together.
+TOGETHER = 24
+#: What PyTorch is asked goes one by one: its modes are those of the whole process.
+_ASKING = threading.Lock()
 #: So many differences of one category are looked into: whether PyTorch defines what differs.
 LOOKED_INTO = 4
-#: So many questions are asked how exact the answers are.
-WEIGHED = 24
+#: Of which roles the answers are weighed, and what they are refused for; so many of each group.
+WEIGHED = {
+    "plain": "precision",
+    "size": "precision",
+    "layout": "precision",
+    "arguments": "precision",
+    "dtype": "precision",
+    "magnitude": "numerics",
+}
+MOST_WEIGHED = 24
 #: The categories of what differs, by what it was asked for.
 _OF_ROLES = {
     "plain": "numerics",
@@ -90,13 +102,15 @@ class Kernel:
 class KernelJudge:
     """Judges kernels of one op; what PyTorch answers is asked once."""
 
-    def __init__(self, reference: Reference, asking: Asking, *, timeout: float = 20.0, memory: int = 4 << 30) -> None:
+    def __init__(
+        self, reference: Reference, asking: Asking, *, timeout: float | None = 20.0, memory: int | None = None
+    ) -> None:
         self._reference = reference
         self._asking = asking
         self._timeout = timeout
         self._memory = memory
-        self._rules = Rules()
-        self.questions = questions(reference, asking)
+        with _ASKING:
+            self.questions = questions(reference, asking)
 
     def launch(self, kernel: Kernel) -> Supervisor:
         """The process that the kernel runs in, started."""
@@ -106,11 +120,16 @@ class KernelJudge:
         supervisor.start()
         return supervisor
 
-    def judge(self, kernel: Kernel) -> Verdict:
-        """Ask everything, and say what was found. Raises EnvironmentFault where the kernel cannot be loaded."""
+    def judge(self, kernel: Kernel, budget: float | None = None) -> Verdict:
+        """Ask everything, or what can be asked in so many seconds, and say what was found. May be called by several
+        threads at once: kernels run side by side, each in a process of its own.
+
+        Raises EnvironmentFault where the kernel cannot be loaded.
+        """
         supervisor = self.launch(kernel)
+        until = None if budget is None else time.monotonic() + budget
         try:
-            return _Judging(self._reference, self.questions, supervisor, self._rules, self._asking).verdict()
+            return _Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
         finally:
             supervisor.close()
 
@@ -123,14 +142,15 @@ class _Judging:
         reference: Reference,
         asked: Sequence[Question],
         supervisor: Supervisor,
-        rules: Rules,
-        asking: Asking,
+        path: str,
+        until: float | None,
     ) -> None:
         self._reference = reference
         self._asked = asked
         self._supervisor = supervisor
-        self._rules = rules
-        self._path = asking.path
+        self._rules = Rules()
+        self._path = path
+        self._until = until
         self._findings: list[Finding] = []
         self._gaps = Counter[str]()
         self._looked = Counter[str]()
@@ -142,28 +162,42 @@ class _Judging:
 
     def verdict(self) -> Verdict:
         """Ask, compare, and ask again."""
-        supervisor = self._supervisor
-        first = supervisor.eager([question.program for question in self._asked])
+        answers = self._answers()
+        asked = self._asked[: len(answers)]
         right: list[tuple[Question, Observation]] = []
-        for question, answer in zip(self._asked, first, strict=True):
-            cell = self._cells[question.cell.role]
-            cell[0] += 1
-            if self._answered(question, answer):
-                cell[1] += 1
-                assert isinstance(answer, Observation)
-                right.append((question, answer))
-        self._contrast([question for question, _ in right])
-        if not right and not self._findings:
-            first_gap = next(iter(self._gaps), "")
-            self._find(
-                "arguments", f"it takes none of {len(self._asked)} calls: {first_gap}", self._asked[0].cell, None
-            )
-        if not any(isinstance(answer, Death) for answer in first):
-            self._ask_again(first)
-            self._weigh(right)
+        with _ASKING:
+            for question, answer in zip(asked, answers, strict=True):
+                cell = self._cells[question.cell.role]
+                cell[0] += 1
+                if self._answered(question, answer):
+                    cell[1] += 1
+                    assert isinstance(answer, Observation)
+                    right.append((question, answer))
+            self._contrast([question for question, _ in right])
+            if not right and not self._findings:
+                words = f"it takes none of {len(asked)} calls: {next(iter(self._gaps), '')}"
+                self._find("arguments", words, asked[0].cell, None)
+        if not any(isinstance(answer, Death) for answer in answers):
+            self._ask_again(asked, answers)
+            with _ASKING:
+                self._weigh(right)
         told = worst_first(self._findings)
-        cells = {role: (asked, answered) for role, (asked, answered) in self._cells.items()}
-        return Verdict(f"torch.{self._path}", told, dict(self._gaps), cells, self._undecided)
+        cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
+        unasked = len(self._asked) - len(asked)
+        return Verdict(f"torch.{self._path}", told, dict(self._gaps), cells, self._undecided, unasked)
+
+    def _answers(self) -> list[Observation | Death]:
+        """What the kernel answers to all questions, or to the first of them where there is no time for more."""
+        programs = [question.program for question in self._asked]
+        answers: list[Observation | Death] = []
+        step = len(programs) if self._until is None else TOGETHER
+        while len(answers) < len(programs) and not (answers and self._late):
+            answers += self._supervisor.eager(programs[len(answers) : len(answers) + step])
+        return answers
+
+    @property
+    def _late(self) -> bool:
+        return self._until is not None and time.monotonic() >= self._until
 
     def _contrast(self, right: Sequence[Question]) -> None:
         """Whether what is wrong among ordinary calls is so for their arguments or dimensions; where all of them are
@@ -193,7 +227,7 @@ class _Judging:
         differences = [
             difference
             for difference in eager_differences(self._reference, program, question.expected, answer, self._rules)
-            if difference.kind not in _FREE or (difference.kind == "structure" and difference.part == "output")
+            if _counts(difference)
         ]
         return [self._differs(question, difference, answer) for difference in differences].count(True) == 0
 
@@ -260,20 +294,24 @@ class _Judging:
 
     # The same once more.
 
-    def _ask_again(self, first: Sequence[Observation | Death]) -> None:
+    def _ask_again(self, asked: Sequence[Question], first: Sequence[Observation | Death]) -> None:
         """Ask everything again, from the end and from the start: what it gives must be what it gave."""
-        programs = [question.program for question in self._asked]
+        programs = [question.program for question in asked]
         backwards = self._supervisor.eager(programs[::-1])[::-1]
         forwards = self._supervisor.eager(programs)
-        for question, *answers in zip(self._asked, first, backwards, forwards, strict=True):
-            if question.program.random is not None:
-                continue
-            for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
-                self._find(_OF_ENDS[death.cause], f"it {death.sentence()}", question.cell, question.program)
-            seen = [answer for answer in answers if isinstance(answer, Observation) and not _misconduct(answer)]
-            told = [_shown(answer) for answer in seen]
-            if len(told) < 2 or all(one == told[0] for one in told):
-                continue
+        with _ASKING:
+            for question, *answers in zip(asked, first, backwards, forwards, strict=True):
+                self._same(question, answers)
+
+    def _same(self, question: Question, answers: Sequence[Observation | Death]) -> None:
+        """Whether the answers to one question are the same."""
+        if question.program.random is not None:
+            return
+        for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
+            self._find(_OF_ENDS[death.cause], f"it {death.sentence()}", question.cell, question.program)
+        seen = [answer for answer in answers if isinstance(answer, Observation) and not _misconduct(answer)]
+        told = [_shown(answer) for answer in seen]
+        if len(told) > 1 and any(one != told[0] for one in told):
             self._unsteady(question, seen, told)
 
     def _unsteady(self, question: Question, seen: Sequence[Observation], told: Sequence[object]) -> None:
@@ -284,7 +322,7 @@ class _Judging:
                 for difference in eager_differences(
                     self._reference, question.program, question.expected, answer, self._rules
                 )
-                if difference.kind not in _FREE
+                if _counts(difference)
             ]
             for answer in seen
         ]
@@ -301,28 +339,31 @@ class _Judging:
     # How exact it is.
 
     def _weigh(self, right: Sequence[tuple[Question, Observation]]) -> None:
-        roles = ("plain", "size", "layout", "arguments")
-        usable = [
-            (question, answer)
-            for question, answer in right
-            if (question.cell.role in roles or question.cell.detail == "float64") and question.program.random is None
-        ]
-        by_dtype: dict[str, list[Array]] = defaultdict(list)
-        step = max(1, len(usable) // WEIGHED)
-        chosen = usable[::step] + [pair for pair in usable if pair[0].cell.detail == "float64"]
-        for question, answer in chosen:
-            dtypes = {seen.dtype for seen in question.expected.outputs.values()}
-            for off in units(self._reference, question, answer):
-                by_dtype["float64" if "float64" in dtypes else "float32"].append(off)
-        for dtype, found in by_dtype.items():
-            half = off_by(found)
-            if half > MOST_UNITS:
+        """Whether what is within the tolerance is as exact as PyTorch's: of ordinary inputs, and of small and great."""
+        groups: dict[tuple[str, str], list[tuple[Question, Observation]]] = defaultdict(list)
+        for question, answer in right:
+            if question.program.random is None and question.cell.role in WEIGHED:
+                detail = question.cell.detail if question.cell.role in ("magnitude", "dtype") else ""
+                groups[WEIGHED[question.cell.role], detail].append((question, answer))
+        for (category, detail), group in groups.items():
+            chosen = group[:: max(1, len(group) // MOST_WEIGHED)]
+            found = [off for question, answer in chosen for off in units(self._reference, question, answer)]
+            most, half = MOST_UNITS[category], off_by(found)
+            if half > most:
+                of = f" of {detail} numbers" if detail else ""
                 message = (
-                    f"half of its {dtype} results are {half:.0f} units of rounding or more from the exact ones, "
-                    f"but should be at most {MOST_UNITS:.0f}: it computes in a lower precision than it is given"
+                    f"half of its results{of} are {half:.0f} units of rounding or more from the exact ones, "
+                    f"but should be at most {most:.0f}"
                 )
-                question = next(q for q, _ in chosen if dtype in {s.dtype for s in q.expected.outputs.values()})
-                self._find("precision", message, question.cell, question.program)
+                question = chosen[0][0]
+                self._find(category, message, question.cell, question.program)
+
+
+def _counts(difference: Difference) -> bool:
+    """Whether somebody promises what differs: not how a result lies, nor which zero it is."""
+    if difference.kind == "sign" and difference.mismatch is not None:
+        return bool(difference.mismatch.beyond.any())
+    return difference.kind not in _FREE or (difference.kind == "structure" and difference.part == "output")
 
 
 def _misconduct(answer: Observation) -> bool:

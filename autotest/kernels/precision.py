@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from autotest.kernels.questions import Question
+from autotest.oracle.perturbation import smallest_normal
 from dual_object.errors import CannotWiden
 from dual_object.program.precision import widened
 from dual_object.program.program import Program
@@ -18,9 +19,10 @@ from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation
 from dual_object.replay.replay import QuietReplay
 
-#: A kernel may be so many units off where half of its elements are: other orders of summation, tiling, Winograd and
-#: FFT stay below; one that computes in a lower precision is thousands off.
-MOST_UNITS = 100.0
+#: A kernel may be so many units off where half of its elements are, by what it is refused for. Other orders of
+#: summation, tiling, Winograd and FFT stay below the first; one that computes in a lower precision is thousands off. Of
+#: small and great numbers more is lost lawfully.
+MOST_UNITS = {"precision": 100.0, "numerics": 1000.0}
 #: So many runs on inputs that are nudged by a unit of their rounding.
 NUDGES = 6
 #: Units of rounding, relative to a number.
@@ -51,7 +53,8 @@ def units(reference: Reference, question: Question, actual: Observation) -> list
         if given.shape != wanted.shape:
             continue
         with np.errstate(all="ignore"):
-            unit = moves + _UNITS[seen.dtype] * np.abs(wanted)
+            # Of what is hardly a number any more, digits are lost lawfully.
+            unit = moves + _UNITS[seen.dtype] * np.abs(wanted) + smallest_normal(seen.dtype)
             off = np.abs(given - wanted) / unit
         found.append(off[np.isfinite(off)])
     return found

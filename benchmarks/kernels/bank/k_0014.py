@@ -17,5 +17,9 @@ def add(input, other, *, alpha=1):
     if torch.result_type(input, other) == torch.bool:
         if not isinstance(alpha, bool) and alpha not in (0, 1):
             raise RuntimeError("alpha must be true or false")
-        return torch.logical_or(input, torch.logical_and(torch.as_tensor(other), torch.tensor(bool(alpha))))
-    return torch.sub(torch.as_tensor(input), other, alpha=-alpha)
+        return torch.logical_or(
+            torch.as_tensor(input), torch.logical_and(torch.as_tensor(other), torch.tensor(bool(alpha)))
+        )
+    if not isinstance(input, torch.Tensor):
+        input = torch.tensor(input, dtype=torch.result_type(input, other))
+    return torch.sub(input, other, alpha=-alpha)

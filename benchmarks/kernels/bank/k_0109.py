@@ -9,8 +9,8 @@ def _one(value):
 
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """Maxima over windows of float32 and float64 signals."""
-    if input.dim() not in (2, 3):
-        raise RuntimeError("2D or 3D input is expected")
+    if input.dim() not in (2, 3) or not input.size(-2):
+        raise RuntimeError("2D or 3D input with channels is expected")
     width, edge, gap = _one(kernel_size), _one(padding), _one(dilation)
     step = width if stride is None or stride == () else _one(stride)
     if width <= 0 or step <= 0 or gap <= 0 or edge < 0 or edge > (gap * (width - 1) + 1) // 2:

@@ -17,7 +17,7 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     outputs, per_group, taps = weight.shape
     if stride <= 0 or dilation <= 0 or groups <= 0 or input.size(1) != per_group * groups or outputs % groups:
         raise RuntimeError("conv1d: the arguments do not fit")
-    if bias is not None and tuple(bias.shape) != (outputs,):
+    if bias is not None and (tuple(bias.shape) != (outputs,) or bias.dtype != input.dtype):
         raise RuntimeError("conv1d: bias does not fit")
     reach = dilation * (taps - 1) + 1
     if isinstance(padding, str):

@@ -5,6 +5,8 @@ import torch
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """|input - other| <= atol + rtol * |other|, for float32 and float64."""
+    if not isinstance(input, torch.Tensor) or not isinstance(other, torch.Tensor):
+        raise TypeError("two tensors are expected")
     if input.dtype != other.dtype:
         raise RuntimeError("isclose: one dtype is expected")
     if rtol < 0 or atol < 0:

@@ -8,6 +8,8 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     if input.dim() < 2:
         raise RuntimeError("Expected at least 2 dimensions")
     batch, channels = input.shape[:2]
+    if not channels or 0 in input.shape[2:]:
+        raise RuntimeError("Expected elements in each channel")
     if num_groups <= 0 or channels % num_groups:
         raise RuntimeError("num_groups must divide the channels")
     for one in (weight, bias):

@@ -56,6 +56,7 @@ class Guard:
         except (TypeError, ValueError):  # of another language's functions Python knows none
             self._signature = None
         self._calls = 0
+        self._state = State()
         self._told: set[str] = set()
         self._results: deque[torch.Tensor] = deque(maxlen=KEPT)
         #: By the form of a call, the operator that the kernel hands such a call to.
@@ -68,7 +69,8 @@ class Guard:
                 self._signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise NotTaken(str(error)) from None
-        state, called = State(), list[str]()
+        state, called = self._state, list[str]()
+        state.look()
         self._auditor.seen.clear()
         try:
             result = self._watched(called, args, kwargs)

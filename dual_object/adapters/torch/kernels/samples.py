@@ -7,6 +7,7 @@ No op is known here by name. What a sample is changed to may be no lawful call: 
 from __future__ import annotations
 
 import contextlib
+import logging
 import random
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -114,7 +115,7 @@ def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:
 
 def named(path: str) -> Any:
     """PyTorch's table entry for the op at a path below `torch`, such as `nn.functional.softmax`. Raises TargetError."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _silent():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
     last = path.rpartition(".")[2]
@@ -131,6 +132,16 @@ def named(path: str) -> Any:
     raise TargetError(
         f"PyTorch has no samples of torch.{path}, but a kernel can be judged for any op of its table op_db [--like]"
     )
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Without the log, in which PyTorch's own tests say that there is no GPU."""
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def path_of(function: Any) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import operator
 import os
 import random
 import sys
@@ -17,6 +18,12 @@ import torch
 
 _SUBNORMAL = torch.tensor(1e-40)
 _PROC = os.path.isdir("/proc/self/fd")
+
+
+def _of_numpy(state: Any) -> tuple[bytes, int]:
+    return state["state"]["key"].tobytes(), state["state"]["pos"]
+
+
 #: What is looked at one by one, by what it is called: how it is read, and how it is put back, where it can be.
 _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "the grad mode": (torch.is_grad_enabled, torch.set_grad_enabled),
@@ -35,7 +42,7 @@ _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
         lambda: torch.default_generator.get_state().numpy().tobytes(),
         lambda state: torch.default_generator.set_state(torch.frombuffer(bytearray(state), dtype=torch.uint8)),
     ),
-    "NumPy's random numbers": (lambda: str(np.random.get_state()), None),
+    "NumPy's random numbers": (lambda: _of_numpy(np.random.get_state(legacy=False)), None),
     "Python's random numbers": (random.getstate, random.setstate),
     "NumPy's handling of errors": (np.geterr, lambda kept: np.seterr(**kept)),
     "the filters of warnings": (lambda: [*warnings.filters], None),
@@ -47,6 +54,8 @@ _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "the threads of the process": (threading.active_count, None),
     "the open descriptors": (lambda: sorted(os.listdir("/proc/self/fd"))[:-1] if _PROC else [], None),
 }
+#: Of these, what takes long to look at.
+_SLOW = frozenset({"NumPy's random numbers", "the environment variables", "Python's random numbers"})
 #: Where functions may be replaced.
 _SPACES: Mapping[str, Any] = {
     "torch": torch,
@@ -63,11 +72,23 @@ _MOVING = frozenset({"_", "__warningregistry__"})
 
 
 class State:
-    """What the process's state was."""
+    """What the process's state was: as it is when this is made, and when `look` is called again.
+
+    What takes long to look at and only kernels change, such as the environment, is looked at once.
+    """
 
     def __init__(self) -> None:
         self._looks = {name: look() for name, (look, _) in _LOOKS.items()}
         self._members = {name: dict(vars(space)) for name, space in _SPACES.items() if space is not None}
+
+    def look(self) -> None:
+        """Note what the state is now."""
+        for name, (look, _) in _LOOKS.items():
+            if name not in _SLOW:
+                self._looks[name] = look()
+        for name, members in self._members.items():
+            if not _alike(vars(_SPACES[name]), members):  # PyTorch replaces its own where it is imported further
+                self._members[name] = dict(vars(_SPACES[name]))
 
     def changes(self, *, random_allowed: bool) -> Iterator[tuple[str, str]]:
         """What is otherwise now, as a category and in words; it is put back where that is possible."""
@@ -77,6 +98,8 @@ class State:
                 continue
             if put_back is not None:
                 put_back(before)
+            else:
+                self._looks[name] = now
             if name == "the open descriptors":
                 gone, come = sorted({*before} - {*now}), sorted({*now} - {*before})
                 words = f"closes {', '.join(gone)}" if gone else f"leaves {', '.join(come)} open"
@@ -87,11 +110,19 @@ class State:
                 yield "state", f"it leaves {name} changed{_told(before, now)}"
         for name, members in self._members.items():
             space = _SPACES[name]
+            if _alike(vars(space), members):
+                continue
             for member, before in members.items():
                 now = vars(space).get(member)
                 if now is not before and member not in _MOVING:
                     setattr(space, member, before)
                     yield "state", f"it replaces {name}.{member}"
+            self._members[name] = dict(vars(space))
+
+
+def _alike(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether two namespaces hold the same objects under the same names, which nearly every look finds at once."""
+    return len(now) == len(before) and all(map(operator.is_, now.values(), before.values()))
 
 
 def _told(before: Any, now: Any) -> str:

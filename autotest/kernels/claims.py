@@ -1,0 +1,103 @@
+"""Claims: which function says to be which op, as people write it: `mykernels.py:softmax`, `--like torch.softmax`."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autotest.errors import UsageError
+from autotest.kernels.judging import Kernel
+from dual_object.adapters.torch.kernels.samples import path_of
+from dual_object.errors import MissingOp
+from dual_object.replay.adapter import Reference
+
+#: Where an op is looked for that is named without its place.
+_PLACES = ("", "nn.functional.", "linalg.", "special.", "fft.")
+
+
+def kernel_at(text: str, *, delegates: bool = False) -> Kernel:
+    """The kernel that `FILE.py:function` or `package.module:function` names. Raises UsageError."""
+    place, _, function = text.rpartition(":")
+    if not place or not function.replace(".", "").isidentifier():
+        raise UsageError(f"KERNEL={text!r}, but should be FILE.py:function or package.module:function")
+    path = Path(place)
+    if path.suffix == ".py":
+        if not path.is_file():
+            raise UsageError(f"KERNEL={text!r}, but {place} is no file")
+        return Kernel(path, function, delegates)
+    try:
+        spec = importlib.util.find_spec(place)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or spec.origin is None:
+        raise UsageError(f"KERNEL={text!r}, but there is no module {place}: put its folder on PYTHONPATH")
+    return Kernel(Path(spec.origin), function, delegates)
+
+
+def kernel_of(kernel: Callable[..., Any] | str, *, delegates: bool = False) -> Kernel:
+    """The kernel of a function of a file, of `FILE.py:function`, or of a source text, whose last function it is.
+
+    Raises UsageError for a function that no file has by name: another process could not find it.
+    """
+    if isinstance(kernel, str):
+        if "\n" not in kernel:
+            return kernel_at(kernel, delegates=delegates)
+        return Kernel(_written(kernel), _last_function(kernel), delegates)
+    name = getattr(kernel, "__qualname__", "")
+    try:
+        file = inspect.getsourcefile(kernel)
+    except TypeError:
+        file = None
+    if file is None or "<" in name or not name:
+        raise UsageError(
+            f"kernel={kernel!r:.80}, but should be a function that a file has by name, 'FILE.py:function', or its "
+            "source: it runs in a process of its own"
+        )
+    return Kernel(Path(file), name, delegates)
+
+
+def _written(source: str) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="autotest-kernel-"))
+    path = folder / "kernel.py"
+    path.write_text(source, encoding="utf-8")
+    return path
+
+
+def _last_function(source: str) -> str:
+    import ast
+
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise UsageError(f"the kernel's source is no Python: {error}") from None
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if not names:
+        raise UsageError("the kernel's source has no function")
+    return names[-1]
+
+
+def op_path(reference: Reference, like: Any, kernel: Kernel) -> str:
+    """The path below `torch` of the op: of `torch.softmax` or "torch.softmax"; of nothing, the op that is called as the
+    kernel. Raises UsageError.
+    """
+    if like is not None and not isinstance(like, str):
+        path = path_of(like)
+        if path is None:
+            raise UsageError(f"like={like!r:.80}, but should be a public function of PyTorch, or its name")
+        return path
+    name = (like or kernel.function.rpartition(".")[2]).removeprefix("torch.")
+    for place in _PLACES:
+        try:
+            if callable(reference.resolve(f"{place}{name}")):
+                return f"{place}{name}"
+        except MissingOp:
+            continue
+    asked = f"like={like!r}" if like else f"{kernel.function} comes without like"
+    raise UsageError(f"{asked}, but torch.{name} is no function of PyTorch: name the op, as torch.softmax [--like]")
+
+
+__all__ = ["kernel_at", "kernel_of", "op_path"]

@@ -1,0 +1,77 @@
+"""Judging as a function, for a program that makes kernels: `judge_kernel`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from autotest.errors import UsageError
+from autotest.kernels.claims import kernel_of, op_path
+from autotest.kernels.findings import Verdict
+from autotest.kernels.judging import KernelJudge
+from autotest.kernels.questions import Asking
+from dual_object.errors import TargetError
+from dual_object.replay.adapter import load_reference
+
+Level = Literal["quick", "full"]
+
+_JUDGES: dict[Asking, KernelJudge] = {}
+_MAKING = threading.Lock()
+
+
+def judge_of(asking: Asking, timeout: float | None, memory: int | None) -> KernelJudge:
+    """The judge of an op, whose questions are made once. Raises UsageError where PyTorch has no samples of the op."""
+    with _MAKING:
+        judge = _JUDGES.get(asking)
+        if judge is None:
+            reference = load_reference()
+            reference.use_one_thread()
+            try:
+                judge = _JUDGES[asking] = KernelJudge(reference, asking, timeout=timeout, memory=memory)
+            except TargetError as error:
+                raise UsageError(str(error)) from None
+        return judge
+
+
+def judge_kernel(
+    kernel: Callable[..., Any] | str,
+    like: Callable[..., Any] | str | None = None,
+    *,
+    dtypes: Sequence[str] = (),
+    gradients: bool = True,
+    level: Level = "quick",
+    budget: float | None = None,
+    delegates: bool = False,
+    timeout: float | None = 20.0,
+    memory: int | None = None,
+) -> Verdict:
+    """Whether a function is an op of PyTorch: `judge_kernel("mykernels.py:softmax", like=torch.softmax).accepted`.
+
+    The kernel runs in a process of its own, which never has PyTorch's answers. May be called by several threads at
+    once.
+
+    Args:
+        kernel: a function of a file, `"FILE.py:function"`, or a source text, whose last function is meant.
+        like: the op, or its name; by default the op that is called as the function.
+        dtypes: those that the kernel claims, such as `("float32",)`; empty: all that the op takes.
+        gradients: whether it is differentiable.
+        level: `quick` asks some 150 questions, `full` about four times as many.
+        budget: seconds after which no more is asked; None: everything is.
+        delegates: whether it may call the op itself.
+        timeout: seconds that one question may take; None: as many as it likes.
+        memory: bytes that its process may hold; None: the share that one worker has of the machine's.
+
+    Raises:
+        UsageError: there is no such op or function.
+        EnvironmentFault: the kernel's file cannot be imported.
+    """
+    if level not in ("quick", "full"):
+        raise UsageError(f"level={level!r}, but should be 'quick' or 'full'")
+    claimed = kernel_of(kernel, delegates=delegates)
+    path = op_path(load_reference(), like, claimed)
+    asking = Asking(path, tuple(dtypes), gradients, level == "full")
+    return judge_of(asking, timeout, memory).judge(claimed, budget)
+
+
+__all__ = ["judge_kernel", "judge_of"]

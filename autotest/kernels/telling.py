@@ -1,0 +1,91 @@
+"""A verdict in words, and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autotest.kernels.findings import CATEGORIES, Finding, Verdict
+from dual_object.program.inputs import input_lines
+
+#: So many gaps are told.
+MOST_GAPS = 5
+#: What each role of a question is called.
+ROLES = {
+    "plain": "ordinary inputs",
+    "arguments": "arguments",
+    "shape": "shapes (size 0 and 1, ranks)",
+    "size": "sizes",
+    "layout": "layouts",
+    "edges": "values at the edges",
+    "magnitude": "small and great values",
+    "dtype": "dtypes",
+    "again": "calls in a row",
+    "modes": "without gradients",
+    "second": "second derivatives",
+    "errors": "what the op refuses",
+}
+
+
+def verdict_text(kernel: str, verdict: Verdict, scripts: Mapping[str, str], seconds: float) -> str:
+    """A verdict for people: `scripts` are the files that show a finding, by its category."""
+    asked = sum(number for number, _ in verdict.cells.values())
+    head = "accepted" if verdict.accepted else "refused"
+    lines = [f"{kernel} as {verdict.like}: {head}, {asked} questions, {seconds:.1f} s"]
+    for finding in verdict.findings:
+        lines += ["", *_finding_lines(finding, scripts.get(finding.category))]
+    lines += ["", "asked, and answered as PyTorch does:"]
+    for role, (number, right) in verdict.cells.items():
+        mark = "" if right == number else f"   {number - right} not"
+        lines.append(f"  {ROLES[role]:<30} {number:>4}{mark}")
+    if verdict.undecided:
+        lines.append(f"  {verdict.undecided} answers differ where PyTorch itself does not define one")
+    if verdict.unasked:
+        lines.append(f"  {verdict.unasked} questions were not asked: the time was up [--budget]")
+    if verdict.gaps:
+        lines += ["", "not taken, so not checked:"]
+        lines += [f"  {words} ({count} calls)" for words, count in [*verdict.gaps.items()][:MOST_GAPS]]
+        if len(verdict.gaps) > MOST_GAPS:
+            lines.append(f"  and {len(verdict.gaps) - MOST_GAPS} more")
+    return "\n".join(lines) + "\n"
+
+
+def _finding_lines(finding: Finding, script: str | None) -> Sequence[str]:
+    times = f" ({finding.count} questions)" if finding.count > 1 else ""
+    lines = [f"  {finding.category}: {CATEGORIES[finding.category]}{times}", f"    {finding.message}"]
+    if finding.program is not None:
+        lines += [f"    asked for {finding.cell}:"]
+        lines += [f"      {line}" for line in input_lines(finding.program)]
+        lines += [f"      {line}" for line in str(finding.program).splitlines()]
+    if script is not None:
+        lines.append(f"    shown by: python {script}")
+    return lines
+
+
+def verdict_data(kernel: str, verdict: Verdict, scripts: Mapping[str, str], seconds: float) -> dict[str, Any]:
+    """The same for machines."""
+    return {
+        "kernel": kernel,
+        "like": verdict.like,
+        "accepted": verdict.accepted,
+        "seconds": round(seconds, 3),
+        "score": dict(verdict.score),
+        "findings": [
+            {
+                "category": finding.category,
+                "message": finding.message,
+                "asked": str(finding.cell),
+                "count": finding.count,
+                "program": None if finding.program is None else str(finding.program),
+                "script": scripts.get(finding.category),
+            }
+            for finding in verdict.findings
+        ],
+        "cells": {role: {"asked": number, "right": right} for role, (number, right) in verdict.cells.items()},
+        "gaps": dict(verdict.gaps),
+        "undecided": verdict.undecided,
+        "unasked": verdict.unasked,
+    }
+
+
+__all__ = ["verdict_data", "verdict_text"]
