@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.kernels.misconduct import Misconduct
+from dual_object.adapters.torch.kernels.samples import mapped
 from dual_object.errors import TargetError
 
 _CPU = "CPU"
@@ -68,6 +69,7 @@ class Dispatched:
         self._own = functools.partial(own.call_boxed, keys)
         self._delegates = delegates
         self._state = threading.local()
+        self._writes = found._schema.is_mutable
         self._guard = watched(self._running(kernel), self._own)
 
     def _running(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,12 +95,19 @@ class Dispatched:
         self._state.reached = False
         _WATCH.looking = True
         try:
+            if not self._writes:
+                # Below autograd they want no gradient, which their own `requires_grad` still says.
+                args, kwargs = mapped((args, kwargs), _without_gradient)
             result = self._guard(*args, **kwargs)
         finally:
             _WATCH.looking = False
         if self._state.reached and not self._delegates:
             raise Misconduct("delegates", f"it calls {self._name}, the operator that it should be")
         return result
+
+
+def _without_gradient(leaf: Any) -> Any:
+    return leaf.detach() if isinstance(leaf, torch.Tensor) and leaf.requires_grad else leaf
 
 
 def install(library: torch.library.Library, found: Any, kernel: Callable[..., Any]) -> None:

@@ -70,7 +70,7 @@ class Guard:
             except TypeError as error:
                 raise NotTaken(str(error)) from None
         state, called = self._state, list[str]()
-        state.look()
+        state.look(whole=self._always)
         self._auditor.seen.clear()
         try:
             result = self._watched(called, args, kwargs)

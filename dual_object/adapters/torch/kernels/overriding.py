@@ -19,7 +19,7 @@ from dual_object.adapters.torch.kernels.loading import load_kernel
 from dual_object.adapters.torch.kernels.samples import mapped
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.program import Program
-from dual_object.replay.adapter import GraphRefusal, GraphRequest, TargetInfo
+from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, TargetInfo
 from dual_object.replay.observation import Observation
 
 #: The variable that names them: JSON, a list of lists as `Asked` has them.
@@ -62,6 +62,9 @@ class Adapter(Torch):
     """PyTorch with overrides: of public functions for calls by that very name, of operators for whatever reaches them
     on the CPU.
     """
+
+    #: Nobody promises of a kernel how its result lies.
+    lacks: frozenset[Aspect] = frozenset({"layout"})
 
     def __init__(self) -> None:
         super().__init__()

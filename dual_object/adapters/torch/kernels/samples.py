@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from dual_object.adapters.torch.kernels.captured import captured
+from dual_object.adapters.torch.kernels.naming import OPERATORS
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import DTYPES
 
@@ -118,6 +120,8 @@ def named(path: str) -> Any:
     with warnings.catch_warnings(), _silent():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
+    if path.startswith(OPERATORS):
+        return captured(path, op_db)
     last = path.rpartition(".")[2]
     aliases = {path, last}
     for wanted in (
