@@ -137,7 +137,9 @@ def _override(op: str, implementation: str, folder: Path, where: str) -> Overrid
         )
     file = folder / place if place.endswith(".py") else module_file(place, folder)
     if file is None or not file.is_file():
-        raise UsageError(f"{where}, but there is no {'file' if place.endswith('.py') else 'module'} {place} [--override]")
+        raise UsageError(
+            f"{where}, but there is no {'file' if place.endswith('.py') else 'module'} {place} [--override]"
+        )
     return Override(_op(op, where), file.resolve(), function)
 
 

@@ -161,8 +161,8 @@ class Session:
         if self._inline is None:
             if self.options.override:
                 raise UsageError(
-                    "kernels run in a process of their own, but should run in this one: the test uses the target's own "
-                    "objects, or the run is inline [--override, --isolate]"
+                    "kernels run in a process of their own, but the test uses the target's own objects, which are in "
+                    "this one [--override]"
                 )
             if self.launch.python is not None:
                 raise UsageError(

@@ -23,7 +23,7 @@ def test_a_sound_function(tmp_path: Path) -> None:
     assert set(outcome.outcomes().values()) == {"passed"}
     graphs = [end["graph"]["forward"] for end in outcome.ends("test_function")]
     reason = "the kernel of a public function runs eagerly alone: nothing says what a trace of it is"
-    assert set(graphs) == {f"skipped: {reason}"}
+    assert set(graphs) == {reason}
     assert {end["graph"]["forward"] for end in outcome.ends("test_layer")} == {"verified"}
     [target] = outcome.records("target")
     assert target["environment"]["kernel for torch.softmax"] == f"{tmp_path.resolve()}/kernels.py:sound"
@@ -52,9 +52,8 @@ def test_a_wrong_function(tmp_path: Path) -> None:
 def test_misconduct(tmp_path: Path) -> None:
     """What no op may do is told in words, in each case."""
     outcome = run(tmp_path, "torch.softmax=kernels.py:changes_state")
-    assert outcome.messages("test_function") == {
-        "softmax ran a kernel that does what none may: state: it leaves the grad mode changed from True to False"
-    }
+    words = "state: it leaves the grad mode changed from True to False"
+    assert outcome.messages("test_function") == {f"softmax: softmax ran a kernel that does what none may: {words}"}
     assert outcome.verdicts("test_function") == {"divergent": 3}
     assert outcome.rows("test_other") == set()
 
@@ -76,7 +75,7 @@ def test_a_wrong_operator(tmp_path: Path) -> None:
     for name, op in (
         ("test_function", "softmax"),
         ("test_layer", "Softmax"),
-        ("test_within", "nn.functional.scaled_dot_product_attention"),
+        ("test_within", "softmin"),
     ):
         assert {("eager_forward", "value", op), ("eager_backward", "value", op)} <= outcome.rows(name)
     assert outcome.rows("test_other") == set()
@@ -93,8 +92,8 @@ def test_an_operator_that_calls_itself(tmp_path: Path) -> None:
     """It does not run in circles: it is refused."""
     outcome = run(tmp_path, "aten._softmax=kernels:calls_itself")
     words = "delegates: it calls aten._softmax.default, the operator that it should be"
-    assert outcome.messages("test_function") == {f"softmax ran a kernel that does what none may: {words}"}
-    assert outcome.messages("test_layer") == {f"Softmax ran a kernel that does what none may: {words}"}
+    assert outcome.messages("test_function") == {f"softmax: softmax ran a kernel that does what none may: {words}"}
+    assert outcome.messages("test_layer") == {f"Softmax: Softmax ran a kernel that does what none may: {words}"}
 
 
 def test_a_file_of_kernels(tmp_path: Path) -> None:
@@ -138,12 +137,32 @@ def test_what_the_target_refuses(override: str, sentence: str, tmp_path: Path) -
 
 
 def test_kernels_in_the_process_of_the_tests(tmp_path: Path) -> None:
-    """They never run beside the reference."""
-    override = "--autotest-override=torch.softmax=kernels.py:sound"
+    """They never run beside the reference: neither where it is asked for, nor for a test that needs the target."""
+    override = "--autotest-override=torch.softmax=kernels.py:told"
     outcome = run_pytest(tmp_path, FILES, override, "--autotest-isolate=never")
-    assert outcome.status not in (0, 1)
+    assert outcome.status == 4
+    assert outcome.out.splitlines()[0] == (
+        "ERROR: isolate='never', but should be left out: kernels run in a process of their own [--override, --isolate]"
+    )
+    body = (
+        "from autotest import autotest, random_tensor, torch\n\n@autotest(n=1)\ndef test_raw():\n"
+        "    return torch.softmax(random_tensor(ndim=1).target, 0)\n"
+    )
+    outcome = run_pytest(tmp_path, {**FILES, "test_a.py": body}, override)
     sentence = (
-        "kernels run in a process of their own, but should run in this one: the test uses the target's own objects, or "
-        "the run is inline [--override, --isolate]"
+        "kernels run in a process of their own, but the test uses the target's own objects, which are in this one "
+        "[--override]"
     )
     assert sentence in " ".join(outcome.out.split())
+    assert not (tmp_path / "processes").exists()
+
+
+def test_ranks(tmp_path: Path) -> None:
+    """Nor in ranks, which are processes of reference and target."""
+    (tmp_path / "kernels.py").write_text("")
+    done = run_autotest(tmp_path, "run", "--target", "torch", "--override", "torch.sin=kernels.py:sin", "--ranks", "2")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        2,
+        "Error: override='torch.sin=kernels.py:sin', but should be left out with --ranks: every rank runs the target "
+        "in its own process, which is the reference's, too",
+    )

@@ -125,7 +125,9 @@ def _alike(base: str, table: Sequence[Any]) -> list[Any]:
         return str(info.name.rpartition(".")[2])
 
     same = [info for info in table if stem in (last(info), info.aten_name)]
-    begun = [info for info in table if info not in same and (last(info).startswith(stem) or stem.startswith(last(info)))]
+    begun = [
+        info for info in table if info not in same and (last(info).startswith(stem) or stem.startswith(last(info)))
+    ]
     return [*same, *sorted(begun, key=lambda info: -len(last(info)))]
 
 

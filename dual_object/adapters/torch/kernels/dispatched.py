@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.kernels.misconduct import Misconduct
+from dual_object.adapters.torch.kernels.naming import overloads
 from dual_object.adapters.torch.kernels.samples import mapped
 from dual_object.errors import TargetError
 
@@ -27,9 +28,11 @@ def operator(name: str) -> Any:
     packet = getattr(torch.ops.aten, base, None)
     if packet is None:
         raise TargetError(f"override='{name}', but PyTorch has no operator aten.{base} [--override]")
-    if overload not in packet.overloads():
-        known = ", ".join(sorted(packet.overloads()))
-        raise TargetError(f"override='{name}', but the overloads of aten.{base} are {known} [--override]")
+    known = overloads(packet)
+    if overload not in known:
+        raise TargetError(
+            f"override='{name}', but the overloads of aten.{base} are {', '.join(sorted(known))} [--override]"
+        )
     found = getattr(packet, overload)
     if torch._C._dispatch_has_kernel_for_dispatch_key(found.name(), _MADE_OF_OTHERS):
         raise TargetError(
@@ -114,7 +117,7 @@ def install(library: torch.library.Library, found: Any, kernel: Callable[..., An
     """Let the dispatcher call a kernel for an operator on the CPU as long as `library` lives."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it is overridden is what was asked for
-        library.impl(found, kernel, _CPU)
+        library.impl(found, kernel, _CPU)  # type: ignore[no-untyped-call]  # PyTorch's has no annotations
 
 
 __all__ = ["Dispatched", "install", "operator"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import BuiltinFunctionType
+from typing import Any
 
 import torch
 
@@ -21,11 +22,16 @@ def operator_named(name: str) -> str | None:
         packet = getattr(torch.ops.aten, base, None)
         if packet is None:
             continue
-        known = packet.overloads()
+        known = overloads(packet)
         wanted = overload or next((first for first in ("default", "Tensor", *known) if first in known), "")
         if wanted in known:
             return f"aten.{base}.{wanted}"
     return None
+
+
+def overloads(packet: Any) -> list[str]:
+    """The overloads of an operator that the dispatcher knows; those of TorchScript alone are none."""
+    return [one for one in packet.overloads() if torch._C._dispatch_has_kernel(getattr(packet, one).name())]
 
 
 def _readings(name: str) -> Iterator[tuple[str, str]]:
@@ -44,7 +50,7 @@ def public_path(operator: str) -> str | None:
     packet = getattr(torch.ops.aten, base)
     others = [
         other
-        for other in packet.overloads()
+        for other in overloads(packet)
         if other != overload and not getattr(packet, other)._schema.is_mutable and not _of_names(packet, other)
     ]
     if others or base.startswith("_") or base.endswith("_") or getattr(packet, overload)._schema.is_mutable:
@@ -78,4 +84,4 @@ def public_named(name: str) -> str | None:
     return None
 
 
-__all__ = ["OPERATORS", "operator_named", "public_named", "public_path"]
+__all__ = ["OPERATORS", "operator_named", "overloads", "public_named", "public_path"]

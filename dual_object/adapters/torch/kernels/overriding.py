@@ -70,7 +70,7 @@ class Adapter(Torch):
         super().__init__()
         self._asked = [Asked(*one) for one in json.loads(os.environ[OVERRIDES])]
         self._kernels: dict[str, Callable[..., Any]] = {}
-        self._library = torch.library.Library("aten", "IMPL")
+        self._library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]  # PyTorch's has none
         # Everything is looked up before anything stands for it: a kernel may take what it calls while it is imported.
         made = [(asked, self._made(asked)) for asked in self._asked]
         for asked, kernel in made:
