@@ -1,4 +1,5 @@
-# Two commands for a fresh clone: `make align` checks OneFlow's ops, `make test` checks the harness itself.
+# Two commands for a fresh clone: `make align` checks OneFlow's ops, `make test` checks the harness itself. The harness's
+# adapters for Paddle and JAX want environments of their own: `make targets test-targets`.
 # ARGS goes to the command behind a target: make align ARGS="--cases 5", make test ARGS="-k graph".
 PYTHON := .venv/bin/python
 STAMP := .venv/.built
@@ -6,9 +7,9 @@ STAMP := .venv/.built
 # machine says that Python shall keep no bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 ARGS :=
-# The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
+# The harness's tests often wait for a process that they started: two more than there are cores keep all of them busy.
 # Who has nothing left to do takes over what others have not begun: some tests take a hundred times as long as most.
-TESTERS := $(shell echo $$(($$(nproc) + 1)))
+TESTERS := $(shell echo $$(($$(nproc) + 2)))
 
 # What runtimes below PyTorch are run on.
 SIX := $(foreach name,unary view inplace reduction normalization convolution,suites/test_$(name).py)
@@ -16,7 +17,7 @@ SIX := $(foreach name,unary view inplace reduction normalization convolution,sui
 # What the targets paddle and jax are held to.
 MAPPED := $(foreach name,unary binary reduction activation matmul convolution,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree targets paddle jax boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
+.PHONY: align onnxruntime iree targets paddle jax boxing-4 compile survey test test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -84,7 +85,11 @@ onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
 
 test: $(STAMP)
-	$(PYTHON) -m pytest tests -n $(TESTERS) --dist worksteal $(ARGS)
+	$(PYTHON) -m pytest tests -m "not own_environment" -n $(TESTERS) --dist worksteal $(ARGS)
+
+# The tests of the targets paddle and jax, each skipped where `make targets` has not built its environment.
+test-targets: $(STAMP)
+	$(PYTHON) -m pytest tests -m own_environment -n $(TESTERS) --dist loadfile $(ARGS)
 
 lint: $(STAMP)
 	.venv/bin/ruff check .
@@ -114,6 +119,10 @@ mutation: $(STAMP)
 
 false-alarms: $(STAMP)
 	$(PYTHON) -m benchmarks.false_alarms $(ARGS)
+
+# How often the kernel judge is right: wrong kernels refused for their own fault, sound ones accepted.
+kernels: $(STAMP)
+	$(PYTHON) -m benchmarks.kernels $(ARGS)
 
 # How often the verdict on which side of a divergence is wrong is right.
 blame: $(STAMP)

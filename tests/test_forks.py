@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from support import preloaded
 from support.forks import Forks, forks, outer_environment
 
 TELL = """
@@ -61,12 +62,42 @@ def test_end_of_a_fork(tmp_path: Path, line: str, status: int, said: str) -> Non
     assert (done.returncode, "".join(done.stderr.splitlines(keepends=True)[-1:])) == (status, said)
 
 
-def test_fork_has_pytorch_alone(tmp_path: Path) -> None:
-    """PyTorch is there before the first line; a target is not, nor is anything of ours that pytest would rewrite."""
-    (tmp_path / "look.py").write_text(
-        "import sys\nprint(*sorted({'torch', 'oneflow', 'pytest', 'autotest', 'dual_object'} & {*sys.modules}))\n"
-    )
-    assert forks().run(["look.py"], tmp_path, outer_environment()).stdout == "torch\n"
+def test_what_a_fork_has(tmp_path: Path) -> None:
+    """PyTorch, pytest and ours are there before the first line; a target is not."""
+    names = ("torch", "pytest", "autotest.run.runner", "reports.page", "oneflow", "jax", "paddle", "onnxruntime")
+    (tmp_path / "look.py").write_text(f"import sys\nprint(*[name for name in {names} if name in sys.modules])\n")
+    assert forks().run(["look.py"], tmp_path, outer_environment()).stdout.split() == [*names[:4]]
+
+
+REWRITTEN = """
+import sys
+from _pytest.assertion.rewrite import AssertionRewritingHook
+
+ours = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in ("autotest", "reports")}
+
+def test_loader():
+    assert len(ours) > 100
+    assert [name for name, module in ours.items() if not isinstance(module.__loader__, AssertionRewritingHook)] == []
+"""
+
+
+def test_what_a_fork_has_is_rewritten(tmp_path: Path) -> None:
+    """Ours are in a fork as they are in a pytest that has imported them: with its assertions, and without a warning."""
+    (tmp_path / "test_loader.py").write_text(REWRITTEN)
+    done = forks().run(["-m", "pytest", "-W", "error", "-q", "test_loader.py"], tmp_path, outer_environment())
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("place", ["mine", "."])
+def test_package_of_another_is_found_before_ours(tmp_path: Path, place: str) -> None:
+    """What has the name of a package of ours, and stands before it on the path, is what a fork imports."""
+    package = tmp_path / place / "reports"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("X = 1\n")
+    (tmp_path / "look.py").write_text("import reports, autotest\nprint(reports.X, autotest.__file__)\n")
+    variables = {**outer_environment(), "PYTHONPATH": str(tmp_path / place)}
+    done = forks().run(["look.py"], tmp_path, variables)
+    assert done.stdout == f"1 {preloaded.ROOT}/autotest/__init__.py\n", done.stderr
 
 
 def test_forks_know_nothing_of_one_another(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from autotest.kernels.questions import Cell
@@ -41,22 +41,42 @@ CATEGORIES: Mapping[str, str] = MappingProxyType(
         "errors": "accepts what the op refuses",
     }
 )
-#: What each score is about, by its name: the categories that lower it.
-DIMENSIONS: Mapping[str, frozenset[str]] = MappingProxyType(
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """What a score is about: the roles of questions whose right answers count, and the categories that lower it."""
+
+    roles: frozenset[str]
+    categories: frozenset[str]
+
+
+def _dimension(roles: str, *categories: str) -> Dimension:
+    return Dimension(frozenset(roles.split()), frozenset(categories))
+
+
+#: By the name of the score.
+DIMENSIONS: Mapping[str, Dimension] = MappingProxyType(
     {
-        "values": frozenset({"numerics", "precision", "arguments", "size", "calls", "caching", "stale", "lazy"}),
-        "edge values": frozenset({"edge values"}),
-        "shapes": frozenset({"shape"}),
-        "dtypes": frozenset({"dtype"}),
-        "layouts": frozenset({"stride", "alias"}),
-        "gradient": frozenset({"gradient"}),
-        "errors": frozenset({"errors"}),
-        "side effects": frozenset(
-            {"mutation", "state", "delegates", "cheating", "fork", "descriptors", "crash", "timeout", "memory", "mode"}
+        "values": _dimension(
+            "plain arguments size magnitude again modes",
+            *("numerics", "precision", "arguments", "size", "calls", "caching", "stale", "lazy", "mode"),
         ),
-        "determinism": frozenset({"nondeterminism"}),
+        "edge values": _dimension("edges", "edge values"),
+        "shapes": _dimension("shape", "shape"),
+        "dtypes": _dimension("dtype", "dtype"),
+        "layouts": _dimension("layout", "stride", "alias"),
+        "gradient": _dimension("second", "gradient"),
+        "errors": _dimension("errors", "errors"),
+        "side effects": _dimension(
+            "",
+            *("mutation", "state", "delegates", "cheating", "fork", "descriptors", "crash", "timeout", "memory"),
+        ),
+        "determinism": _dimension("", "nondeterminism"),
     }
 )
+#: A score is no better than so where something was found.
+FOUND = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,29 +136,30 @@ class Verdict:
 
     @property
     def score(self) -> Mapping[str, float]:
-        """By dimension 1.0 where nothing was found, else less the more questions show it, 0.0 at the least."""
-        shown = Counter[str]()
-        for finding in self.findings:
-            shown[finding.category] += finding.count
-        asked = max(1, sum(number for number, _ in self.cells.values()))
-        return {
-            name: max(0.0, round(0.9 - sum(shown[category] for category in own) / asked, 3))
-            if any(shown[category] for category in own)
-            else 1.0
-            for name, own in DIMENSIONS.items()
-        }
+        """By dimension the share of the answers that were right, less where something was found; 0.0 where any was of
+        what no kernel may do, or where nothing was answered.
+        """
+        found = {finding.category for finding in self.findings}
+        return {name: self._score(dimension, found) for name, dimension in DIMENSIONS.items()}
+
+    def _score(self, dimension: Dimension, found: set[str]) -> float:
+        cells = [self.cells[role] for role in dimension.roles if role in self.cells]
+        asked, right = sum(number for number, _ in cells), sum(number for _, number in cells)
+        if not dimension.categories & found:
+            return round(right / asked, 3) if asked else 1.0
+        return round(FOUND * right / asked, 3) if asked else 0.0
 
 
-def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """One of each category, the least Program of it, in the order of CATEGORIES."""
+def worst_first(findings: Sequence[Finding], shown: Mapping[str, int]) -> tuple[Finding, ...]:
+    """One of each category, the least Program of it, in the order of CATEGORIES; `shown` says how many questions show a
+    category, where that is known.
+    """
     order = [*CATEGORIES]
     first: dict[str, Finding] = {}
     counts = Counter(finding.category for finding in findings)
     for finding in sorted(findings, key=lambda one: (order.index(one.category), _size(one.program))):
         first.setdefault(finding.category, finding)
-    return tuple(
-        Finding(one.category, one.message, one.cell, one.program, counts[category]) for category, one in first.items()
-    )
+    return tuple(replace(one, count=max(counts[category], shown.get(category, 0))) for category, one in first.items())
 
 
 def _size(program: Program | None) -> int:

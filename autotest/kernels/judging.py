@@ -31,11 +31,13 @@ from dual_object.replay.observation import Observation, Seen
 
 #: What is loaded in the process that runs kernels.
 ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
-#: What fresh memory holds there, but for a bit each: 8.457e+37 as float32. Python and NumPy see to their own.
-_POISON = {"MALLOC_PERTURB_": "129"}
+#: What makes the C library fill fresh memory with one byte, 8.457e+37 as float32; what a thread keeps for itself it
+#: does not fill.
+_POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 #: What nothing in that process reads any more, so that a kernel that sets it is seen to.
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 _POISONED = 0x7E
+_FAR = 1e15
 #: Of those who have little time so many are asked together.
 TOGETHER = 24
 #: What PyTorch is asked goes one by one: its modes are those of the whole process.
@@ -52,6 +54,8 @@ WEIGHED = {
     "magnitude": "numerics",
 }
 MOST_WEIGHED = 24
+#: What is off by less than this share of the greatest number was meant to be right.
+FIRST_DIGITS = 0.01
 #: The categories of what differs, by what it was asked for.
 _OF_ROLES = {
     "plain": "numerics",
@@ -154,6 +158,8 @@ class _Judging:
         self._findings: list[Finding] = []
         self._gaps = Counter[str]()
         self._looked = Counter[str]()
+        #: How many differences of each category there are.
+        self._shown = Counter[str]()
         self._undecided = 0
         #: Ordinary calls that gave wrong values or shapes.
         self._wrong: list[Question] = []
@@ -181,7 +187,7 @@ class _Judging:
             self._ask_again(asked, answers)
             with _ASKING:
                 self._weigh(right)
-        told = worst_first(self._findings)
+        told = worst_first(self._findings, self._shown)
         cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
         unasked = len(self._asked) - len(asked)
         return Verdict(f"torch.{self._path}", told, dict(self._gaps), cells, self._undecided, unasked)
@@ -227,7 +233,7 @@ class _Judging:
         differences = [
             difference
             for difference in eager_differences(self._reference, program, question.expected, answer, self._rules)
-            if _counts(difference)
+            if _counts(difference) and not (_of_gradients(difference) and not _finite(program))
         ]
         return [self._differs(question, difference, answer) for difference in differences].count(True) == 0
 
@@ -257,6 +263,7 @@ class _Judging:
         if cell.role in ORDINARY and category in _BY_CONTRAST and question not in self._wrong:
             self._wrong.append(question)
         if self._looked[category] >= LOOKED_INTO:
+            self._shown[category] += 1
             return True
         call = next((i for i, one in enumerate(program.calls) if one.op == self._path), None)
         several = sum(one.op == self._path for one in program.calls) > 1
@@ -267,30 +274,20 @@ class _Judging:
             self._undecided += bool(doubts)
             return False
         self._looked[category] += 1
-        if self._poisoned(difference):
+        self._shown[category] += 1
+        if cell.role not in ("edges", "magnitude") and _unwritten(difference):
             category = "stale"
         self._find(category, left.difference.message, cell, program)
+        if category in ("numerics", "dtype") and _nearly(difference):
+            self._find("precision", left.difference.message, cell, program)
         return True
 
     def _category(self, cell: Cell, difference: Difference) -> str:
         if difference.kind in _OF_KINDS and not (difference.kind == "dtype" and cell.role == "dtype"):
             return _OF_KINDS[difference.kind]
-        if difference.part in ("gradient", "second") or difference.phase.endswith(("backward", "second")):
+        if _of_gradients(difference):
             return "gradient"
         return _OF_ROLES[cell.role]
-
-    @staticmethod
-    def _poisoned(difference: Difference) -> bool:
-        """Whether an element that differs holds what fresh memory holds there."""
-        actual, mismatch = difference.actual, difference.mismatch
-        if actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
-            return False
-        wrong = np.ascontiguousarray(actual.data[mismatch.mask])
-        size = wrong.dtype.itemsize
-        if size < 2 or not wrong.size:
-            return False
-        rows = wrong.view(np.uint8).reshape(-1, size)
-        return bool((rows == _POISONED).all(axis=1).any())
 
     # The same once more.
 
@@ -322,13 +319,13 @@ class _Judging:
                 for difference in eager_differences(
                     self._reference, question.program, question.expected, answer, self._rules
                 )
-                if _counts(difference)
+                if _counts(difference) and not (_of_gradients(difference) and not _finite(question.program))
             ]
             for answer in seen
         ]
         wrong = [differences for differences in compared if differences]
         if wrong and len(wrong) < len(seen):
-            category = "stale" if any(map(self._poisoned, wrong[0])) else "calls"
+            category = "stale" if any(map(_unwritten, wrong[0])) else "calls"
             words = f"right in {len(seen) - len(wrong)} of {len(seen)} calls; in another, {wrong[0][0].message}"
             self._find(category, words, question.cell, question.program)
             return
@@ -357,6 +354,47 @@ class _Judging:
                 )
                 question = chosen[0][0]
                 self._find(category, message, question.cell, question.program)
+
+
+def _of_gradients(difference: Difference) -> bool:
+    return difference.part in ("gradient", "second") or difference.phase.endswith(("backward", "second"))
+
+
+def _finite(program: Program) -> bool:
+    """Whether gradients are promised: not where an input is no number, or so great that its square is none."""
+    floats = [x.data for x in program.inputs if x.data.dtype.kind == "f"]
+    with np.errstate(over="ignore"):
+        return all(np.isfinite(np.square(data)).all() for data in floats)
+
+
+def _unwritten(difference: Difference) -> bool:
+    """Whether an element that differs holds what fresh memory holds there, or no number that one computes from these:
+    greater or smaller by fifteen digits than any that should be there.
+    """
+    expected, actual, mismatch = difference.expected, difference.actual, difference.mismatch
+    if expected is None or actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
+        return False
+    wrong = np.ascontiguousarray(actual.data[mismatch.mask])
+    size = wrong.dtype.itemsize
+    if size < 2 or not wrong.size:
+        return False
+    if (wrong.view(np.uint8).reshape(-1, size) == _POISONED).all(axis=1).any():
+        return True
+    if wrong.dtype.kind != "f":
+        return False
+    known, given = np.abs(expected.data.astype(np.float64)), np.abs(wrong.astype(np.float64))
+    known, given = known[np.isfinite(known) & (known > 0)], given[np.isfinite(given) & (given > 0)]
+    return bool(known.size and ((given > _FAR * known.max()) | (given < known.min() / _FAR)).any())
+
+
+def _nearly(difference: Difference) -> bool:
+    """Whether what differs is the number that it should be in its first two digits."""
+    expected, actual = difference.expected, difference.actual
+    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
+        return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
 
 
 def _counts(difference: Difference) -> bool:

@@ -69,8 +69,8 @@ def read_pairs(path: Path) -> tuple[list[Pair], list[Left]]:
     if not pairs:
         reasons = "".join(f"; {one.path.name}: {one.why}" for one in left)
         raise UsageError(
-            f"KERNEL='{path}', but should be a folder of OP/OP_implementation_v1.py, or of files with one public function "
-            f"each that is named after an op{reasons}"
+            f"KERNEL='{path}', but should be a folder of OP/OP_implementation_v1.py, or of files with one public "
+            f"function each that is named after an op{reasons}"
         )
     return pairs, left
 

@@ -48,15 +48,15 @@ def units(reference: Reference, question: Question, actual: Observation) -> list
     for id_, seen in outputs.items():
         wanted = exact.outputs[id_].data.astype(np.float64)
         runs = [run.outputs[id_].data for run in nudged if run is not None and id_ in run.outputs]
-        moves = np.max([np.abs(run - wanted) for run in runs], axis=0) if runs else np.zeros(wanted.shape)
         given = actual.outputs[id_].data.astype(np.float64)
         if given.shape != wanted.shape:
             continue
         with np.errstate(all="ignore"):
+            moves = np.max([np.abs(run - wanted) for run in runs], axis=0) if runs else np.zeros(wanted.shape)
             # Of what is hardly a number any more, digits are lost lawfully.
             unit = moves + _UNITS[seen.dtype] * np.abs(wanted) + smallest_normal(seen.dtype)
             off = np.abs(given - wanted) / unit
-        found.append(off[np.isfinite(off)])
+        found.append(off[np.isfinite(off) & ((wanted != 0) | (given != 0))])
     return found
 
 

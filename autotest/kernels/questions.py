@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from autotest.api.tensors import dual_tensor
 from autotest.cases.case import Origin, Rejection
 from autotest.cases.dialect import Dialect
@@ -16,6 +18,7 @@ from autotest.options import TestOptions
 from dual_object.adapters.torch.kernels.samples import Sample, mapped, samples
 from dual_object.program.program import Program
 from dual_object.record.namespace import torch
+from dual_object.record.recording import recording
 from dual_object.replay.adapter import Reference
 from dual_object.replay.observation import Observation
 
@@ -262,10 +265,21 @@ def _inputs(sample: Sample) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if not hasattr(item, "untyped_storage"):
             return item
         if id(item) not in known:
-            known[id(item)] = dual_tensor(item)
+            known[id(item)] = _input(item)
         return known[id(item)]
 
     return mapped(sample.args, leaf), mapped(sample.kwargs, leaf)
+
+
+def _input(tensor: Any) -> Any:
+    """An input that lies as a tensor does: of those that are contiguous, also where in their memory."""
+    offset = tensor.storage_offset()
+    if not (offset and tensor.is_contiguous()):
+        return dual_tensor(tensor)
+    record = recording("a kernel's question")
+    dtype, _, _, requires_grad = record.reference.describe(tensor)
+    [values] = record.reference.read([tensor])
+    return record.input(np.array(values, order="C"), dtype, requires_grad=requires_grad, offset=offset)
 
 
 def _mapped_tensors(given: Any, change: Callable[[Any], Any]) -> Any:

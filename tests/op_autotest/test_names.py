@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +10,6 @@ import pytest
 
 from autotest.names import HOME, displaced
 from op_autotest import command as entry
-from support.forks import forks
 from support.runs import command, environment, lay, run_pytest
 
 TWO = "two.py"
@@ -37,7 +37,7 @@ def test_file_beside_the_tests(tmp_path: Path, file: str) -> None:
 
 def test_shadowing_package_is_named_before_options_are_read(tmp_path: Path) -> None:
     """With an option given, the shadowing package is a usage error of one sentence."""
-    outcome = run_pytest(tmp_path, {"test_two.py": TWO, "reports/__init__.py": "X = 1\n"})
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO, "reports/__init__.py": "X = 1\n"}, forked=False)
     assert outcome.status == pytest.ExitCode.USAGE_ERROR
     assert outcome.out.strip() == f"ERROR: {shadowed('reports', tmp_path / 'reports/__init__.py', tmp_path)}"
 
@@ -54,9 +54,9 @@ def test_ways_out_of_a_shadow(tmp_path: Path, test: str, way: list[str]) -> None
     lay(tmp_path, {test: TWO, "mine/__init__.py": "", "mine/reports.py": "", "suites/__init__.py": ""})
     for name in ("generators", "dual_object", "reports"):
         lay(tmp_path, {f"{name}/__init__.py": "X = 1\n"})
-    script = Path(sys.executable).with_name("pytest")
-    done = forks().run([str(script), *way, *command(test)[3:]], tmp_path, environment({}), merged=True)
-    assert done.returncode == 0, done.stdout
+    line = [str(Path(sys.executable).with_name("pytest")), *way, *command(test)[3:]]
+    done = subprocess.run(line, cwd=tmp_path, env=environment({}), capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "aligned: 4 cases of 2 tests" in done.stdout
 
 
@@ -90,7 +90,7 @@ def test_project_that_is_called_autotest(tmp_path: Path) -> None:
         f"\ncannot import name 'autotest' from 'autotest' ({tmp_path}/autotest/__init__.py)\n{sentence}\n"
         in outcome.out
     )
-    outcome = run_pytest(tmp_path, mine, env={"PYTHONPATH": "."})
+    outcome = run_pytest(tmp_path, mine, env={"PYTHONPATH": "."}, forked=False)
     assert (outcome.status, outcome.out.strip()) == (pytest.ExitCode.USAGE_ERROR, f"ERROR: {sentence}")
 
 
@@ -98,7 +98,7 @@ def test_data_folders_of_our_names_are_in_nobodys_way(tmp_path: Path) -> None:
     """Folders without an `__init__.py` that are called as our packages are: ours are found, wherever pytest starts."""
     for name in ("autotest", "generators", "dual_object", "reports"):
         (tmp_path / name).mkdir()
-    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, env={"PYTHONPATH": "."})
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, env={"PYTHONPATH": "."}, forked=False)
     assert outcome.status == 0, outcome.out
     assert outcome.outcomes() == {"test_first": "passed", "test_second": "passed"}
 

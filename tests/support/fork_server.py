@@ -1,4 +1,5 @@
-"""The process that has imported PyTorch, and forks: `python fork_server.py SOCKET`, started by `forks.py`.
+"""The process that has imported what `preloaded.py` lists, and forks: `python fork_server.py SOCKET`, started by
+`forks.py`.
 
 A fork is what `python -m MODULE`, `python FILE` or `python -c CODE` would be, with its own folder, variables and open
 files. It has a session of its own, and is killed when the launcher that asked for it goes.
@@ -12,7 +13,7 @@ import ctypes
 import fcntl
 import gc
 import io
-import json
+import marshal
 import os
 import runpy
 import selectors
@@ -22,19 +23,23 @@ import sys
 import threading
 import traceback
 import types
+import weakref
 from pathlib import Path
 from typing import Any
 
+#: Linux's MADV_COLLAPSE, of 6.1; an older one says no, and no harm is done.
+COLLAPSE = 25
 #: Where received descriptors lie until each gets its own number.
 HIGH = 500
 
 
 def serve(path: str) -> None:
     """Fork for each launcher that connects, and tell it how its fork ended, until our own parent is gone."""
-    import torch  # imported once, for all
-
-    torch.relu(torch.empty(1, device="meta"))  # imports what shape inference needs, too
+    preload()
     gc.freeze()  # a collection in a fork would copy all of PyTorch's memory
+    for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+        finalizer.atexit = False  # taking PyTorch's operators apart would copy much of it, too
+    use_huge_pages()
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(64)
@@ -78,6 +83,18 @@ def serve(path: str) -> None:
                 selector.unregister(key.fileobj)
 
 
+def use_huge_pages() -> None:
+    """Move our own memory to huge pages, where Linux can: it copies an entry for each page when it forks."""
+    huge = 1 << 21
+    madvise = ctypes.CDLL(None).madvise
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        span, rights, _, _, _, *file = line.split()
+        if rights == "rw-p" and file in ([], ["[heap]"]):
+            start, end = (int(number, 16) for number in span.split("-"))
+            for place in range(-(-start // huge) * huge, end // huge * huge, huge):
+                madvise(ctypes.c_void_p(place), ctypes.c_size_t(huge), COLLAPSE)
+
+
 def tell_ends(forks: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
     """Tell the launcher of each fork that has ended."""
     while forks:
@@ -101,7 +118,7 @@ def request_from(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
         if not more:
             raise ConnectionError("the launcher went before it had asked")
         text += more
-    asked: dict[str, Any] = json.loads(text)
+    asked: dict[str, Any] = marshal.loads(text)  # noqa: S302 - our own launcher's
     return asked, received
 
 
@@ -172,8 +189,11 @@ def execute(arguments: list[str]) -> None:
     extra = os.environ.get("PYTHONPATH", "")
     start = {"-m": os.getcwd(), "-c": ""}.get(first, str(Path(first).parent.absolute()))
     sys.path[:1] = [start, *extra.split(os.pathsep)] if extra else [start]
+    forget_displaced()
     if first == "-m":
         sys.argv = rest
+        if not hasattr(sys.modules.get(rest[0]), "__path__"):
+            sys.modules.pop(rest[0], None)  # runpy warns of a module that is there
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif first == "-c":
         sys.argv = ["-c", *rest[1:]]
@@ -193,5 +213,8 @@ def die_with_parent() -> None:
 
 
 if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).parents[1])
+    from support.preloaded import forget_displaced, preload
+
     die_with_parent()
     serve(sys.argv[1])

@@ -1,4 +1,5 @@
-"""Python in forks of a process that has imported PyTorch: the import takes most of the four seconds of a start.
+"""Python in forks of a process that has imported PyTorch, pytest and this project, as `preloaded.py` lists: imports
+take most of the seconds of a start.
 
 `forks().python` is an executable that stands in for the interpreter. What it runs has it as `sys.executable`, so that
 the target workers and the xdist workers of an inner run are forks as well. What looks at imports themselves starts a
@@ -31,7 +32,7 @@ TIMEOUT = 600.0
 
 
 class Forks:
-    """The process that has imported PyTorch. No target is imported there: a fork of OneFlow hangs."""
+    """The process that has imported what `preloaded.py` lists. No target is imported there: a fork of OneFlow hangs."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="autotest-forks-"))

@@ -1,18 +1,18 @@
 """`python` for what the tests start: it asks a process that has imported PyTorch for a fork, and is then its stand-in.
 
-`forks.py` writes this text into an executable, whose first line names the real interpreter; `-IS` makes it start in 20
-milliseconds. The fork gets our arguments, folder, variables and open files. It ends when we do, and we end as it does.
+`forks.py` writes this text into an executable, whose first line names the real interpreter; `-IS`, and how little it
+imports, make it start in a dozen milliseconds. The fork gets our arguments, folder, variables and open files. It ends
+when we do, and we end as it does.
 """
 
 from __future__ import annotations
 
-import json
+import _socket  # what `socket` adds costs as much as all the rest
+import array
+import marshal
 import os
 import select
-import signal
-import socket
 import sys
-from pathlib import Path
 
 #: Seconds between two looks at whether our parent is there: a worker that hangs never sees its pipe close.
 LOOK = 0.5
@@ -24,10 +24,11 @@ def needs_an_interpreter(arguments: list[str]) -> bool:
     """
     if arguments[:2] == ["-m", "autotest.workers.server"]:
         return arguments[2].startswith("oneflow")
-    script = Path(next((argument for argument in arguments if argument != "-u"), ""))
-    if script.suffix != ".py" or not script.is_file():
+    script = next((argument for argument in arguments if argument != "-u"), "")
+    if not script.endswith(".py") or not os.path.isfile(script):
         return False
-    text = script.read_text()
+    with open(script, encoding="utf-8") as file:
+        text = file.read()
     return "import oneflow" in text or "import_oneflow" in text
 
 
@@ -37,8 +38,8 @@ def main() -> None:
     if needs_an_interpreter(sys.argv[1:]):
         os.execv(sys.executable, [sys.executable, *sys.argv[1:]])  # noqa: S606 - our own interpreter
     descriptors = open_files()
-    server = socket.socket(socket.AF_UNIX)
-    server.connect(str(Path(__file__).with_name("socket")))
+    server = _socket.socket(_socket.AF_UNIX)
+    server.connect(os.path.join(os.path.dirname(__file__), "socket"))
     asked = {
         "python": __file__,
         "arguments": sys.argv[1:],
@@ -46,8 +47,9 @@ def main() -> None:
         "environment": {**os.environ},
         "descriptors": descriptors,
     }
-    text = json.dumps(asked).encode()
-    socket.send_fds(server, [len(text).to_bytes(8, "big")], descriptors)
+    text = marshal.dumps(asked)
+    files = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", descriptors))
+    server.sendmsg([len(text).to_bytes(8, "big")], [files])
     server.sendall(text)
     while not select.select([server], [], [], LOOK)[0]:
         if os.getppid() != parent:
@@ -71,6 +73,8 @@ def open_files() -> list[int]:
 def end_with(status: int) -> None:
     """End as the fork did: with its exit status, or by its signal."""
     if status < 0:
+        import signal
+
         if -status != signal.SIGKILL:
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)

@@ -126,14 +126,15 @@ def run_pytest(
     *arguments: str,
     target: str | None = "torch",
     env: Mapping[str, str] | None = None,
+    forked: bool = True,
     **options: Any,
 ) -> Outcome:
-    """Run pytest on `files` in `folder` and wait for it."""
+    """Run pytest on `files` in `folder` and wait for it, in a fork where neither imports nor the process matter."""
     folder.mkdir(parents=True, exist_ok=True)
     lay(folder, files)
     line = command(*arguments, target=target)
     variables = environment({"AUTOTEST_ONCE": str(folder), **(env or {})})
-    if target and not options:
+    if forked and target and not options:
         done = forks().run(line[1:], folder, variables, merged=True)
     else:  # what looks at imports, or sets up its process, is for a real interpreter
         done = subprocess.run(  # noqa: S603 - our own interpreter

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import torch
 
+from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.moved import inferring, on_meta
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Adapter, Inferred, NotInferred
@@ -35,7 +36,7 @@ def inferred(adapter: Adapter, program: Program) -> Mapping[int, Inferred]:
             replay.values.place(x.id, on_meta(replay.values.by_id[x.id]))
         for index in setup_calls(program):
             replay.step(index, program.calls[index])
-        with inferring(replay.values.modules.values()):
+        with private.dynamo_left_out(), inferring(replay.values.modules.values()):
             for index in traced_calls(program):
                 replay.step(index, program.calls[index])
         replay.finish()

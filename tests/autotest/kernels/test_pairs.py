@@ -162,8 +162,8 @@ def test_samples_of_operators() -> None:
     with pytest.raises(TargetError) as caught:
         samples("ops.aten._cslt_compress.default")
     assert str(caught.value) == (
-        "PyTorch has no samples that reach aten._cslt_compress.default, but a kernel can be judged for any operator that "
-        "an op of its table op_db of a like name calls [--like]"
+        "PyTorch has no samples that reach aten._cslt_compress.default, but a kernel can be judged for any operator "
+        "that an op of its table op_db of a like name calls [--like]"
     )
 
 

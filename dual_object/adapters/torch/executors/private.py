@@ -5,12 +5,16 @@ Each is imported at its first use: Dynamo alone takes five seconds.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 import os
-from collections.abc import Mapping
-from types import MappingProxyType
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType, ModuleType
 from typing import Any
+
+_DYNAMO = "torch._dynamo"
 
 #: What is used, by the module that has it: dotted names below that.
 NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -48,6 +52,44 @@ def _has(module: str, name: str) -> bool:
             return False
         found = getattr(found, part)
     return True
+
+
+@contextlib.contextmanager
+def dynamo_left_out() -> Iterator[None]:
+    """While it lasts, functions that PyTorch hides from Dynamo, such as nearly all that infer shapes, run as they are:
+    the first call of one imports Dynamo, a second of work, to tell it what nobody is going to ask. Where Dynamo is
+    there already, or is asked for anything else, it is the real one.
+    """
+    if _DYNAMO in sys.modules:
+        yield
+        return
+    stand_in = _NoDynamo()
+    sys.modules[_DYNAMO] = stand_in
+    try:
+        yield
+    finally:
+        stand_in.leave()
+
+
+class _NoDynamo(ModuleType):
+    def __init__(self) -> None:
+        super().__init__(_DYNAMO)
+        self._hidden: list[Callable[..., Any]] = []
+
+    def disable(self, function: Callable[..., Any], *args: Any, **options: Any) -> Callable[..., Any]:
+        self._hidden.append(function)
+        return function
+
+    def leave(self) -> None:
+        if sys.modules.get(_DYNAMO) is self:
+            del sys.modules[_DYNAMO]
+        for function in self._hidden:  # each keeps what it was given, and shall ask the real one again
+            vars(function).pop("__dynamo_disable", None)
+        self._hidden.clear()
+
+    def __getattr__(self, name: str) -> Any:
+        self.leave()
+        return getattr(importlib.import_module(_DYNAMO), name)
 
 
 def prepare_dynamo() -> None:

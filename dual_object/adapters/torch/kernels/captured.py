@@ -48,7 +48,7 @@ def _copied(tree: Any) -> Any:
 
 
 class Captured:
-    """The samples of an operator, in the shape of an entry of PyTorch's table: what the samples of `infos` call it
+    """The samples of an operator, in the shape of an entry of PyTorch's table: what the samples of `info` call it
     with.
     """
 
@@ -56,8 +56,6 @@ class Captured:
     error_inputs_func = None
     variant_test_name = ""
     aliases: tuple[Any, ...] = ()
-    #: Taken by what reads such entries of their own: an operator has no arguments that are given by name alone.
-    dtypes: frozenset[torch.dtype] = frozenset()
 
     def __init__(self, name: str, operator: Any, info: Any) -> None:
         self.name = name
@@ -112,8 +110,8 @@ def captured(path: str, table: Iterable[Any]) -> Captured:
             if main is not None and next(found.sample_inputs("cpu", main), None) is not None:
                 return found
     raise TargetError(
-        f"PyTorch has no samples that reach {path.removeprefix('ops.')}, but a kernel can be judged for any operator that "
-        "an op of its table op_db of a like name calls [--like]"
+        f"PyTorch has no samples that reach {path.removeprefix('ops.')}, but a kernel can be judged for any operator "
+        "that an op of its table op_db of a like name calls [--like]"
     )
 
 

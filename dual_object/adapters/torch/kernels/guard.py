@@ -23,6 +23,8 @@ from dual_object.adapters.torch.kernels.state import State
 KEPT = 6
 #: Modules that are there where a function is tested.
 _TESTERS = ("pytest", "_pytest", "hypothesis", "unittest", "unittest.case", "doctest")
+#: In these calls PyTorch may use several threads: a kernel that wants one alone is seen to leave it so.
+_SEVERAL_THREADS = range(2, 5)
 #: So many forms of calls are watched by a mode of the dispatcher as well.
 DISPATCHED = 12
 
@@ -70,12 +72,18 @@ class Guard:
             except TypeError as error:
                 raise NotTaken(str(error)) from None
         state, called = self._state, list[str]()
+        several = self._calls in _SEVERAL_THREADS and not self._always
+        if several:
+            torch.set_num_threads(2)
         state.look(whole=self._always)
         self._auditor.seen.clear()
         try:
             result = self._watched(called, args, kwargs)
         finally:
-            self._tell([*self._auditor.seen, *state.changes(random_allowed=self._random)])
+            changes = [*state.changes(random_allowed=self._random)]
+            if several:
+                torch.set_num_threads(1)
+            self._tell([*self._auditor.seen, *changes])
         self._tell(self._of_result(result, args, kwargs))
         self._tell(self._of_calls(called, args, kwargs))
         return result

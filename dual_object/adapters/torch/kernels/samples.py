@@ -54,7 +54,7 @@ SIZES = (
     1024,
     1025,
 )
-FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025)
+FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025, 4097)
 #: Values that elements are given, by what they are called.
 EDGES = {
     "NaN": (float("nan"),),
@@ -70,6 +70,8 @@ SCALES = {"large": 100.0, "larger": 1e4, "small": 1e-5}
 #: What is added to whole tensors: what is far from zero, and close together.
 OFFSETS = {"far from zero": 1000.0}
 _MAIN = (torch.float32, torch.float64, torch.int64, torch.bool)
+#: What kernels are asked for that claim no dtypes, where not everything is asked.
+COMMON_DTYPES = ("float16", "bfloat16", "float32", "float64", "int32", "int64", "bool", "complex64")
 #: Of the main dtype's samples so many, of each other dtype's.
 FEW, FEW_OF_DTYPE = 14, 3
 #: Of all samples, where everything is asked for.
@@ -182,7 +184,8 @@ def samples(path: str, *, dtypes: Sequence[str] = (), whole: bool = False) -> li
     info = named(path)
     supported = info.supported_dtypes("cpu")
     known = [dtype for dtype in supported if _name(dtype) in DTYPES]
-    wanted = [dtype for dtype in known if not dtypes or _name(dtype) in dtypes]
+    asked = dtypes or (DTYPES if whole else COMMON_DTYPES)
+    wanted = [dtype for dtype in known if _name(dtype) in asked]
     if not wanted:
         raise TargetError(
             f"dtypes={', '.join(dtypes)}, but torch.{path} takes {', '.join(sorted(map(_name, known)))} [--dtypes]"
@@ -200,6 +203,19 @@ def samples(path: str, *, dtypes: Sequence[str] = (), whole: bool = False) -> li
             *_of_sizes(plain, whole),
             *_of_dtypes(info, plain, [dtype for dtype in wanted if dtype != main], whole),
             *_of_errors(info, plain, main),
+        ]
+
+
+def varied(plain: Sequence[Sample], *, whole: bool = False) -> list[Sample]:
+    """Plain samples, and these with other values, layouts, shapes and sizes: all that needs no entry of an op."""
+    with seeded(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            *plain,
+            *_of_edges(plain, whole),
+            *_of_layouts(plain, whole),
+            *_of_shapes(plain, whole),
+            *_of_sizes(plain, whole),
         ]
 
 
@@ -426,7 +442,13 @@ def expanded(x: torch.Tensor) -> torch.Tensor:
     return x[:1].expand(x.shape) if x.dim() and x.shape[0] > 1 else x
 
 
-LAYOUTS = {"transposed": transposed, "strided": strided, "swapped": swapped, "expanded": expanded}
+def offset(x: torch.Tensor) -> torch.Tensor:
+    """The same values, three elements after the beginning of their memory."""
+    longer = torch.cat([x.new_zeros(3), x.reshape(-1)])
+    return longer[3:].view(x.shape)
+
+
+LAYOUTS = {"transposed": transposed, "strided": strided, "swapped": swapped, "expanded": expanded, "offset": offset}
 
 
 def _of_layouts(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
@@ -459,7 +481,7 @@ def _of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         alike = all(x.shape == first.shape for x in others)
         for size in dict.fromkeys(first.shape):
             # A weight without channels is no tensor of size 0 that an op meets.
-            shared = not alike and any(size in x.shape for x in others)
+            shared = not alike and any(size in x.shape and x.dim() > 2 for x in others)
             for new in (1,) if shared else (0, 1):
                 yield from _resized(sample, size, new, "shape", f"{size} as {new}")
         yield sample.changed(
@@ -477,6 +499,11 @@ def _of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         for size in _sizes(sample)[-3:]:
             for new in SIZES if whole else FEW_SIZES:
                 yield from _resized(sample, size, new, "size", str(new))
+        first, *others = sample.tensors()
+        if first.dim() > 1 and all(x.shape == first.shape for x in others):
+            for dim in dict.fromkeys((0, first.dim() - 1)):
+                for new in SIZES[-9:] if whole else FEW_SIZES[-3:]:
+                    yield sample.changed(_tensors(partial(_long, dim=dim, new=new)), "size", f"{new} along {dim}")
 
 
 def _sizes(sample: Sample) -> list[int]:
@@ -499,6 +526,13 @@ def _resized(sample: Sample, size: int, new: int, role: str, detail: str) -> Ite
     yield sample.changed(tensors, role, detail)
     if any(type(leaf) is int and leaf == size for leaf in _plain(sample)):
         yield sample.changed(both, role, detail)
+
+
+def _long(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
+    """One dimension long, the others short."""
+    short = x[tuple(slice(None) if axis == dim else slice(0, 2) for axis in range(x.dim()))]
+    longer = short.index_select(dim, torch.arange(new) % x.shape[dim])
+    return longer * (1 + 0.05 * torch.rand(longer.shape)).to(x.dtype) if x.is_floating_point() else longer
 
 
 def _count(x: torch.Tensor, size: int) -> int:
@@ -541,6 +575,8 @@ def _of_dtypes(info: Any, plain: Sequence[Sample], others: Sequence[torch.dtype]
     for dtype in sorted(others, key=_name):
         for sample in _chosen(_drawn(info, dtype), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
             yield replace(sample, role="dtype", detail=_name(dtype))
+    if type(info).__name__ != "BinaryUfuncInfo":  # what others make of two dtypes is no rule of theirs
+        return
     for sample in _first_with(plain, 2, lambda s: _floating(s) and len(s.tensors()) > 1):
         for dtype in (dtype for dtype in (torch.float64, torch.int32) if dtype in others):
             tensors = sample.tensors()
@@ -566,10 +602,22 @@ def _of_errors(info: Any, plain: Sequence[Sample], main: torch.dtype) -> Iterato
             sample = Sample((given.input, *given.args), dict(given.kwargs), "errors", str(error.error_type.__name__))
             if _storable(sample) and all(x.dtype in (main, torch.int64) and x.numel() for x in sample.tensors()):
                 yield sample
+    for sample in _first_with(plain, 2, lambda s: len(s.tensors()) > 1):
+        yield from _unfitting(sample)
     for sample in _first_with(plain, 3, lambda s: any("dim" in str(name) for name in s.kwargs) or len(s.args) > 1):
         for place, value in sample.places():
             if type(value) is int and (place == "dim" or isinstance(place, int)):
                 yield _with(sample, place, 64, "a dimension that is not there", "errors")
 
 
-__all__ = ["Sample", "mapped", "named", "path_of", "samples"]
+def _unfitting(sample: Sample) -> Iterator[Sample]:
+    """Each size of the second and third tensor greater by one."""
+    for turn, x in [*enumerate(sample.tensors())][1:3]:
+        for dim, size in enumerate(x.shape):
+            if size > 1:
+                wider = torch.arange(size + 1) % size
+                change = partial(torch.index_select, dim=dim, index=wider)
+                yield _on(sample, turn, change, "errors", "sizes that do not fit")
+
+
+__all__ = ["Sample", "mapped", "named", "path_of", "samples", "varied"]

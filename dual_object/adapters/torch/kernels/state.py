@@ -74,8 +74,8 @@ _MOVING = frozenset({"_", "__warningregistry__"})
 class State:
     """What the process's state was: as it is when this is made, and when `look` is called again.
 
-    What takes long to look at and only kernels change, such as the environment, is looked at once; of a process in which
-    others change it, too, the `whole` is looked at again.
+    What takes long to look at and only kernels change, such as the environment, is looked at once; in a process in
+    which others change it, too, the `whole` is looked at again.
     """
 
     def __init__(self) -> None:

@@ -35,6 +35,7 @@ def worker() -> Iterator[Supervisor]:
 DIALECT = Path(adapters.__file__).with_name("jax") / "dialect.json"
 
 
+@pytest.mark.own_environment
 class TestJax(AdapterConformance):
     """JAX."""
 
@@ -63,10 +64,11 @@ class TestJax(AdapterConformance):
         # Attributes of a tensor are looked up as its functions.
         assert set(surface.names) == {row.path.rpartition(".")[2] for row in rows}
 
-    def test_table_is_sorted(self) -> None:
-        """One row a line, by path: a change of it reads as a change of rows."""
-        data = json.loads(DIALECT.read_text())
-        assert DIALECT.read_text() == written(data["about"], data["rows"])
+
+def test_table_is_sorted() -> None:
+    """One row a line, by path: a change of it reads as a change of rows."""
+    data = json.loads(DIALECT.read_text())
+    assert DIALECT.read_text() == written(data["about"], data["rows"])
 
 
 def _written_unrecorded() -> Any:
@@ -207,6 +209,7 @@ GRADIENTS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.own_environment
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients_are_pytorchs(name: str, worker: Supervisor, recorded: Record) -> None:
     """Outputs and gradients are PyTorch's, and what has no gradient there has none."""
@@ -226,6 +229,7 @@ def _masked_cube() -> Any:
     return x[x > 0] ** 3
 
 
+@pytest.mark.own_environment
 @pytest.mark.parametrize(
     "body",
     [
@@ -258,6 +262,7 @@ def test_second_gradients_are_pytorchs(
         np.testing.assert_allclose(seen.second[key].data, gradient.data, 1e-5, 1e-6)
 
 
+@pytest.mark.own_environment
 def test_leaf_without_part_has_none(worker: Supervisor, recorded: Record) -> None:
     """Not zeros: what an output comes of is told by the tensors themselves."""
     case = recorded(lambda: (tensor(2), tensor(3) * 2, tensor(2).detach())[1:])
@@ -265,6 +270,7 @@ def test_leaf_without_part_has_none(worker: Supervisor, recorded: Record) -> Non
     assert [key for key, gradient in seen.gradients.items() if gradient is None] == ["0", "3"]
 
 
+@pytest.mark.own_environment
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 def test_second_call_of_a_graph(backward: bool, worker: Supervisor, recorded: Record) -> None:
     """Nothing of the first call's values is compiled into it."""
@@ -283,6 +289,7 @@ def test_second_call_of_a_graph(backward: bool, worker: Supervisor, recorded: Re
     np.testing.assert_allclose(output.data, next(iter(second.seen.outputs.values())).data, 1e-6)
 
 
+@pytest.mark.own_environment
 @pytest.mark.parametrize("name", ["masked"])
 def test_graph_refuses_what_depends_on_values(name: str, worker: Supervisor, recorded: Record) -> None:
     """By design: the sentence is counted, and no divergence."""
@@ -345,6 +352,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], tuple[Any, ...], dict[str, Any], str
 }
 
 
+@pytest.mark.own_environment
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name: str, worker: Supervisor, recorded: Record) -> None:
     """What PyTorch refuses and JAX would do in another way is refused in a sentence."""
@@ -355,6 +363,7 @@ def test_refusals(name: str, worker: Supervisor, recorded: Record) -> None:
     assert [failure.message for failure in seen.failures] == [sentence]
 
 
+@pytest.mark.own_environment
 @pytest.mark.parametrize(
     ("dtype", "value", "sentence"),
     [

@@ -18,6 +18,8 @@ from autotest.workers.supervisor import Supervisor
 from dual_object.replay.replay import Replay
 from support.targets import launched
 
+pytestmark = pytest.mark.own_environment
+
 _FAULTS = Path(__file__).resolve().parents[3] / "support"
 
 WRONG = {"wrong_sine": "eager_forward", "wrong_slope": "eager_backward", "wrong_bend": "eager_second"}

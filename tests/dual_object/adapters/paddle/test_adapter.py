@@ -26,6 +26,7 @@ COUNTING = ("batch_norm", "evaluated")
 WRONG_GRADIENTS = ("setitem", "device_argument")
 
 
+@pytest.mark.own_environment
 class TestPaddle(AdapterConformance):
     """Paddle 3.3.1."""
 

@@ -11,6 +11,8 @@ from autotest.conformance.bodies import assert_same, tensor, torch
 from autotest.workers.supervisor import Supervisor
 from support.targets import launched
 
+pytestmark = pytest.mark.own_environment
+
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Supervisor]:

@@ -17,6 +17,8 @@ from autotest.workers.supervisor import Supervisor
 from dual_object import Observation
 from support.targets import launched
 
+pytestmark = pytest.mark.own_environment
+
 #: By the op with the fault: a call that it spoils.
 BODIES: dict[str, Callable[[], Any]] = {
     "addmm": lambda: torch.addmm(tensor(2, 2), tensor(2, 3), tensor(3, 2), beta=0.5),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,9 @@ import torch as real
 from autotest.conformance.bodies import BODIES, tensor, torch
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.replay.adapter import Inferred, NotInferred
+from support.forks import outer_environment
+from support.preloaded import ROOT
+from support.runs import INTERPRETER
 
 Recorded = Callable[..., Any]
 #: Of all kinds of bodies, those that shape inference does not go through, and why.
@@ -89,3 +93,66 @@ def test_agrees_on_all_kinds_of_bodies(name: str, reference: Adapter, recorded: 
         return
     for id_, seen in case.seen.outputs.items():
         assert told[id_] == Inferred(seen.dtype, seen.shape, seen.strides)
+
+
+WITHOUT_DYNAMO = """
+import sys
+import torch
+from dual_object.adapters.torch.executors import private
+from dual_object.replay.adapter import load_reference
+from support.programs import one_call
+
+def there():
+    return "torch._dynamo" in sys.modules
+
+print(*load_reference().infer(one_call("relu")).values(), there())
+with private.dynamo_left_out():
+    torch.relu(torch.empty(1, device="meta"))
+    print(vars(sys.modules["torch._dynamo"]).get("__file__"))
+print(there())
+with private.dynamo_left_out():
+    torch.relu(torch.empty(1, device="meta"))
+    import torch._dynamo
+    torch._dynamo.reset()
+    print(there(), torch._dynamo is sys.modules["torch._dynamo"], sys.modules["torch._dynamo"].__file__ is not None)
+with private.dynamo_left_out():
+    print(sys.modules["torch._dynamo"].__file__ is not None)
+"""
+
+
+def test_dynamo_is_left_out() -> None:
+    """Shapes are inferred without importing Dynamo, which is the real one for whoever asks it for more, or has it."""
+    assert interpreted(WITHOUT_DYNAMO).splitlines() == [
+        f"{Inferred('float32', (3,), None)} {Inferred('float32', (3,), None)} False",
+        "None",
+        "False",
+        "True True True",
+        "True",
+    ]
+
+
+AFTERWARDS = """
+import sys
+import torch
+from dual_object.adapters.torch.executors import private
+
+with private.dynamo_left_out():
+    torch.relu(torch.empty(1, device="meta"))
+print("torch._dynamo" in sys.modules)
+torch.relu(torch.empty(1, device="meta"))
+print("torch._dynamo" in sys.modules)
+"""
+
+
+def test_what_is_hidden_from_dynamo_is_so_afterwards() -> None:
+    """A function that was called without Dynamo asks the real one at its next call, as it does at its first."""
+    assert interpreted(AFTERWARDS) == "False\nTrue\n"
+
+
+def interpreted(text: str) -> str:
+    """What an interpreter prints that has imported nothing yet."""
+    variables = {**outer_environment(), "PYTHONPATH": str(ROOT / "tests")}
+    line = [INTERPRETER, "-c", text]
+    done = subprocess.run(line, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603 - our own interpreter
+    assert done.returncode == 0, done.stderr
+    return done.stdout

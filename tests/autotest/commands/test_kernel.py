@@ -1,0 +1,91 @@
+"""`autotest kernel` as people type it, and docs/kernels.md."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from autotest.repro.running import run_python
+from support.runs import run_autotest
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "kernels.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The kernel of the page, judged by its command: the folder, and what was printed."""
+    folder = tmp_path_factory.mktemp("kernel")
+    [source] = re.findall(r"```python\n# mykernels.py\n(.*?)```", PAGE, re.DOTALL)
+    (folder / "mykernels.py").write_text(source)
+    [command] = re.findall(r"\$ autotest (kernel .*)", PAGE)
+    done = run_autotest(folder, *command.split())
+    assert (done.returncode, done.stderr) == (1, "")
+    return folder, done.stdout
+
+
+def test_the_page_shows_what_is_printed(judged: tuple[Path, str]) -> None:
+    """But for the seconds."""
+    _, printed = judged
+    [shown] = re.findall(r"```text\n(mykernels.*?)```", PAGE, re.DOTALL)
+    assert re.sub(r"[\d.]+ s$", "s", shown, flags=re.MULTILINE) in re.sub(
+        r"[\d.]+ s$", "s", printed, flags=re.MULTILINE
+    )
+
+
+def test_each_script_shows_the_fault_and_not_without_it(judged: tuple[Path, str], tmp_path: Path) -> None:
+    """It ends with 1 for the kernel, and with 0 for one that is right."""
+    folder, printed = judged
+    right = tmp_path / "right.py"
+    right.write_text("import torch\n\n\ndef softmax(*args, **kwargs):\n    return torch.softmax(*args, **kwargs)\n")
+    scripts = re.findall(r"shown by: python (\S+)", printed)
+    assert len(scripts) == 3
+    for script in scripts:
+        done = run_python([str(folder / script)])
+        assert done.status == 1, done.err
+        assert "softmax: tensor(" in done.out
+        done = run_python([str(folder / script), str(right)])
+        assert (done.status, done.out) == (0, ""), done.err
+
+
+def test_json_for_two_kernels(judged: tuple[Path, str], tmp_path: Path) -> None:
+    """One is accepted and one refused: the status is that of the worse."""
+    (tmp_path / "two.py").write_text(
+        "import torch\n\n\ndef relu(input):\n    return torch.clamp(input, min=0)\n\n\n"
+        "def other(input):\n    return torch.clamp(input, min=-1)\n"
+    )
+    asked = ("--like", "relu", "--dtypes", "float32", "--no-grad", "--json")
+    done = run_autotest(tmp_path, "kernel", "two.py:relu", "two.py:other", *asked)
+    assert done.returncode == 1, done.stderr
+    first, second = json.loads(done.stdout)
+    assert (first["kernel"], first["like"], first["accepted"], first["findings"]) == (
+        "two.py:relu",
+        "torch.relu",
+        True,
+        [],
+    )
+    assert set(first["score"].values()) == {1.0}
+    assert second["findings"][0]["category"] == "numerics"
+    assert second["score"]["values"] < 1.0 == second["score"]["side effects"]
+    assert "second" not in first["cells"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nosuch.py:x",), "KERNEL='nosuch.py:x', but nosuch.py is no file\n"),
+        (("k.py:relu", "--dtypes", "int9"), "dtypes=int9, but torch.relu takes "),
+        (("k.py:broken", "--like", "relu"), "k.py has no function broken, but should\n"),
+        (("bad.py:relu",), "bad.py cannot be imported: SyntaxError: '(' was never closed (bad.py, line 1)\n"),
+    ],
+)
+def test_what_cannot_be_judged(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    """A sentence, and the status of a wrong usage."""
+    (tmp_path / "k.py").write_text("def relu(input):\n    return input\n")
+    (tmp_path / "bad.py").write_text("def relu(\n")
+    done = run_autotest(tmp_path, "kernel", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr

@@ -1,0 +1,95 @@
+"""Which function says to be which op: as people write it, and what is no such thing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from autotest.errors import UsageError
+from autotest.kernels.claims import kernel_at, kernel_of, op_path
+from autotest.kernels.judging import Kernel
+from dual_object.replay.adapter import load_reference
+
+RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"
+
+
+def own(input):  # noqa: D103
+    return input
+
+
+def test_a_file_and_a_module() -> None:
+    """Both are found without being imported."""
+    assert kernel_at(f"{RELUS}:sound") == Kernel(RELUS, "sound")
+    found = kernel_at("autotest.exits:main", delegates=True)
+    assert (found.file.name, found.function, found.delegates) == ("exits.py", "main", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("softmax", "KERNEL='softmax', but should be FILE.py:function or package.module:function"),
+        ("x.py:a b", "KERNEL='x.py:a b', but should be FILE.py:function or package.module:function"),
+        ("nosuch.py:f", "KERNEL='nosuch.py:f', but nosuch.py is no file"),
+        ("no.such:f", "KERNEL='no.such:f', but there is no module no.such: put its folder on PYTHONPATH"),
+    ],
+)
+def test_what_is_no_kernel(text: str, message: str) -> None:
+    """It is said whole."""
+    with pytest.raises(UsageError) as refused:
+        kernel_at(text)
+    assert str(refused.value) == message
+
+
+def test_functions_and_sources() -> None:
+    """A function is found by its file and name; of a source the last function is meant."""
+    found = kernel_of(own)
+    assert (found.file, found.function) == (Path(__file__), "own")
+    written = kernel_of("def helper():\n    pass\n\ndef relu(input):\n    return input\n")
+    assert (written.function, written.file.read_text().count("def")) == ("relu", 2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        ("def f(:\n  pass", "the kernel's source is no Python: invalid syntax (<unknown>, line 1)"),
+        ("x = 1\n", "the kernel's source has no function"),
+    ],
+)
+def test_sources_that_are_none(kernel: str, message: str) -> None:
+    """It is said whole."""
+    with pytest.raises(UsageError) as refused:
+        kernel_of(kernel)
+    assert str(refused.value) == message
+
+
+def test_a_function_that_no_file_has() -> None:
+    """Another process could not find it."""
+    with pytest.raises(UsageError, match="but should be a function that a file has by name"):
+        kernel_of(lambda x: x)
+
+
+def test_the_op() -> None:
+    """By its name, whole or short, by itself, or by the function's name."""
+    reference, kernel = load_reference(), Kernel(RELUS, "relu")
+    for like in ("torch.relu", "relu", torch.relu, None):
+        assert op_path(reference, like, kernel) == "relu"
+    assert op_path(reference, "layer_norm", kernel) == "layer_norm"
+    assert op_path(reference, torch.nn.functional.gelu, kernel) == "nn.functional.gelu"
+    assert op_path(reference, "gelu", kernel) == "nn.functional.gelu"
+    for like, message in (
+        (
+            "torch.nosuch",
+            "like='torch.nosuch', but torch.nosuch is no function of PyTorch: name the op, as torch.softmax",
+        ),
+        (own, "but should be a public function of PyTorch, or its name"),
+    ):
+        with pytest.raises(UsageError) as refused:
+            op_path(reference, like, kernel)
+        assert message in str(refused.value)
+    with pytest.raises(UsageError) as refused:
+        op_path(reference, None, Kernel(RELUS, "sound"))
+    assert str(refused.value) == (
+        "sound comes without like, but torch.sound is no function of PyTorch: name the op, as torch.softmax [--like]"
+    )

@@ -1,0 +1,88 @@
+"""Each fault of a kernel is found, and named; what has none is accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autotest.errors import EnvironmentFault
+from autotest.kernels.findings import CATEGORIES, DIMENSIONS
+from autotest.kernels.judging import Kernel, KernelJudge
+from autotest.kernels.questions import Asking
+from dual_object.replay.adapter import load_reference
+
+RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"
+
+#: By the function its category, and the whole message.
+FAULTS = {
+    "doubled": ("numerics", None),
+    "of_nan": ("edge values", None),
+    "writes": ("mutation", None),
+    "same": ("alias", None),
+    "by_shape": ("caching", None),
+    "unwritten": ("stale", None),
+    "worn": ("calls", None),
+    "deterministic": ("state", "it leaves the deterministic algorithms changed from False to True"),
+    "patches": ("state", "it replaces torch.allclose"),
+    "delegates": ("delegates", "it calls relu, the op that it should be"),
+    "below": ("delegates", "it calls relu, the op that it should be"),
+    "peeks": ("cheating", "it looks at who calls it"),
+    "searches": ("cheating", "it searches the objects of the process"),
+    "late": ("lazy", "its result is a _Late, which may compute when it is looked at"),
+    "packed": ("stride", None),
+    "odd_sizes": ("size", None),
+    "halved": ("precision", None),
+    "slightly_off": ("precision", None),
+    "detached": ("gradient", None),
+    "of_noise": ("nondeterminism", None),
+    "ends": ("crash", None),
+    "loops": ("timeout", None),
+    "opens": ("descriptors", None),
+}
+
+
+@pytest.fixture(scope="module")
+def judge():
+    """Of `torch.relu`, in float32."""
+    return KernelJudge(load_reference(), Asking("relu", ("float32",)), timeout=4.0)
+
+
+@pytest.mark.parametrize("function", ["sound", "by_numpy"])
+def test_accepts_what_has_no_fault(judge, function):
+    """Every question is asked and answered, and each score is full."""
+    verdict = judge.judge(Kernel(RELUS, function))
+    assert verdict.findings == ()
+    assert verdict.accepted
+    assert set(verdict.score.values()) == {1.0}
+    assert sum(asked for asked, _ in verdict.cells.values()) == len(judge.questions)
+    assert all(asked == right for asked, right in verdict.cells.values())
+
+
+@pytest.mark.parametrize("function", FAULTS)
+def test_refuses_a_fault_by_its_name(judge, function):
+    """The fault's category is among the findings, and lowers a score."""
+    category, message = FAULTS[function]
+    verdict = judge.judge(Kernel(RELUS, function))
+    found = {finding.category: finding.message for finding in verdict.findings}
+    assert category in found
+    assert message is None or found[category] == message
+    assert not verdict.accepted
+    assert min(verdict.score.values()) < 1.0
+
+
+def test_a_file_without_the_function_is_no_verdict(judge):
+    """It is said in a sentence."""
+    with pytest.raises(EnvironmentFault, match=r"relus\.py has no function nosuch, but should"):
+        judge.judge(Kernel(RELUS, "nosuch"))
+
+
+def test_what_there_is_no_time_for_is_told(judge):
+    """Without time the first questions are asked, and the others counted."""
+    verdict = judge.judge(Kernel(RELUS, "sound"), budget=0.0)
+    assert verdict.unasked == len(judge.questions) - sum(asked for asked, _ in verdict.cells.values()) > 0
+
+
+def test_every_category_lowers_a_score():
+    """No finding is without a dimension."""
+    assert set().union(*(dimension.categories for dimension in DIMENSIONS.values())) == CATEGORIES.keys()
