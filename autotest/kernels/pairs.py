@@ -5,7 +5,10 @@ What is read, by `read_pairs`:
 - a file `kernels.toml`, as `--override` takes it;
 - a folder of folders, each named after an operator and with `OP_implementation_v1.py` in it, whose `OP_kernel_impl` is
   the kernel: `add__Tensor` is `aten.add.Tensor`;
-- a folder of files, each with one public function, which is named after an op.
+- a folder of files, each with one public function, which is named after an op;
+
+and by `read_module` a problem, a file with a module `Model`, `get_inputs` and `get_init_inputs`, with the module `ModelNew`
+that stands for it.
 
 No kernel is imported for it. Functions of files are found by their text.
 """
@@ -19,6 +22,7 @@ from pathlib import Path
 
 from autotest.errors import UsageError
 from autotest.kernels.judging import Kernel
+from autotest.kernels.modules import NEW, ModulePair
 from autotest.options.overrides import read_overrides
 from dual_object.adapters.torch.kernels.naming import operator_named, public_named, public_path
 
@@ -149,13 +153,35 @@ def _of_files(folder: Path) -> tuple[list[Pair], list[Left]]:
     return pairs, left
 
 
+def read_module(problem: Path, file: Path | None = None) -> ModulePair:
+    """A problem with the module in `file`, by default the one in the only file beside it that has one, or in its own.
+
+    Raises UsageError where there is none, or several.
+    """
+    if not {"Model", "get_inputs", "get_init_inputs"} <= {*_names(problem)}:
+        raise UsageError(
+            f"KERNEL='{problem}', but should be a problem, with Model, get_inputs and get_init_inputs, or another file"
+        )
+    if file is not None:
+        if NEW not in _names(file):
+            raise UsageError(f"KERNEL='{file}', but should have a module {NEW}")
+        return ModulePair(problem.resolve(), file.resolve())
+    if NEW in _names(problem):
+        return ModulePair(problem.resolve(), problem.resolve())
+    beside = [one for one in sorted(problem.parent.glob("*.py")) if one != problem and NEW in _names(one)]
+    if len(beside) != 1:
+        told = ", ".join(one.name for one in beside) or "none"
+        raise UsageError(f"KERNEL='{problem}', but should have one file beside it with a module {NEW}: there is {told}")
+    return ModulePair(problem.resolve(), beside[0].resolve())
+
+
 def _names(file: Path) -> list[str]:
-    """The functions that a file defines at its top, by name, decorated ones too."""
+    """The functions and classes that a file defines at its top, by name, decorated ones too."""
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError) as error:
         raise UsageError(f"{file} cannot be read as Python: {error}") from None
-    return [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
 
 
-__all__ = ["Left", "Pair", "read_kernels", "read_pairs"]
+__all__ = ["Left", "Pair", "read_kernels", "read_module", "read_pairs"]

@@ -36,7 +36,7 @@ ADAPTER = "dual_object.adapters.torch.kernels.overriding:Adapter"
 #: Names them there: a list of lists of JSON.
 VARIABLE = "AUTOTEST_OVERRIDES"
 #: What fresh memory holds there, but for a bit each: 8.457e+37 as float32. What a kernel has not written shows.
-_POISON = {"MALLOC_PERTURB_": "129"}
+_POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 SHOULD = "OP=FILE.py:FUNCTION, OP=package.module:FUNCTION, or a file such as kernels.toml"
 _KEYS = ("op", "implementation", "domain", "known_gaps", "delegates")
 _NAME = r"[A-Za-z_]\w*"

@@ -8,7 +8,8 @@ import pytest
 
 from autotest.errors import UsageError
 from autotest.kernels.judging import Kernel, KernelJudge
-from autotest.kernels.pairs import Left, Pair, read_kernels, read_pairs
+from autotest.kernels.modules import ModulePair
+from autotest.kernels.pairs import Left, Pair, read_kernels, read_module, read_pairs
 from autotest.kernels.questions import Asking
 from dual_object.adapters.torch.kernels.naming import operator_named, public_path
 from dual_object.adapters.torch.kernels.samples import samples
@@ -152,6 +153,28 @@ def test_a_file_of_kernels(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         read_kernels(tmp_path / "none.toml")
     assert str(caught.value) == (f"{tmp_path}/none.toml names aten.none.default, but PyTorch has no such operator")
+
+
+def test_a_problem_and_its_module(tmp_path: Path) -> None:
+    """A module lies in a file that is named, in the only one beside the problem that has it, or in the problem."""
+    problem = "class Model: ...\ndef get_inputs(): ...\ndef get_init_inputs(): ...\n"
+    new = "class ModelNew: ...\n"
+    folder = lay(tmp_path, {"1_problem.py": problem, "1_new.py": new, "other.py": "x = 1\n"}).resolve()
+    pair = ModulePair(folder / "1_problem.py", folder / "1_new.py")
+    assert read_module(folder / "1_problem.py") == read_module(folder / "1_problem.py", folder / "1_new.py") == pair
+    lay(folder, {"2_new.py": new})
+    for given, sentence in (
+        ((folder / "1_problem.py",), f"KERNEL='{folder}/1_problem.py', but should have one file beside it with a module "
+         "ModelNew: there is 1_new.py, 2_new.py"),
+        ((folder / "1_problem.py", folder / "other.py"), f"KERNEL='{folder}/other.py', but should have a module ModelNew"),
+        ((folder / "other.py",), f"KERNEL='{folder}/other.py', but should be a problem, with Model, get_inputs and "
+         "get_init_inputs, or another file"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError) as caught:
+            read_module(*given)
+        assert str(caught.value) == sentence
+    lay(folder, {"1_problem.py": problem + new})
+    assert read_module(folder / "1_problem.py") == ModulePair(folder / "1_problem.py", folder / "1_problem.py")
 
 
 def test_samples_of_operators() -> None:

@@ -35,7 +35,7 @@ def overloads(packet: Any) -> list[str]:
 
 
 def _readings(name: str) -> Iterator[tuple[str, str]]:
-    """A name as an operator's, and as one of its overloads': `add___Tensor` is `add_.Tensor` rather than `add._Tensor`."""
+    """A name as an operator's, then as that of an overload: `add___Tensor` as `add_.Tensor`, then as `add._Tensor`."""
     yield name, ""
     places = [place for place in range(1, len(name) - 2) if name[place : place + 2] == "__"]
     for place in reversed(places):
