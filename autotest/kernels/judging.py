@@ -141,8 +141,8 @@ class KernelJudge:
 
 
 class Judging:
-    """One kernel's judgement, of the op at `path` or of what is called `like` otherwise. In the `refusable` roles it may
-    refuse what it is asked, which is told and no finding.
+    """One kernel's judgement, of the op at `path`, or of what is called `like`. In the `refusable` roles it may refuse
+    what it is asked, which is told and is no finding.
     """
 
     def __init__(

@@ -7,8 +7,8 @@ What is read, by `read_pairs`:
   the kernel: `add__Tensor` is `aten.add.Tensor`;
 - a folder of files, each with one public function, which is named after an op;
 
-and by `read_module` a problem, a file with a module `Model`, `get_inputs` and `get_init_inputs`, with the module `ModelNew`
-that stands for it.
+and by `read_module` a problem, a file with a module `Model`, `get_inputs` and `get_init_inputs`, with the module
+`ModelNew` that stands for it.
 
 No kernel is imported for it. Functions of files are found by their text.
 """
@@ -158,30 +158,31 @@ def read_module(problem: Path, file: Path | None = None) -> ModulePair:
 
     Raises UsageError where there is none, or several.
     """
-    if not {"Model", "get_inputs", "get_init_inputs"} <= {*_names(problem)}:
+    if not {"Model", "get_inputs", "get_init_inputs"} <= {*_names(problem, classes=True)}:
         raise UsageError(
             f"KERNEL='{problem}', but should be a problem, with Model, get_inputs and get_init_inputs, or another file"
         )
     if file is not None:
-        if NEW not in _names(file):
+        if NEW not in _names(file, classes=True):
             raise UsageError(f"KERNEL='{file}', but should have a module {NEW}")
         return ModulePair(problem.resolve(), file.resolve())
-    if NEW in _names(problem):
+    if NEW in _names(problem, classes=True):
         return ModulePair(problem.resolve(), problem.resolve())
-    beside = [one for one in sorted(problem.parent.glob("*.py")) if one != problem and NEW in _names(one)]
+    beside = [one for one in sorted(problem.parent.glob("*.py")) if one != problem and NEW in _names(one, classes=True)]
     if len(beside) != 1:
         told = ", ".join(one.name for one in beside) or "none"
         raise UsageError(f"KERNEL='{problem}', but should have one file beside it with a module {NEW}: there is {told}")
     return ModulePair(problem.resolve(), beside[0].resolve())
 
 
-def _names(file: Path) -> list[str]:
-    """The functions and classes that a file defines at its top, by name, decorated ones too."""
+def _names(file: Path, *, classes: bool = False) -> list[str]:
+    """The functions that a file defines at its top, by name, decorated ones too, or the `classes` as well."""
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError) as error:
         raise UsageError(f"{file} cannot be read as Python: {error}") from None
-    return [node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    wanted = (ast.FunctionDef, ast.ClassDef) if classes else (ast.FunctionDef,)
+    return [node.name for node in tree.body if isinstance(node, wanted)]
 
 
 __all__ = ["Left", "Pair", "read_kernels", "read_module", "read_pairs"]

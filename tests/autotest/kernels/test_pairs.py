@@ -100,7 +100,7 @@ def test_a_folder_of_files(tmp_path: Path) -> None:
             "a.py": "def _helper(x): ...\ndef gelu(x): ...\n",
             "b.py": "def sin(x): ...\ndef cos(x): ...\n",
             "c.py": "x = 1\n",
-            "d.py": "def mine(x): ...\n",
+            "d.py": "class sin: ...\ndef mine(x): ...\n",
         },
     )
     pairs, left = read_pairs(folder)
@@ -164,9 +164,10 @@ def test_a_problem_and_its_module(tmp_path: Path) -> None:
     assert read_module(folder / "1_problem.py") == read_module(folder / "1_problem.py", folder / "1_new.py") == pair
     lay(folder, {"2_new.py": new})
     for given, sentence in (
-        ((folder / "1_problem.py",), f"KERNEL='{folder}/1_problem.py', but should have one file beside it with a module "
-         "ModelNew: there is 1_new.py, 2_new.py"),
-        ((folder / "1_problem.py", folder / "other.py"), f"KERNEL='{folder}/other.py', but should have a module ModelNew"),
+        ((folder / "1_problem.py",), f"KERNEL='{folder}/1_problem.py', but should have one file beside it with a "
+         "module ModelNew: there is 1_new.py, 2_new.py"),
+        ((folder / "1_problem.py", folder / "other.py"), f"KERNEL='{folder}/other.py', but should have a module "
+         "ModelNew"),
         ((folder / "other.py",), f"KERNEL='{folder}/other.py', but should be a problem, with Model, get_inputs and "
          "get_init_inputs, or another file"),
     ):  # fmt: skip
