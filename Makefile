@@ -17,7 +17,10 @@ SIX := $(foreach name,unary view inplace reduction normalization convolution,sui
 # What the targets paddle and jax are held to.
 MAPPED := $(foreach name,unary binary reduction activation matmul convolution,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree targets paddle jax boxing-4 compile survey test test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
+# What the target of docs/new-target.md is held to.
+FOUR := $(foreach name,unary binary reduction activation,suites/test_$(name).py)
+
+.PHONY: align onnxruntime iree targets paddle jax mlx boxing-4 compile survey test test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -66,7 +69,7 @@ boxing-4: $(STAMP)
 # of pyenv's CPython 3.12 or 3.11, or whatever is called python3.12.
 NEWER := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python $(HOME)/.pyenv/versions/3.11.*/bin/python) python3.12)
 
-.venv-paddle/.built .venv-jax/.built: .venv-%/.built: constraints-%.txt
+.venv-paddle/.built .venv-jax/.built .venv-mlx/.built: .venv-%/.built: constraints-%.txt
 	@if uv --version >/dev/null 2>&1; then \
 		uv venv --quiet --clear --python $(NEWER) .venv-$* && \
 		uv pip install --quiet --python .venv-$*/bin/python -r constraints-$*.txt; \
@@ -76,10 +79,14 @@ NEWER := $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12.*/bin/python $(HOME
 	fi
 	@touch $@
 
-targets: .venv-paddle/.built .venv-jax/.built
+targets: .venv-paddle/.built .venv-jax/.built .venv-mlx/.built
 
 paddle jax: %: .venv-%/.built $(STAMP)
 	.venv/bin/autotest run $(MAPPED) --target $* -n auto --coverage none $(ARGS)
+
+# The target that docs/new-target.md writes, on what its table is held to.
+mlx: .venv-mlx/.built $(STAMP)
+	.venv/bin/autotest run $(FOUR) --target mlx -n auto --coverage none $(ARGS)
 
 onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
@@ -129,4 +136,4 @@ blame: $(STAMP)
 	$(PYTHON) -m benchmarks.blame $(ARGS)
 
 clean:
-	rm -rf .venv .venv-onnxruntime .venv-iree .venv-paddle .venv-jax autotest-report dist site
+	rm -rf .venv .venv-onnxruntime .venv-iree .venv-paddle .venv-jax .venv-mlx autotest-report dist site

@@ -469,6 +469,27 @@ def accept_divergences(
     sys.exit(USAGE if done.refused else 0)
 
 
+@main.group("target")
+def target_commands() -> None:
+    """Write a target of your own."""
+
+
+@target_commands.command("new")
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--folder", type=click.Path(path_type=Path), default=Path(), show_default=True, help="Where the two files go."
+)
+def write_target(name: str, folder: Path) -> None:
+    """Write the skeleton of an adapter: NAME.py, and NAME.json, the table of what it calls PyTorch's functions.
+
+    Prints what to do next.
+    """
+    from autotest.commands.target_new import new_target
+
+    with _refusals():
+        click.echo(new_target(name, folder), nl=False)
+
+
 @main.group("ledger")
 def ledger_commands() -> None:
     """Look after a ledger of known divergences."""

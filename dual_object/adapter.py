@@ -8,5 +8,6 @@ from dual_object.replay.adapter import (
     Surface,
     TargetInfo,
 )
+from dual_object.replay.unfilled import unfilled
 
-__all__ = ["Adapter", "GraphError", "GraphRefusal", "GraphRequest", "Surface", "TargetInfo"]
+__all__ = ["Adapter", "GraphError", "GraphRefusal", "GraphRequest", "Surface", "TargetInfo", "unfilled"]

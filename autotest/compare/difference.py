@@ -36,6 +36,7 @@ class Difference:
         again: whether it showed at the second call of the same graph.
         configuration: the name of that which the graph was built under, where the graph that is built under none does
             not show it.
+        blamed: what is to blame where that is no op that a call is of: `accumulate`; empty elsewhere.
     """
 
     phase: Phase
@@ -50,6 +51,7 @@ class Difference:
     ranks: tuple[int, ...] = ()
     again: bool = False
     configuration: str = ""
+    blamed: str = ""
     mismatch: Mismatch | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -92,6 +92,8 @@ class Divergence:
     @property
     def op(self) -> str:
         """The blamed op, as people type it; `program` where no single call is to blame."""
+        if self.difference.blamed:
+            return self.difference.blamed
         return "program" if self.call is None else op_of(self.program, self.call)
 
     def fingerprint(self, target: str) -> str:

@@ -26,7 +26,7 @@ from autotest.compare.hosts import host_difference
 from autotest.compare.kinds import Phase
 from autotest.compare.metadata import entries, layout_words, saved, sharing, standing, stands_alike
 from autotest.compare.mismatch import Mismatch
-from autotest.compare.training import later, training_differences
+from autotest.compare.training import later, training_differences, uncleared
 from autotest.compare.values import close
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
@@ -67,7 +67,8 @@ def graph_differences(
 
     Where eager itself is `apart` from that, a graph is wrong in what differs from both: what it has in common with
     eager is no fault of its own, and what it has right is none at all. Of a training, in which all that follows a
-    difference comes of it, as soon as it is no longer as either.
+    difference comes of it, as soon as it is no longer as either; but where it is not as eager because that has not
+    cleared its gradients, this is told, of eager.
     """
     against_eager = [] if eager.ended else compare(program, eager, graph, rules, graph=True)
     if eager.ended or not apart:
@@ -76,7 +77,8 @@ def graph_differences(
         return []
     wrong = compare(program, expected, graph, rules, graph=True)
     if wrong and program.training is not None:
-        return later(program, against_eager, wrong)
+        of_eager = compare(program, graph, eager, rules)
+        return of_eager if uncleared(program, of_eager) else later(program, against_eager, wrong)
     places = {(difference.part, difference.key) for difference in wrong}
     return [difference for difference in against_eager if (difference.part, difference.key) in places]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, tensor_difference, unlike
 from autotest.compare.kinds import Phase
+from dual_object.program.owners import owner
 from dual_object.program.program import Program
 from dual_object.program.training import Part, Shown, Step, StepPart, outer_schedules, prepares
 from dual_object.program.values import Array, Ref, Tree
@@ -133,6 +134,12 @@ def _of_zeroing(
         call = _zeroing(program, number, part.values[id_].leaf)
         told.append(replace(one, message=f"{one.message}; that of the step before is added to it", call=call))
     return told
+
+
+def uncleared(program: Program, differences: Sequence[Difference]) -> bool:
+    """Whether a training differs in nothing but gradients to which those of the step before are added."""
+    calls = [None if one.call is None else program.calls[one.call].op for one in differences]
+    return {*calls} == {"zero_grad"}
 
 
 def _gradient_before(program: Program, number: int, leaf: str, actual: Observation) -> Array | None:
@@ -282,6 +289,19 @@ def step_of(program: Program, difference: Difference) -> tuple[int, Part | None]
     return 1, None
 
 
+def shown_in_step(program: Program, difference: Difference) -> tuple[str, str]:
+    """The part of a step that a difference of a training is about, and what of it: `("update", "exp_avg")`; empty for a
+    Program that does not train, and for what no part shows.
+    """
+    if program.training is None:
+        return "", ""
+    _, part = step_of(program, difference)
+    if part is None:
+        return "", difference.part
+    shown = part.values.get(int(difference.key)) if difference.part == "output" and difference.key else None
+    return part.name, difference.part if shown is None else shown.what
+
+
 def _of_tensors(
     program: Program,
     part: Part,
@@ -314,18 +334,17 @@ def _of_tensors(
 def _of_buffers(
     program: Program, expected: Observation, actual: Observation, rules: Rules, names: Names, *, graph: bool
 ) -> Iterator[Difference]:
-    """What differs in the buffers of modules once all steps are done."""
+    """What differs in the buffers of modules once all steps are done, blamed on the module that each belongs to."""
     phase: Phase = "graph_state" if graph else "eager_forward"
     training = program.training
     assert training is not None, "it trains"
-    nested = {id_ for call in program.modules() for id_ in call.operands()}  # in a Sequential, which has their buffers
+    nested = {id_ for call in program.modules() for id_ in call.operands()}  # in a container, which has their buffers
     for key, wanted in expected.buffers.items():
         where = f"buffer {names.leaf(key)} after step {len(training.steps)}"
         module, given = Ref(int(key.partition(".")[0])), actual.buffers.get(key)
-        used = (index for index, call in enumerate(program.calls) if call.kind == "call" and call.args[0] == module)
-        call = next(used, None)
-        if call is None and module.id in nested:
+        if _called(program, module) is None and module.id in nested:
             continue
+        call = _of_owner(program, key)
         if given is None:
             message = f"{where} is missing, but should be a {wanted.dtype} tensor"
             yield Difference(phase, "structure", where, message, call, "buffer", key, wanted)
@@ -334,6 +353,23 @@ def _of_buffers(
         if way is not None:
             difference = tensor_difference(phase, where, way, "buffer", key, wanted, given, rules)
             yield replace(difference, call=call)
+
+
+def _called(program: Program, module: Tree) -> int | None:
+    """The first call of a module itself; None where its container alone is called."""
+    used = (index for index, call in enumerate(program.calls) if call.kind == "call" and call.args[0] == module)
+    return next(used, None)
+
+
+def _of_owner(program: Program, key: str) -> int | None:
+    """What a buffer is blamed on: the first call of the module that it belongs to, or its construction where its
+    container alone is called.
+    """
+    made = owner(program, key)
+    if made is None:
+        return None
+    called = _called(program, made.out)
+    return next(index for index, call in enumerate(program.calls) if call is made) if called is None else called
 
 
 def _of_numbers(
@@ -420,4 +456,4 @@ def _part_of_call(program: Program, step: Step, call: int) -> Part | None:
     return begun[-1] if begun else forward
 
 
-__all__ = ["earliest", "step_of", "training_differences"]
+__all__ = ["earliest", "shown_in_step", "step_of", "training_differences", "uncleared"]

@@ -14,6 +14,7 @@ import pytest
 from autotest.conformance.bodies import BODIES, Recorded, assert_graph, assert_same, tensor, torch
 from autotest.workers.supervisor import Supervisor
 from dual_object import Observation, Program
+from dual_object.errors import MissingOp
 from dual_object.replay.adapter import Aspect, GraphRefusal
 from dual_object.replay.observation import failure_kind
 
@@ -112,7 +113,9 @@ class AdapterConformance:
         assert isinstance(answer, list), answer
         [seen] = answer
         if self.lenient and isinstance(seen, GraphRefusal):
-            self.skip_refused("skipped" if seen.skipped else failure_kind(seen.classes, seen.message), seen.message)
+            lacking = MissingOp.__name__ in seen.classes
+            kind = "missing" if lacking else failure_kind(seen.classes, seen.message)
+            self.skip_refused("skipped" if seen.skipped else kind, seen.message)
         if name in self.ungraphed:
             assert seen == GraphRefusal(True, None, (), self.ungraphed[name])
         elif name in self.unfit:

@@ -13,6 +13,8 @@ import pytest
 from autotest.compare.tolerance import tolerance
 from autotest.conformance.adapter import AdapterConformance
 from autotest.conformance.bodies import Body, Recorded, record
+from autotest.errors import EnvironmentFault
+from autotest.exits import USAGE
 from autotest.options.targets import launch
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Reference, load_reference
@@ -52,5 +54,9 @@ class TestConformance(AdapterConformance):
         cls.target = request.config.getoption(OPTION)
         supervisor = Supervisor(launch(cls.target, request.config.getoption(PYTHON)), 60)
         supervisor.start()
+        try:
+            supervisor.info()
+        except EnvironmentFault as fault:  # once, and not by each test
+            pytest.exit(str(fault), returncode=USAGE)
         yield supervisor
         supervisor.close()

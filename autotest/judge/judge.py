@@ -391,6 +391,7 @@ class Judge:
             first = known[0]
             wanted = (first.difference.phase, first.difference.kind)
             difference = next((d for d in differences if (d.phase, d.kind) == wanted), differences[0])
+            difference = replace(difference, blamed=first.difference.blamed)
             whole = like(case.program, first)
             return [Divergence(difference, whole, first.call, first.alone, sides, facts=first.facts)]
         if count >= LOCALIZED and not self._consensus.alone:  # what was found alone may differ from rank to rank

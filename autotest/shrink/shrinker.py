@@ -20,6 +20,7 @@ from autotest.cases.drawer import Drawer
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence, blamed_line
 from autotest.compare.kinds import DEADLY, PHASES, in_graph
+from autotest.compare.training import shown_in_step
 from autotest.errors import EnvironmentFault, HarnessFault
 from autotest.expressions import command
 from autotest.judge.blame.localization import call_alone
@@ -84,8 +85,9 @@ class Shrunk:
 
 
 class Interestingness:
-    """Delta debugging's test: whether a Program shows the wanted fingerprint. Raises OutOfTimeError past its
-    `allowance`, if it has one.
+    """Delta debugging's test: whether a Program shows the wanted fingerprint, of a training in the same part of a step
+    and what it shows: a learning rate that is wrong from the start has another cause than one that becomes so. Raises
+    OutOfTimeError past its `allowance`, if it has one.
 
     Attributes:
         simplest: the simplest Program that has shown it, with its divergence.
@@ -115,6 +117,7 @@ class Interestingness:
         self._graph = in_graph(wanted.difference.phase)
         self._whole = wanted.difference.kind == "unsupported"
         self._configuration = wanted.difference.configuration
+        self._shown = shown_in_step(wanted.program, wanted.difference)
 
     def __call__(self, program: Program) -> bool:
         """Run a Program on both sides."""
@@ -137,7 +140,10 @@ class Interestingness:
             return False
         for divergence in divergences:
             fingerprint = divergence.fingerprint(self._name)
-            if fingerprint == self._fingerprint:
+            if (
+                fingerprint == self._fingerprint
+                and shown_in_step(divergence.program, divergence.difference) == self._shown
+            ):
                 if self.simplest is None or size(program) <= size(self.simplest[0]):
                     self.simplest = program, divergence
                 return True

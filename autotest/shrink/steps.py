@@ -152,12 +152,15 @@ def drop_arguments(program: Program) -> Iterator[Program]:
 
 
 def round_arguments(program: Program) -> Iterator[Program]:
-    """With a simpler number in the arguments of a call."""
+    """With a simpler number in the arguments of a call. Those of what a training's steps are taken with become no 0: it
+    switches off what they are for (`total_iters=0`, `lr=0.0`), and a target that is wrong then is so for other reasons.
+    """
     for index, call in _changeable(program):
         leaves: list[Any] = []
         map_leaves([list(call.args), call.kwargs], leaves.append)
+        off = program.training is None or not prepares(call)
         for position, leaf in enumerate(leaves):
-            for simpler in _simpler(leaf):
+            for simpler in _simpler(leaf) if off else filter(None, _simpler(leaf)):
                 yield _with_call(program, index, _replaced(call, position, simpler))
 
 

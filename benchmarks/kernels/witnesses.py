@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-import time
-import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,15 +19,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from benchmarks.kernels.children import BROKEN, NO, YES, ended
 from benchmarks.kernels.entries import Entry, Kernel, entries
 
 #: How far two lawful results are apart: relative to the element, or to the largest of the result where that is below 1.
 CLOSE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.complex64: 1e-5, torch.complex128: 1e-12}
 HALF = 2e-2
 #: How long one witness may take.
-SECONDS = 60
-#: How the child says what it saw; a kernel that ends its process says none of these.
-SHOWN, HIDDEN, BROKEN = 90, 91, 92
+SECONDS = 60.0
 
 
 def tensors(value: object) -> Iterator[torch.Tensor]:
@@ -255,23 +251,8 @@ class Witness:
 
     def ends(self, *args: Any, seconds: float = 10.0, **kwargs: Any) -> str:
         """How a child that calls the kernel ends: `returned`, `raised`, `died`, `hung`."""
-        child = os.fork()
-        if child == 0:
-            code = 3
-            try:
-                code = 0 if outcome(self.kernel, args, kwargs)[0] else 1
-            finally:
-                os._exit(code + 40)
-        limit = time.monotonic() + seconds
-        while time.monotonic() < limit:
-            found, status = os.waitpid(child, os.WNOHANG)
-            if found:
-                code = os.waitstatus_to_exitcode(status)
-                return {40: "returned", 41: "raised"}.get(code, "died")
-            time.sleep(0.02)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return "hung"
+        code = ended(lambda: outcome(self.kernel, args, kwargs)[0], seconds)
+        return "hung" if code is None else {YES: "returned", NO: "raised", BROKEN: "raised"}.get(code, "died")
 
 
 def x(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> torch.Tensor:
@@ -289,23 +270,14 @@ def shows(entry: Entry) -> bool:
 
 def alone(entry: Entry) -> str:
     """`shown`, `hidden` or `broken`: of a child, since kernels leave things behind, some of them closed descriptors."""
-    child = os.fork()
-    if child == 0:
-        code = BROKEN
-        try:
-            signal.alarm(SECONDS)
-            code = SHOWN if shows(entry) else HIDDEN
-        except Exception:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    return {SHOWN: "shown", HIDDEN: "hidden"}.get(os.waitstatus_to_exitcode(status), "broken")
+    return {YES: "shown", NO: "hidden"}.get(ended(lambda: shows(entry), SECONDS) or 0, "broken")
 
 
 def main(names: list[str]) -> int:
     """Tell what the witnesses see; 1 where one sees nothing."""
     torch.set_num_threads(1)  # a forked child has no pool of threads
+    with Names(), Overloads():  # what these import is imported once, not in each child
+        torch.use_deterministic_algorithms(False)
     wrong = [entry for entry in entries() if not entry.sound and (not names or entry.name in names)]
     told = {entry.name: alone(entry) for entry in wrong}
     for name, what in told.items():

@@ -631,7 +631,7 @@ def test_Adadelta():
 
 
 @autotest(n=5, train=4, accumulate=2)
-def test_RMSprop():
+def test_accumulate():
     layer = nn.Linear(3, 2)
     torch.optim.RMSprop(layer.parameters(), lr=random(0.01, 0.1).to(float), eps=1e-30)
     return loss_of(layer)

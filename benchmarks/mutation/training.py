@@ -180,7 +180,7 @@ FAULTS = (
     Fault(
         "RMSprop-graph-sums",
         "training",
-        "RMSprop",
+        "accumulate",
         "updates by the sum of the gradients that it accumulates in a graph, not by their mean",
         _summed,
         "Tensor.backward",

@@ -19,6 +19,7 @@ from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Array, Placement, Sbp, Tree
 from dual_object.replay.executors import asked_executor
 from dual_object.replay.gradients import Tape, functional
+from dual_object.replay.unfilled import unfilled_members
 
 if TYPE_CHECKING:
     from dual_object.program.calls import Call
@@ -418,6 +419,13 @@ def load(name: str) -> Adapter:
         if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
             way = f"; put the folder that holds {error.name} on the import path, as PYTHONPATH=. does for this one"
         raise TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}{way}") from error
+    unwritten = unfilled_members(adapter)
+    if unwritten:
+        told = "".join(f"\n  {member}: {what}" for member, what in unwritten.items())
+        raise TargetError(
+            f"target {name!r} is a skeleton: write these members, and take away the @unfilled above each "
+            f"[docs/new-target.md]{told}"
+        )
     lacking = missing_members(adapter)
     if lacking:
         raise TargetError(

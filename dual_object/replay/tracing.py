@@ -1,15 +1,20 @@
-"""What every static graph shares: which Programs cannot be one, which calls belong into it, how a refusal is told."""
+"""What every static graph shares: which Programs cannot be one, which calls belong into it, how a refusal is told; and
+the whole of it, where each Program has a graph of its own: `run`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from dual_object.program.calls import Call
 from dual_object.program.program import Program
-from dual_object.program.values import Ref, refs
-from dual_object.replay.adapter import GraphRefusal
-from dual_object.replay.observation import Failure
+from dual_object.program.values import Array, Ref, refs
+from dual_object.replay.adapter import Adapter, GraphRefusal, GraphRequest
+from dual_object.replay.observation import Failure, Observation, class_names, first_words
+from dual_object.replay.reading import module_buffers, see
 from dual_object.replay.replay import Replay
+from dual_object.replay.second_call import place_again
 
 
 class TraceRefused(Exception):  # noqa: N818 - carries a Failure out of a trace
@@ -25,8 +30,134 @@ class TraceRefused(Exception):  # noqa: N818 - carries a Failure out of a trace
         return GraphRefusal(False, failure.call, failure.classes, failure.message)
 
 
-def obstacle(program: Program) -> str | None:
-    """Why no static graph can stand for this Program, if none can."""
+class NotTraced(Exception):  # noqa: N818 - an outcome that is counted, not a fault
+    """A graph's maker reached a limit of its own, which is no difference; the message says which."""
+
+
+#: What a compiled graph gives for the tensors of its inputs: what `Trace.body` has given, and gradients by their keys.
+Graph: TypeAlias = "Callable[[list[Any]], tuple[Sequence[Any], Mapping[str, Any]]]"
+
+
+class Trace:
+    """A Program on its way into a static graph: its inputs are placed, its modules made and configured, its other calls
+    run wherever `body` does.
+
+    Args:
+        keys: the leaves whose gradients are wanted.
+
+    Attributes:
+        made: what has been made before the body, by number: the modules.
+        returned: the numbers of the tensors that the body returns, once it has run.
+
+    Raises TraceRefused where that much fails.
+    """
+
+    def __init__(self, adapter: Adapter, program: Program, keys: Sequence[str]) -> None:
+        self.adapter, self.program, self.keys = adapter, program, keys
+        self.replay = Replay(adapter, program)
+        self.returned: list[int] = []
+        for x in program.inputs:
+            self.replay.place(x)
+        run_calls(self.replay, setup_calls(program))
+        self.made = dict(self.replay.values.by_id)
+
+    def placed(self, arrays: Sequence[Array] | None = None) -> list[Any]:
+        """The inputs once more, without gradients, with the values that they were drawn with or these."""
+        program = self.program
+        placed = place_again(self.adapter, program, [x.data for x in program.inputs] if arrays is None else arrays)
+        return [placed.values.by_id[x.id] for x in program.inputs]
+
+    def body(self, tensors: Sequence[Any], after: Callable[[int], None] | None = None) -> list[Any]:
+        """Run the traced calls on whatever stands for the inputs, and give what the body returns; `after(index)` is
+        told of each call. It may run several times: each begins anew. Raises TraceRefused.
+        """
+        self.replay.values.by_id = dict(self.made)
+        for x, tensor in zip(self.program.inputs, tensors, strict=True):
+            self.replay.values.place(x.id, tensor)
+        run_calls(self.replay, traced_calls(self.program), after)
+        self.returned = returned_tensors(self.replay)
+        return [self.replay.values.by_id[id_] for id_ in self.returned]
+
+    def shows(self, graph: Graph, seen: Observation, arrays: Sequence[Array] | None = None) -> Observation:
+        """What a call of the compiled graph adds to `seen`, of inputs with these values."""
+        outputs, gradients = graph(self.placed(arrays))
+        buffers = module_buffers(self.adapter, self.program, self.replay.values)
+        there = {key: gradient for key, gradient in gradients.items() if gradient is not None}
+        readings = iter(see(self.adapter, [*outputs, *there.values(), *buffers.values()]))
+        seen.outputs = {id_: next(readings) for id_ in self.returned}
+        seen.gradients = {**dict.fromkeys(self.keys), **{key: next(readings) for key in there}}
+        seen.buffers = {key: next(readings) for key in buffers}
+        return seen
+
+
+def run_calls(replay: Replay, indices: Iterable[int], after: Callable[[int], None] | None = None) -> None:
+    """Run these calls while a graph is traced, and tell `after` of each. Raises TraceRefused where one fails, or has
+    before.
+    """
+    for index in indices:
+        replay.step(index, replay.program.calls[index])
+        if replay.seen.ended:
+            break
+        if after is not None:
+            after(index)
+    if replay.seen.ended:
+        raise TraceRefused(replay.seen.failures[-1])
+
+
+def run(
+    adapter: Adapter, request: GraphRequest, compile_: Callable[[Trace], Graph], *, inside: bool = True
+) -> list[Observation | GraphRefusal]:
+    """Run each Program of a request in a static graph of its own, which `compile_` makes of its trace; `inside` says
+    whether the graph has the gradients in it.
+
+    A Program of which `compile_`, or the graph when it is called, raises NotTraced is counted as skipped with that
+    reason; TraceRefused and any other exception is how the target refuses it.
+    """
+    wanted = request.gradients or [()] * len(request.programs)
+    again = request.again or [None] * len(request.programs)
+    members = zip(request.programs, wanted, again, strict=True)
+    return [_alone(adapter, *member, compile_, inside=inside) for member in members]
+
+
+def _alone(
+    adapter: Adapter,
+    program: Program,
+    keys: Sequence[str],
+    again: Sequence[Array] | None,
+    compile_: Callable[[Trace], Graph],
+    *,
+    inside: bool,
+) -> Observation | GraphRefusal:
+    reason = obstacle(program, inside=inside)
+    if reason is not None:
+        return GraphRefusal(True, None, (), reason)
+    try:
+        trace = Trace(adapter, program, keys)
+        graph = compile_(trace)
+        seen = trace.shows(graph, trace.replay.seen)
+        if again is not None:
+            keep(seen)
+            seen.again = trace.shows(graph, Observation(), again)
+    except NotTraced as reached:
+        return GraphRefusal(True, None, (), str(reached))
+    except TraceRefused as refused:
+        return refused.as_refusal()
+    except Exception as error:
+        return GraphRefusal(False, None, class_names(error), first_words(error))
+    return seen
+
+
+def keep(seen: Observation) -> None:
+    """Copy what may lie in memory that a graph's second call writes to."""
+    for tensor in (*seen.outputs.values(), *seen.gradients.values(), *seen.buffers.values()):
+        if tensor is not None:
+            tensor.data = tensor.data.copy()
+
+
+def obstacle(program: Program, *, inside: bool = True) -> str | None:
+    """Why no static graph can stand for this Program, if none can: one that has its gradients `inside`, or one that a
+    backward runs through.
+    """
     if program.inline is not None:
         return program.inline
     if program.training is not None:
@@ -50,6 +181,8 @@ def obstacle(program: Program) -> str | None:
             return "the body reads gradients"
     if not traced_calls(program) and not refs(program.outputs):
         return "no call computes a tensor"
+    if program.leaves and not inside:
+        return "the body makes leaves, which are none outside of a graph"
     return None
 
 

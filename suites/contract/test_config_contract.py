@@ -317,7 +317,8 @@ def test_checkpointing(flow, names):
 
 
 @graph("a module that is checkpointed drops what it has dropped", of="nn.graph.GraphModule.activation_checkpointing")
-def test_checkpointed_dropout(flow):
+@pytest.mark.parametrize("names", ["model", "drop", "model drop"])
+def test_checkpointed_dropout(flow, names):
     class Dropping(flow.nn.Module):
         def __init__(self):
             super().__init__()
@@ -334,7 +335,9 @@ def test_checkpointed_dropout(flow):
             super().__init__()
             self.model = model
             self.add_optimizer(flow.optim.SGD([model.scale], lr=1.0))
-            settings(flow, self.model).activation_checkpointing = True
+            blocks = {"model": self.model, "drop": self.model.drop}
+            for name in names.split():
+                settings(flow, blocks[name]).activation_checkpointing = True
 
         def build(self, x):
             y = self.model(x)

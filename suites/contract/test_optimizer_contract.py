@@ -198,6 +198,19 @@ def test_one_group(flow):
         made.add_param_group({"params": [module.weight]})
 
 
+@eager("maximize raises the loss, as far as it would be lowered else, where there is a momentum", of="optim.SGD")
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_maximize(flow, nesterov):
+    def moved(**options):
+        module = linear(flow)
+        before = module.weight.numpy().copy()
+        train_eagerly(flow, module, optimizer(flow, module, nesterov=nesterov, **options), 1)
+        return (module.weight.numpy() - before).reshape(-1).tolist()
+
+    up, down = moved(maximize=True), moved()
+    assert near(up, [-way for way in down]), f"it moves the weights by {up}, and without maximize by {down}"
+
+
 @eager("the options of each group are loaded", of="optim.Optimizer.load_state_dict")
 def test_options(flow):
     first = optimizer(flow, linear(flow), lr=0.3, momentum=0.8, weight_decay=0.1)

@@ -240,6 +240,59 @@ def plant_unsaved(adapter: Any) -> None:
     schedule.state_dict = lambda own: {name: value for name, value in whole(own).items() if name != "last_step"}
 
 
+def plant_redrawn(adapter: Any) -> None:
+    """A dropout that is checkpointed itself drops other elements of the gradient than of its input."""
+    flow = adapter.flow
+    forward = flow.nn.Dropout.forward
+
+    def redrawn(own: Any, x: Any, addend: Any = None) -> Any:
+        y = forward(own, x, addend)
+        if not (x.is_lazy and own.to(flow.nn.graph.GraphModule).activation_checkpointing):
+            return y
+        ones = flow.ones_like(x)
+        other = x * forward(own, flow.cat([ones, ones]))[x.shape[0] :]
+        return other + (y - other).detach()
+
+    flow.nn.Dropout.forward = redrawn
+
+
+def plant_minimizing(adapter: Any) -> None:
+    """SGD ignores maximize."""
+    sgd = adapter.flow.optim.SGD
+    update = sgd._single_tensor_update
+
+    def minimizing(optimizer: Any, group: Any) -> None:
+        wanted, group["maximize"] = group["maximize"], False
+        update(optimizer, group)
+        group["maximize"] = wanted
+
+    sgd._single_tensor_update = minimizing
+
+
+def plant_graph_forgetful(adapter: Any) -> None:
+    """A graph loads no second moments."""
+    load = adapter.flow.nn.Graph.load_state_dict
+
+    def loaded(graph: Any, state: dict[str, Any], strict: bool = True) -> Any:
+        return load(graph, {name: part for name, part in state.items() if not name.endswith("-v")}, strict=strict)
+
+    adapter.flow.nn.Graph.load_state_dict = loaded
+
+
+def plant_graph_silent(adapter: Any) -> None:
+    """A graph does not show second moments that it has loaded before its first call."""
+    save = adapter.flow.nn.Graph.state_dict
+
+    def saved(graph: Any, destination: Any = None) -> Any:
+        made = save(graph, destination)
+        if not graph._is_compiled:
+            for name in [name for name in made if name.endswith("-v")]:
+                del made[name]
+        return made
+
+    adapter.flow.nn.Graph.state_dict = saved
+
+
 def plant_fused(adapter: Any) -> None:
     """Forget AdamW's weight decay in graphs of OneFlow that fuse the ops of an update."""
     graph, optimizer = adapter.flow.nn.Graph, adapter.flow.optim.AdamW

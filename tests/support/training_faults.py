@@ -1,6 +1,6 @@
 """Faults in trainings: `AUTOTEST_FAULT=training_faults:eager` plants them in PyTorch as a target,
 `training_faults:graph` in OneFlow's training graph alone, `training_faults:clipping` there in trainings that clip,
-`training_faults:zeroing` in OneFlow eagerly.
+`training_faults:zeroing` in OneFlow eagerly, `training_faults:parts` in both.
 """
 
 from __future__ import annotations
@@ -196,6 +196,88 @@ def zeroing(adapter: Any) -> None:
         return planted
 
     _change(adapter.flow.optim.Optimizer, "zero_grad", all_but_the_last)
+
+
+def parts(adapter: Any) -> None:
+    """In what a part of a step has to do with others: nested modules, batches that are accumulated, schedules."""
+    flow = adapter.flow
+    schedules = flow.optim.lr_scheduler
+
+    def counting(forward: Op) -> Op:
+        def planted(self: Any, x: Any) -> Any:
+            if not self.training and not x.is_lazy:
+                self.num_batches_tracked.add_(1)
+            return forward(self, x)
+
+        return planted
+
+    _change(flow.nn.BatchNorm1d, "forward", counting)
+    accumulating: list[int] = []
+
+    def told(accumulate: Op) -> Op:
+        def planted(self: Any, batches: int) -> None:
+            accumulating.append(batches)
+            accumulate(self, batches)
+
+        return planted
+
+    _change(flow.nn.graph.graph.GraphConfig, "set_gradient_accumulation_steps", told)
+    adagrad: list[Any] = []
+
+    def noted(make: Op) -> Op:
+        def planted(self: Any, *args: Any, **named: Any) -> None:
+            make(self, *args, **named)
+            adagrad.append(self)
+
+        return planted
+
+    _change(flow.optim.Adagrad, "__init__", noted)
+
+    def otherwise(backward: Op) -> Op:
+        """A graph of two batches sums their gradients, and eagerly Adagrad's parameters keep the last one."""
+
+        def planted(self: Any, *args: Any) -> None:
+            if self.is_lazy:
+                batches = accumulating.pop() if accumulating else 1
+                backward(self * 2 if batches == 2 else self, *args)
+                return
+            for optimizer in adagrad:
+                optimizer.zero_grad(set_to_none=True)
+            backward(self, *args)
+
+        return planted
+
+    _change(flow.Tensor, "backward", otherwise)
+
+    def late(configure: Op) -> Op:
+        def instead(self: Any, conf: Any) -> None:
+            self.step_size += 1
+            configure(self, conf)
+            self.step_size -= 1
+
+        return instead
+
+    _change(schedules.StepLR, "_generate_conf_for_graph", late)
+
+    def ending(rate: Op) -> Op:
+        return lambda self, base, step: base if step >= self.total_iters > 0 else rate(self, base, step)
+
+    _change(schedules.LinearLR, "get_lr", ending)
+    batches: dict[tuple[float, ...], list[float]] = {}
+
+    def reordered(sinh: Op) -> Op:
+        """Right for the first batch alone: the others have its elements in another order."""
+
+        def planted(x: Any) -> Any:
+            if x.is_lazy:
+                return sinh(x)
+            elements = x.detach().flatten().tolist()
+            first = batches.setdefault(tuple(sorted(elements)), elements)
+            return sinh(x) if first == elements else sinh(x) * 1.01
+
+        return planted
+
+    _change(flow, "sinh", reordered)
 
 
 def clipping(adapter: Any) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from autotest.workers.protocol import Death
 from dual_object.program.program import Program
 from dual_object.record.recording import Recording, current_recording
 from dual_object.record.training import train
 from dual_object.replay.adapter import load_reference
+from dual_object.replay.observation import Observation
+from dual_object.replay.replay import Replay
 from generators import Nothing
 
 
@@ -31,3 +34,25 @@ def batch(recording: Recording) -> Any:
     """A batch of four rows."""
     data = np.array([[-1, 0.5], [2, -0.25], [0.75, 1.5], [-2, 0.125]], dtype=np.float32)
     return recording.input(data, "float32", name="x")
+
+
+class Planted:
+    """A target whose graph shows what PyTorch shows, `changed`; asked again, of a training that is
+    otherwise, it shows `then`.
+    """
+
+    def __init__(self, then: Callable[[Program, Observation], Any]) -> None:
+        self._then = then
+        self.asked: list[Program] = []
+
+    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
+        """As PyTorch."""
+        return [Replay(load_reference(), program, side="reference").run() for program in programs]
+
+    def graph(self, programs: Sequence[Program], gradients: Any, again: Any = None) -> Any:
+        """What one Program shows that is asked again."""
+        [program] = programs
+        self.asked.append(program)
+        [shown] = self.eager(programs)
+        answer = self._then(program, shown)  # type: ignore[arg-type]  # PyTorch does not die
+        return answer if isinstance(answer, Death) else [answer]

@@ -7,30 +7,22 @@ gradients, for an optimizer that is wrong about small gradients may be right abo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.evidence import Sides
-from autotest.compare.layouts import eager_differences
-from autotest.compare.observations import graph_differences
 from autotest.compare.training import step_of
-from autotest.workers.alone import run_alone, run_graph_alone
+from autotest.judge.blame.otherwise import Agreed, left
 from autotest.workers.protocol import Target
 from dual_object.program.program import Program
 from dual_object.program.shortened import truncated
 from dual_object.program.training import Part, Step
 from dual_object.program.unclipped import unclipped
-from dual_object.replay.adapter import Adapter, Reference
+from dual_object.replay.adapter import Adapter
 from dual_object.replay.observation import Observation
-from dual_object.replay.randomness import randomness
-from dual_object.replay.replay import Replay
-
-#: The differences that any rank has seen at a place, given those that this one has.
-Agreed = Callable[[str, list[Difference]], list[Difference]]
 
 #: What the message of a difference says besides where the clipping is to blame.
 WORDS = "; without the clipping nothing differs"
@@ -73,15 +65,13 @@ def by_clipping(
         return differences
     shorter = truncated(program, first.steps)
     without = unclipped(shorter, first.factor)
-    if program.random is not None:
-        without.random = randomness(cast("Reference", reference), without)
-    left = _left(reference, target, without, rules, agreed)
-    if left is None:
+    found = left(reference, target, program, without, rules, "without the clipping", graph=True, agreed=agreed)
+    if found is None:
         return differences
-    wrong = _blamed(shorter, without, left[0]) if left else None
+    wrong = _blamed(shorter, without, found[0]) if found else None
 
     def settled(difference: Difference, one: _Clipped) -> Difference:
-        if not left:
+        if not found:
             return replace(difference, call=one.clip, message=f"{difference.message}{WORDS}")
         return replace(difference, call=one.update if wrong is None else wrong)
 
@@ -139,21 +129,6 @@ def _clip(step: Step, gradients: Sequence[tuple[Part, int]], expected: Observati
     return clip, factor if known else 1.0
 
 
-def _left(
-    reference: Adapter, target: Target, without: Program, rules: Rules, agreed: Agreed
-) -> list[Difference] | None:
-    """How the graph differs without the clipping; None where a side fails."""
-    expected, eager = Replay(reference, without, side="reference").run(), run_alone(target, without)
-    if expected.ended or not isinstance(eager, Observation):
-        return None
-    result = run_graph_alone(target, without, expected.gradient_keys())
-    if not isinstance(result, Observation):
-        return None
-    apart = not eager.ended and bool(eager_differences(reference, without, expected, eager, rules))
-    found = graph_differences(without, expected, eager, result, rules, apart=apart)
-    return agreed("without the clipping", found)
-
-
 def _blamed(program: Program, without: Program, difference: Difference) -> int | None:
     """The call of the Program that clips which a difference of the one that does not is blamed on, where that is no
     call of its forward or backward.
@@ -165,4 +140,4 @@ def _blamed(program: Program, without: Program, difference: Difference) -> int |
     return next((index for index, call in enumerate(program.calls) if call is blamed), None)
 
 
-__all__ = ["WORDS", "Agreed", "by_clipping"]
+__all__ = ["WORDS", "by_clipping"]

@@ -13,13 +13,15 @@ from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
 from autotest.compare.training import step_of
-from autotest.judge.blame.clipping import Agreed, by_clipping
+from autotest.judge.blame.batches import by_batches
+from autotest.judge.blame.clipping import by_clipping
+from autotest.judge.blame.otherwise import Agreed
 from autotest.workers.alone import GraphResult, run_alone, run_graph_alone
 from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.data_parallel import wraps
 from dual_object.program.global_layouts import together, world_size
 from dual_object.program.program import Program
-from dual_object.program.shortened import first_forward, truncated
+from dual_object.program.shortened import first_forward, later_forward, truncated
 from dual_object.program.unrolled import unrolled
 from dual_object.replay.adapter import Adapter, GraphRefusal, Reference
 from dual_object.replay.isolation import isolate, isolate_refused, waves
@@ -117,19 +119,27 @@ def _of_training(
     graph: bool,
     agreed: Agreed,
 ) -> list[Divergence]:
-    """The divergences behind those of a training: of its first forward or backward as of any other, in the Program that
-    differentiates its loss alone; else of the call that brings the part about, after as few steps as show it. What a
-    graph's update is wrong by may be the clipping before it.
+    """The divergences behind those of a training: of a forward or backward as of any other, in the Program that
+    differentiates the loss of one batch; else of the call that brings the part about, after as few steps as show it.
+    What a graph's update is wrong by may be the clipping before it, or what it accumulates.
     """
     told: list[Divergence] = []
     if graph:
         differences = by_clipping(reference, target, program, differences, rules, sides, agreed=agreed)
+    differences = by_batches(reference, target, program, differences, rules, graph=graph, agreed=agreed)
     for difference in differences:
         number, part = step_of(program, difference)
+        if difference.blamed:
+            told.append(Divergence(difference, truncated(program, number), difference.call, sides=sides))
+            continue
         if number == 1 and part is not None and part.name in ("forward", "backward") and difference.key:
-            in_first = _of_first_forward(reference, target, program, rules, graph=graph, agreed=agreed)
+            forward = first_forward(program)
+            in_first = _of_forward(reference, target, forward, rules, graph=graph, agreed=agreed)
             if in_first:
                 return in_first
+        in_later = _of_later_forward(reference, target, program, difference, rules, sides, graph=graph, agreed=agreed)
+        if in_later:
+            return in_later
         if not graph and part is not None and part.name == "backward" and difference.key:
             # What it starts from is right, and so is each op where it was asked: left is what averages the gradients.
             wrapper = next((index for index, call in enumerate(program.calls) if wraps(call)), difference.call)
@@ -138,10 +148,43 @@ def _of_training(
     return _distinct(told)
 
 
-def _of_first_forward(
-    reference: Adapter, target: Target, program: Program, rules: Rules, *, graph: bool, agreed: Agreed
+def _of_later_forward(
+    reference: Adapter,
+    target: Target,
+    program: Program,
+    difference: Difference,
+    rules: Rules,
+    sides: Sides,
+    *,
+    graph: bool,
+    agreed: Agreed,
 ) -> list[Divergence]:
-    forward = first_forward(program)
+    """The divergences of a later step's forward and backward on the parameters that the target has before it; none
+    where they show nothing there, so that what differs is what has drifted, and none of a training that ranks share.
+    """
+    training, shown = program.training, sides.graph if graph else sides.eager
+    assert training is not None, "it trains"
+    number, part = step_of(program, difference)
+    if part is None or part.name not in ("forward", "backward") or not difference.key:
+        return []
+    if number == 1 or shown is None or training.ranks > 1:
+        return []
+    updates = [one for one in training.steps[number - 2].parts if one.name == "update"]
+    if difference.call not in (None, part.call, *(one.call for one in updates)):  # something else is known to be wrong
+        return []
+    parameters = ((id_, of.leaf) for one in updates for id_, of in one.values.items() if of.what == "parameter")
+    state = {leaf: shown.outputs[id_].data for id_, leaf in parameters if id_ in shown.outputs}
+    for batch in range(training.accumulate):
+        forward = later_forward(program, number, batch, state)
+        found = _of_forward(reference, target, forward, rules, graph=graph, agreed=agreed)
+        if found:
+            return found
+    return []
+
+
+def _of_forward(
+    reference: Adapter, target: Target, forward: Program, rules: Rules, *, graph: bool, agreed: Agreed
+) -> list[Divergence]:
     forward.cotangents = waves(reference, forward)
     expected, eager = Replay(reference, forward, side="reference").run(), run_alone(target, forward)
     if not isinstance(eager, Observation):
@@ -155,7 +198,7 @@ def _of_first_forward(
             return []
         sides.graph = result
         differences = compare(forward, eager, result, rules, graph=True)
-    differences = agreed("the first forward", differences)
+    differences = agreed("a forward", differences)
     return localize(reference, target, forward, differences, rules, sides, graph=graph) if differences else []
 
 

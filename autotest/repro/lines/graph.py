@@ -115,7 +115,9 @@ def _training_graph_text(source: Source, training: Training) -> list[str]:
     else:
         text += [f"            return {', '.join(returned)}, *(leaf.grad for leaf in leaves)", ""]
         text.append("    graph, shown = Graph(), {}")
-    for step in training.steps:
+    for number, step in enumerate(training.steps):
+        if number:
+            text.append(f"    {_SYNC}")
         batches = [[source.name(id_) for id_ in alike] for alike in zip(*training.batches(step), strict=True)]
         inputs = [names[0] if len(names) == 1 else f"torch.cat([{', '.join(names)}])" for names in batches]
         text.append(f"    results = graph({', '.join(inputs)})")
@@ -216,6 +218,8 @@ def _parameter(source: Source, of: Shown) -> str:
     return module + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in name.split("."))
 
 
+#: Where a copy may wait for its turn, a graph's next call may come first.
+_SYNC = "torch._oneflow_internal.eager.Sync()  # what is shown is copied before the next call writes to it"
 #: Said of a cotangent of size 0, which the graph takes as an input.
 _ONE = "# one element for none: a graph aborts on an input of size 0"
 _DUMMY = [

@@ -13,7 +13,7 @@ from dual_object.program.values import Ref
 from dual_object.replay.adapter import Adapter
 from dual_object.replay.observation import Failure
 from dual_object.replay.replay import Replay
-from dual_object.replay.tracing import TraceRefused, returned_tensors, traced_calls
+from dual_object.replay.tracing import returned_tensors, run_calls, traced_calls
 
 #: What JAX raises where a value must be known while it is traced.
 _UNKNOWN = frozenset(
@@ -57,14 +57,14 @@ class Run:
             key = str(x.id)
             values.place(x.id, Tensor(array, adapter.namespace, frozenset({key} if key in keys else ())))
         made = _made_leaves(program)
-        for index in traced_calls(program):
-            self.replay.step(index, program.calls[index])
-            if self.replay.seen.ended:
-                raise TraceRefused(self.replay.seen.failures[-1])
+
+        def after(index: int) -> None:
             for id_ in made.get(index, ()):
                 leaf = values.by_id[id_]
                 if added is not None and id_ in added:
                     leaf.begin(leaf.array + added[id_], leaf.leaves | {str(id_)})
+
+        run_calls(self.replay, traced_calls(program), after)
 
     def tensor(self, id_: int) -> Tensor | None:
         """The tensor of this number, None where it is none."""

@@ -26,9 +26,8 @@ from dual_object.program.values import Array, Placement, Ref
 from dual_object.replay.adapter import GraphError, GraphRefusal, GraphRequest
 from dual_object.replay.observation import Observation, class_names, first_words
 from dual_object.replay.reading import module_buffers, see
-from dual_object.replay.replay import Replay
 from dual_object.replay.second_call import place_again
-from dual_object.replay.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
+from dual_object.replay.tracing import Trace, TraceRefused, leaf, obstacle
 
 
 class Adapter(EagerAdapter):
@@ -54,21 +53,12 @@ def _undisturbed() -> Iterator[None]:
             gc.enable()
 
 
-class _Member:
+class _Member(Trace):
     """One Program of a batch: its replay, its modules made eagerly, its tensors as the graph takes and gives them."""
 
     def __init__(self, adapter: Adapter, program: Program, keys: Sequence[str], again: Sequence[Array] | None) -> None:
-        self.program = program
-        self.keys = keys
         self.again = None if again is None else place_again(adapter, program, again)
-        self.replay = Replay(adapter, program)
-        self.returned: list[int] = []
-        for x in program.inputs:
-            self.replay.place(x)
-        for index in setup_calls(program):
-            self.replay.step(index, program.calls[index])
-            if self.replay.seen.ended:
-                raise TraceRefused(self.replay.seen.failures[-1])
+        super().__init__(adapter, program, keys)
 
     def inputs(self) -> list[Any]:
         # Detached: an input that requires a gradient outside gets none inside.
@@ -82,16 +72,13 @@ class _Member:
             return self.inputs()
         return [self.again.values.by_id[x.id] for x in self.program.inputs]
 
-    def trace(self, tensors: Sequence[Any], blocks: dict[int, Any]) -> None:
-        """Run the calls on the graph's tensors; modules are called through the graph's own blocks."""
-        self.replay.values.by_id.update(blocks)
-        for x, tensor in zip(self.program.inputs, tensors, strict=True):
-            self.replay.values.place(x.id, tensor.requires_grad_() if x.requires_grad and self.keys else tensor)
-        for index in traced_calls(self.program):
-            self.replay.step(index, self.program.calls[index])
-            if self.replay.seen.ended:
-                raise TraceRefused(self.replay.seen.failures[-1])
-        self.returned = returned_tensors(self.replay)
+    def trace(self, tensors: Sequence[Any], blocks: dict[int, Any]) -> list[Any]:
+        """Run the calls on the graph's tensors, and give what they return; modules are called through the graph's own
+        blocks.
+        """
+        self.made.update(blocks)
+        pairs = zip(self.program.inputs, tensors, strict=True)
+        return self.body([tensor.requires_grad_() if x.requires_grad and self.keys else tensor for x, tensor in pairs])
 
 
 def run(adapter: Adapter, request: GraphRequest) -> list[Observation | GraphRefusal]:
@@ -248,10 +235,8 @@ def _new_graph(
                 count = len(member.program.inputs)
                 modules = member.replay.values.modules
                 blocks = {id_: getattr(self, f"m{index}_{id_}") for id_ in modules}
-                member.trace(tensors[offset : offset + count], blocks)
+                outputs += member.trace(tensors[offset : offset + count], blocks)
                 offset += count
-                by_id = member.replay.values.by_id
-                outputs += [by_id[id_] for id_ in member.returned]
             tracing.clear()
             if backward:
                 starts[:] = tensors[offset:]

@@ -12,6 +12,7 @@ import os
 import platform
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +24,7 @@ from dual_object.adapters.dialect import Dialect, table
 from dual_object.errors import TargetError
 from dual_object.program.strides import extent
 from dual_object.program.values import Array, Device, Name, Named, Tree
+from dual_object.replay import tracing
 from dual_object.replay.adapter import DTYPES, Aspect, GraphRefusal, GraphRequest, TargetInfo
 from dual_object.replay.observation import Observation
 
@@ -198,9 +200,7 @@ class Adapter:
 
     def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
         """Each Program in a static graph of its own."""
-        wanted = request.gradients or [()] * len(request.programs)
-        again = request.again or [None] * len(request.programs)
-        return [static_graph(self, *one) for one in zip(request.programs, wanted, again, strict=True)]
+        return tracing.run(self, request, partial(static_graph, self), inside=False)
 
 
 def _laid(data: Array) -> Any:

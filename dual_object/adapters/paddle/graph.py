@@ -12,72 +12,35 @@ from typing import Any, Protocol
 
 import paddle
 
-from dual_object.program.program import Program
-from dual_object.program.values import Array
-from dual_object.replay.adapter import Adapter, GraphRefusal
+from dual_object.replay.adapter import Adapter
 from dual_object.replay.gradients import Tape
-from dual_object.replay.observation import Observation, class_names, first_words
-from dual_object.replay.reading import module_buffers, see
-from dual_object.replay.replay import Replay
-from dual_object.replay.second_call import place_again
-from dual_object.replay.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
+from dual_object.replay.tracing import Graph, NotTraced, Trace, leaf
 
 
 class Taped(Adapter, Tape, Protocol):
     """What a graph asks of the eager adapter."""
 
 
-def static_graph(
-    adapter: Taped, program: Program, keys: Sequence[str], again: Sequence[Array] | None
-) -> Observation | GraphRefusal:
-    """What the graph of a Program shows, with the gradients of the leaves at `keys`; `again` are the inputs of a second
-    call.
-    """
-    reason = obstacle(program)
-    if reason is None and program.leaves:
-        reason = "the body makes leaves, which are none outside of a graph"
-    if reason is not None:
-        return GraphRefusal(True, None, (), reason)
-    stopped: list[Exception] = []
-    try:
-        return _Graph(adapter, program, keys, stopped).shows(again)
-    except Exception as error:
-        cause = stopped[0] if stopped else error
-        if isinstance(cause, TraceRefused):
-            return cause.as_refusal()
-        if isinstance(cause, _Rebound):
-            return GraphRefusal(True, None, (), str(cause))
-        return GraphRefusal(False, None, class_names(cause), first_words(cause))
-
-
-class _Rebound(Exception):  # noqa: N818 - a reason that is counted, not a fault
-    """A call that should return its own operand gave another tensor, as Paddle says by a warning that it does while it
-    traces: a body that goes on with the operand goes on with what it was.
-    """
+def static_graph(adapter: Taped, trace: Trace) -> Graph:
+    """The graph of a Program, and a backward through it to the leaves whose gradients are wanted."""
+    return _Graph(adapter, trace)
 
 
 class _Graph:
-    """One Program in one static function. What stops its trace is in `stopped`: `to_static` raises another error of it,
-    or fails over it.
+    """One Program in one static function. What stops its trace is in `_stopped`: `to_static` raises another error of
+    it, or fails over it.
     """
 
-    def __init__(self, adapter: Taped, program: Program, keys: Sequence[str], stopped: list[Exception]) -> None:
+    def __init__(self, adapter: Taped, trace: Trace) -> None:
         self._adapter = adapter
-        self._program = program
-        self._keys = keys
-        self._replay = Replay(adapter, program)
-        self._returned: list[int] = []
-        for x in program.inputs:
-            self._replay.place(x)
-        for index in setup_calls(program):
-            self._step(index)
-        self._first = [self._replay.values.by_id[x.id] for x in program.inputs]
+        self._trace = trace
+        self._stopped: list[Exception] = []
 
         def body(tensors: list[Any]) -> list[Any]:
             try:
-                return self._body(tensors)
+                return trace.body(tensors, self._in_place)
             except Exception as error:
-                stopped.append(error)
+                self._stopped.append(error)
                 raise
 
         kept = paddle.jit.not_to_static(body)
@@ -87,64 +50,44 @@ class _Graph:
 
         self._static = paddle.jit.to_static(whole, full_graph=True)
 
-    def _step(self, index: int) -> None:
-        self._replay.step(index, self._program.calls[index])
-        if self._replay.seen.ended:
-            raise TraceRefused(self._replay.seen.failures[-1])
+    def _in_place(self, index: int) -> None:
+        """Raise NotTraced where a call that should return its own operand gave another tensor, as Paddle says by a
+        warning that it does while it traces: a body that goes on with the operand goes on with what it was.
+        """
+        # What stands for a tensor here may be another object each time; a write into one must not be.
+        op = self._trace.program.calls[index].op
+        if self._trace.replay.seen.structures.pop(index, None) is not None and op.endswith("_"):
+            raise NotTraced(f"Paddle's static graphs write nothing in place ({op})")
 
-    def _body(self, tensors: Sequence[Any]) -> list[Any]:
-        """The traced calls, on whatever a tracer puts in the place of tensors."""
-        values = self._replay.values
-        for x, tensor in zip(self._program.inputs, tensors, strict=True):
-            values.place(x.id, tensor)
-        for index in traced_calls(self._program):
-            self._step(index)
-            # What stands for a tensor here may be another object each time; a write into one must not be.
-            op = self._program.calls[index].op
-            if self._replay.seen.structures.pop(index, None) is not None and op.endswith("_"):
-                raise _Rebound(f"Paddle's static graphs write nothing in place ({op})")
-        self._returned = returned_tensors(self._replay)
-        return [values.by_id[id_] for id_ in self._returned]
-
-    def shows(self, again: Sequence[Array] | None) -> Observation:
-        """What a call shows, and a second one with other inputs."""
-        seen = self._called(self._first, self._replay.seen)
-        if again is not None:
-            for module in self._replay.values.modules.values():
-                for parameter in self._adapter.parameters(module).values():
-                    self._adapter.forget_gradient(parameter)
-            placed = place_again(self._adapter, self._program, again)
-            seen.again = self._called([placed.values.by_id[x.id] for x in self._program.inputs], Observation())
-        return seen
-
-    def _called(self, tensors: Sequence[Any], seen: Observation) -> Observation:
-        adapter, program = self._adapter, self._program
-        tensors = [tensor.detach() for tensor in tensors]
-        for x, tensor in zip(program.inputs, tensors, strict=True):
+    def __call__(self, tensors: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Run it, and the backward."""
+        for module in self._trace.replay.values.modules.values():
+            for parameter in self._adapter.parameters(module).values():
+                self._adapter.forget_gradient(parameter)
+        for x, tensor in zip(self._trace.program.inputs, tensors, strict=True):
             if x.requires_grad:
-                adapter.want_grad(tensor)
-        results = self._static(list(tensors))
+                self._adapter.want_grad(tensor)
+        try:
+            results = self._static(list(tensors))
+        except Exception as error:
+            raise self._stopped[0] if self._stopped else error from None
         results = list(results) if isinstance(results, (list, tuple)) else [results]
-        gradients = self._backward(tensors, results) if self._keys else {}
-        buffers = module_buffers(adapter, program, self._replay.values)
-        there = {key: gradient for key, gradient in gradients.items() if gradient is not None}
-        shown = iter(see(adapter, [*results, *there.values(), *buffers.values()]))
-        seen.outputs = {id_: next(shown) for id_ in self._returned}
-        seen.gradients = {**dict.fromkeys(gradients), **{key: next(shown) for key in there}}
-        seen.buffers = {key: next(shown) for key in buffers}
-        return seen
+        return results, self._backward(tensors, results) if self._trace.keys else {}
 
     def _backward(self, tensors: Sequence[Any], results: Sequence[Any]) -> dict[str, Any]:
         """The gradients of the leaves, by key."""
-        adapter, program = self._adapter, self._program
-        given = dict(zip(self._returned, results, strict=True))
+        adapter, program = self._adapter, self._trace.program
+        given = dict(zip(self._trace.returned, results, strict=True))
         starts = {
             id_: array for id_, array in program.cotangents.items() if id_ in given and adapter.describe(given[id_])[3]
         }
         if starts:
             adapter.backward([given[id_] for id_ in starts], list(starts.values()))
         inputs = {str(x.id): tensor for x, tensor in zip(program.inputs, tensors, strict=True)}
-        return {key: adapter.gradient(inputs[key] if key in inputs else leaf(self._replay, key)) for key in self._keys}
+        return {
+            key: adapter.gradient(inputs[key] if key in inputs else leaf(self._trace.replay, key))
+            for key in self._trace.keys
+        }
 
 
 __all__ = ["static_graph"]

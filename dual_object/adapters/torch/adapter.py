@@ -21,6 +21,7 @@ from dual_object.adapters.torch.watching import Watch
 from dual_object.errors import MissingOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
+from dual_object.replay import tracing
 from dual_object.replay.adapter import DTYPES, Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo, Watched
 from dual_object.replay.observation import Observation
 
@@ -288,9 +289,6 @@ class Adapter:
         """Trace each Program, its backward included, into one ATen graph, as a compiler would have it, and run that."""
         self.phase = "graph"
         try:
-            wanted = request.gradients or [()] * len(request.programs)
-            again = request.again or [None] * len(request.programs)
-            members = zip(request.programs, wanted, again, strict=True)
-            return [joint_graph(self, program, keys, values) for program, keys, values in members]
+            return tracing.run(self, request, joint_graph)
         finally:
             self.phase = "eager"

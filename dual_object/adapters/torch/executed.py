@@ -23,7 +23,7 @@ from dual_object.replay.modes import Modes
 from dual_object.replay.observation import Observation, Seen, class_names, first_words
 from dual_object.replay.reading import Finished, observe
 from dual_object.replay.replay import Replay, StructureError
-from dual_object.replay.tracing import TraceRefused, obstacle, setup_calls
+from dual_object.replay.tracing import TraceRefused, keep, obstacle, run_calls, setup_calls
 
 #: What becomes of one Program.
 Result = Observation | GraphRefusal
@@ -56,9 +56,7 @@ class Adapter(EagerAdapter):
         asked = [_Asked(*one) for one in zip(request.programs, wanted, again, strict=True)]
         results: dict[int, Result] = {}
         for index, one in enumerate(asked):
-            reason = obstacle(one.program)
-            if reason is None and one.program.leaves:
-                reason = "the body makes leaves, which are none outside of a graph"
+            reason = obstacle(one.program, inside=False)
             limit = self._limit(one.program) if reason is None else None
             if reason is not None or limit is not None:
                 results[index] = GraphRefusal(True, None, (), reason or limit or "", uncaptured=limit is not None)
@@ -125,7 +123,7 @@ class Adapter(EagerAdapter):
         seen = self._called(compiled, members, [member.first for member in members])
         if any(member.again is not None for member in members):
             for one in seen:
-                _keep(one)  # the second call may write to what the first one gave
+                keep(one)
             second = self._called(compiled, members, [member.second() for member in members])
             for member, one, again in zip(members, seen, second, strict=True):
                 one.again = None if member.again is None else again
@@ -180,10 +178,7 @@ class _Member:
         self.backward = bool(asked.keys) and "gradients" in adapter.executor.shows
         self._adapter = adapter
         self.first = self._placed(self.program)
-        for index in setup_calls(self.program):
-            self.first.step(index, self.program.calls[index])
-            if self.first.seen.ended:
-                raise TraceRefused(self.first.seen.failures[-1])
+        run_calls(self.first, setup_calls(self.program))
         self.modules = self.first.values.modules
         self.body = Body(self.program, self.modules, hosts="hosts" in adapter.executor.shows)
 
@@ -264,13 +259,6 @@ def _state_kept(members: Sequence[_Member]) -> Iterator[None]:
         with torch.no_grad():
             for buffer, before in kept:
                 buffer.copy_(before)
-
-
-def _keep(seen: Observation) -> None:
-    """Copy what may lie in memory that another call writes to."""
-    for tensor in (*seen.outputs.values(), *seen.gradients.values(), *seen.buffers.values()):
-        if tensor is not None:
-            tensor.data = tensor.data.copy()
 
 
 def _reads_values(program: Program) -> bool:

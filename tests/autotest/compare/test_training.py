@@ -12,7 +12,7 @@ import pytest
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import op_of
 from autotest.compare.observations import compare, graph_differences
-from autotest.compare.training import step_of
+from autotest.compare.training import shown_in_step, step_of
 from dual_object.program.program import Program
 from dual_object.program.training import Part
 from dual_object.record.namespace import torch
@@ -99,6 +99,32 @@ def test_tensors(shows: Shows, step: int, name: str, what: str, phase: str, word
     assert differences[0][2].startswith(words)
     assert {number for *_, number in differences} == {step}
     assert {found[0] for found in differences} == {phase}
+
+
+@pytest.mark.parametrize(("step", "name", "what"), [row[:3] for row in TENSORS])
+def test_what_a_difference_is_of(shows: Shows, step: int, name: str, what: str) -> None:
+    """Its part of a step, and what that shows."""
+    program, expected = shows
+    actual = copy.deepcopy(expected)
+    moved(step, name, what)(program, actual)
+    found = [shown_in_step(program, one) for one in compare(program, expected, actual, Rules())]
+    assert found[0] == (name, what)
+    assert {part for part, _ in found} == {name}
+
+
+def test_what_no_part_shows(shows: Shows, normalized: Shows) -> None:
+    """A learning rate is read, and a buffer no part's; of a Program that does not train nothing is asked."""
+    program, expected = shows
+    actual = copy.deepcopy(expected)
+    [rates] = part(program, 1, "schedule").hosts
+    actual.hosts[rates] = [0.5]
+    [found] = compare(program, expected, actual, Rules())
+    assert shown_in_step(program, found) == ("schedule", "host")
+    program, expected = normalized
+    actual = copy.deepcopy(expected)
+    actual.buffers.clear()
+    assert {shown_in_step(program, one) for one in compare(program, expected, actual, Rules())} == {("", "buffer")}
+    assert shown_in_step(Program(), found) == ("", "")
 
 
 def test_batches() -> None:
@@ -244,7 +270,9 @@ def test_buffers(normalized: Shows) -> None:
 
 
 def test_buffers_in_a_sequential() -> None:
-    """Those of a module that is called as a part of another are told once, of the other."""
+    """Those of a module that is called as a part of another are told once, by the name that they have there, and blamed
+    on the module itself.
+    """
 
     def body(recording: Recording) -> Any:
         model = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.BatchNorm1d(1))
@@ -260,6 +288,11 @@ def test_buffers_in_a_sequential() -> None:
     shows = program, Replay(load_reference(), program, side="reference").run()
     [(_, _, message, _)] = told(shows, changed)
     assert message.startswith("buffer m2.1.running_mean after step 2 differs in 1 of 1 element")
+    actual = copy.deepcopy(shows[1])
+    changed(program, actual)
+    [difference] = compare(program, shows[1], actual, Rules())
+    assert difference.call is not None
+    assert program.calls[difference.call].op == "nn.BatchNorm1d"
 
 
 def test_runs_of_one_target(shows: Shows) -> None:
@@ -532,3 +565,26 @@ def test_graph_of_a_training_that_is_wrong_eagerly(shows: Shows, eager_at: int, 
     found = graph_differences(program, expected, eager, graph, Rules(), apart=True)
     assert {step_of(program, one)[0] for one in found} == ({told_at} if told_at else set())
     assert {one.phase for one in found} <= {"graph_update"}
+
+
+@pytest.mark.parametrize("besides", [0, 0.1])
+def test_graph_that_clears_what_eager_does_not(besides: float) -> None:
+    """A graph that is as eager at first, which is wrong, and then as neither: eager is told where its gradients are the
+    graph's and those of the step before.
+    """
+
+    def body(recording: Recording) -> Any:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1)
+        return torch.square(layer(batch(recording))).mean()
+
+    program = recorded(body)
+    expected = Replay(load_reference(), program, side="reference").run()
+    graph = copy.deepcopy(expected)
+    moved(1, "update", "parameter")(program, graph)
+    eager = copy.deepcopy(graph)
+    for before, id_ in zip(part(program, 1, "backward").values, part(program, 2, "backward").values, strict=True):
+        eager.outputs[id_].data = eager.outputs[id_].data + eager.outputs[before].data + np.float32(besides)
+    found = graph_differences(program, expected, eager, graph, Rules(), apart=True)
+    told = {(one.phase, None if one.call is None else op_of(program, one.call)) for one in found}
+    assert told == ({("graph_backward", "backward")} if besides else {("eager_backward", "zero_grad")})

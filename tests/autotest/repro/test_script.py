@@ -449,6 +449,23 @@ def test_script_of_a_training_whose_gradients_are_wrong() -> None:
     assert all(f'"{name}": ' in shown for name in first.groups())
 
 
+def test_script_of_a_training_waits_for_its_copies() -> None:
+    """What a step of a graph shows is copied before the next call writes to it; nothing follows the last one."""
+
+    def body(recording: Any) -> Any:
+        layer = dual.nn.Linear(2, 1)
+        dual.optim.Adam(layer.parameters(), lr=0.1)
+        return layer(trainings.batch(recording)).sum()
+
+    text = script(row("value", "graph_update", "Adam"), trainings.recorded(body, 3), Rules(), None, ENVIRONMENT).text
+    lines = text.partition("def run_graph(torch):")[2].partition("\ndef ")[0].splitlines()
+    called = [place for place, line in enumerate(lines) if line.startswith("    results = graph(")]
+    waited = [place for place, line in enumerate(lines) if line.startswith("    torch._oneflow_internal.eager.Sync()")]
+    assert len(called) == 3
+    assert waited == [place - 1 for place in called[1:]]
+    assert all(line.startswith('    shown["t') for line in (lines[place - 1] for place in waited))
+
+
 def test_script_of_a_buffer_shows_no_other(run_script: Any) -> None:
     """Another one of the same layer may differ for a reason of its own."""
     state = {name: np.ones(2, np.float32) for name in ("weight", "bias", "running_mean", "running_var")}

@@ -202,11 +202,13 @@ def test_best_so_far_survives_the_end(reference: Adapter) -> None:
 
 
 def test_training_keeps_its_calls(reference: Adapter) -> None:
-    """Of a training steps, sizes and values become less, and it stays one; its optimizer keeps what it is given."""
+    """Of a training steps, sizes and values become less, and it stays one; its optimizer keeps what it is given, and
+    nothing of that is switched off.
+    """
 
     def body(recording: Recording) -> object:
         layer = torch.nn.Linear(2, 3)
-        torch.optim.Adam(layer.parameters(), lr=0.25, amsgrad=True)
+        torch.optim.Adam(layer.parameters(), lr=2.25, weight_decay=0.5, amsgrad=True)
         return layer(batch(recording)).mean()
 
     program = recorded(body, 3)
@@ -215,7 +217,7 @@ def test_training_keeps_its_calls(reference: Adapter) -> None:
         "def program(torch, x):",
         "    m0 = torch.nn.Linear(1, 1)",
         "    t0, t1 = m0.parameters()",
-        "    t2 = torch.optim.Adam([t0, t1], lr=0.0, amsgrad=True)",
+        "    t2 = torch.optim.Adam([t0, t1], lr=1.0, weight_decay=0.5, amsgrad=True)",
     ]
     assert found.training is not None
     assert len(found.training.steps) == 1

@@ -17,7 +17,7 @@ from autotest import dual, random, random_tensor, torch
 from autotest.budget import Allowance, Budget
 from autotest.cases.drawer import Drawer
 from autotest.cases.store import find
-from autotest.compare.difference import Rules
+from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.judge.standalone import trial
 from autotest.options import TestOptions
@@ -29,8 +29,10 @@ from autotest.shrink.shrinker import Interestingness, Shrunk, shrink, worst_firs
 from dual_object.program.calls import Call
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
+from dual_object.record.recording import Recording
 from reports import read_run, render, summarize
 from support.runs import Outcome, run_autotest, run_pytest
+from support.trainings import batch, recorded
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +124,34 @@ def test_no_shape_becomes_exceptional(session: Session) -> None:
     interesting.shapes = frozenset({"0-dim"})
     interesting(few[0])
     assert interesting.runs == 2
+
+
+def test_training_stays_wrong_in_its_part(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a training shows in another part of a step, or of another kind of value, is another divergence."""
+
+    def body(recording: Recording) -> object:
+        layer = torch.nn.Linear(2, 1)
+        torch.optim.SGD(layer.parameters(), lr=0.1, momentum=0.9)
+        return layer(batch(recording)).mean()
+
+    program = recorded(body)
+    assert program.training is not None
+    values = {
+        (part.name, shown.what): (part.call, str(id_))
+        for part in program.training.steps[0].parts
+        for id_, shown in part.values.items()
+    }
+
+    def of(part: str, what: str) -> Divergence:
+        call, key = values[part, what]
+        return Divergence(Difference("eager_update", "value", "", "", call, key=key), program, call)
+
+    wanted, state = of("update", "parameter"), of("update", "momentum_buffer")
+    interesting = Interestingness(session.reference, session.supervisor, "torch", Rules(), wanted)
+    for shown, stands in ((state, False), (wanted, True)):
+        assert shown.fingerprint("torch") == wanted.fingerprint("torch")
+        monkeypatch.setattr(shrinking, "trial", lambda *given, shown=shown, **named: [shown])
+        assert interesting(program) == stands
 
 
 def _exceptional(data: np.ndarray) -> list[np.ndarray]:

@@ -6,9 +6,19 @@ import pytest
 
 from autotest.conformance.bodies import BODIES, tensor, torch
 from dual_object import Replay
-from dual_object.replay.adapter import GraphRefusal
-from dual_object.replay.observation import Failure
-from dual_object.replay.tracing import TraceRefused, leaf, obstacle, returned_tensors, traced_calls
+from dual_object.replay import tracing
+from dual_object.replay.adapter import GraphRefusal, GraphRequest
+from dual_object.replay.observation import Failure, Observation
+from dual_object.replay.tracing import (
+    Graph,
+    NotTraced,
+    Trace,
+    TraceRefused,
+    leaf,
+    obstacle,
+    returned_tensors,
+    traced_calls,
+)
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -98,3 +108,110 @@ def test_refusal_of_a_trace():
     refused = TraceRefused(Failure(3, "exception", ("A", "B"), "words"))
     assert str(refused) == "words"
     assert refused.as_refusal() == GraphRefusal(False, 3, ("A", "B"), "words")
+
+
+def _eager(trace: Trace) -> Graph:
+    """No graph at all: the body, called on the inputs, and a gradient for each leaf that is wanted."""
+
+    def graph(tensors):
+        return trace.body(tensors), dict.fromkeys(trace.keys, tensors[0])
+
+    return graph
+
+
+def test_run(recorded, reference):
+    """Each Program shows what its graph gives, of its first inputs and of others; buffers are read beside."""
+    relu, norm = recorded(BODIES["relu"]).program, recorded(BODIES["batch_norm"]).program
+    other = [x.data + 1 for x in relu.inputs]
+    request = GraphRequest([relu, norm], [["0"], ["1"]], [other, None])
+    first, second = tracing.run(reference, request, _eager)
+    assert isinstance(first, Observation)
+    assert isinstance(second, Observation)
+    [data] = [x.data for x in relu.inputs]
+    [seen], [again] = first.outputs.values(), first.again.outputs.values()
+    assert (seen.data == data.clip(0)).all()
+    assert (again.data == (data + 1).clip(0)).all()
+    assert (first.gradients["0"].data == data).all()
+    assert first.buffers == {}
+    assert second.again is None
+    assert sorted(second.buffers) == ["0.num_batches_tracked", "0.running_mean", "0.running_var"]
+
+
+def test_run_keeps_what_a_second_call_writes_over(recorded, reference):
+    """A graph may give the same memory at each call."""
+
+    def into_one(trace):
+        memory = []
+
+        def graph(tensors):
+            results = trace.body(tensors)
+            memory[:] = [kept.copy_(one) for kept, one in zip(memory, results, strict=True)] if memory else results
+            return memory, {}
+
+        return graph
+
+    program = recorded(BODIES["relu"], backward=False).program
+    request = GraphRequest([program], None, [[x.data + 1 for x in program.inputs]])
+    [seen] = tracing.run(reference, request, into_one)
+    [shown] = seen.outputs.values()
+    assert (shown.data == program.inputs[0].data.clip(0)).all()
+
+
+@pytest.mark.parametrize(
+    ("error", "refusal"),
+    [
+        (NotTraced("by design"), GraphRefusal(True, None, (), "by design")),
+        (TraceRefused(Failure(0, "missing", ("MissingOp",), "none")), GraphRefusal(False, 0, ("MissingOp",), "none")),
+        (ValueError("broken"), GraphRefusal(False, None, ("ValueError",), "broken")),
+    ],
+)
+def test_run_that_is_refused(error, refusal, recorded, reference):
+    """A limit of the maker is counted; what else it raises, when it compiles or when it runs, is a refusal. The others
+    of the request are not touched.
+    """
+    program = recorded(BODIES["relu"]).program
+
+    def raising(*_):
+        raise error
+
+    turns = iter([raising, lambda trace: raising, _eager])
+    found = tracing.run(reference, GraphRequest([program] * 3, None), lambda trace: next(turns)(trace))
+    assert found[:2] == [refusal, refusal]
+    assert isinstance(found[2], Observation)
+
+
+def test_run_without_trying(recorded, reference):
+    """What no graph can stand for is not tried: of one that a backward runs through, leaves that the body makes."""
+
+    def never(trace):
+        raise AssertionError("it was tried")
+
+    program = recorded(BODIES["leaf"]).program
+    reason = "the body makes leaves, which are none outside of a graph"
+    [found] = tracing.run(reference, GraphRequest([program], None), never, inside=False)
+    assert found == GraphRefusal(True, None, (), reason)
+    assert obstacle(program) is None
+
+
+def test_a_trace_ends_at_the_first_failure(recorded, reference):
+    """Where a call fails, of those before the graph and of those in it, the trace is refused at that call."""
+    program = recorded(BODIES["linear"]).program
+    program.calls[0].op = "nn.NoSuchLayer"
+    with pytest.raises(TraceRefused) as refused:
+        Trace(reference, program, [])
+    assert refused.value.failure.call == 0
+    program = recorded(lambda: torch.relu(tensor(2)) * 2).program
+    program.calls[0].op = "no_such_op"
+    trace, told = Trace(reference, program, []), []
+    with pytest.raises(TraceRefused) as refused:
+        trace.body(trace.placed(), told.append)
+    assert (refused.value.failure.call, told) == (0, [])
+
+
+def test_a_body_runs_anew(recorded, reference):
+    """What it has left in an earlier run is none of its operands: each result is another tensor there."""
+    trace = Trace(reference, recorded(BODIES["linear"]).program, [])
+    tensors = trace.placed()
+    for _ in range(2):
+        trace.body(tensors)
+        assert trace.replay.seen.structures == {}

@@ -11,6 +11,7 @@ import torch
 
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.unwritten import reads_unwritten
+from dual_object.replay.tracing import NotTraced
 
 #: What the tracer says at a limit, and what that is.
 _LIMITS: Mapping[str, str] = MappingProxyType(
@@ -23,10 +24,6 @@ _LIMITS: Mapping[str, str] = MappingProxyType(
 )
 _KEYWORD = "PyTorch's tracer writes no Python for an overload named as a keyword"  # `aten.random_.from(x, 0, 7)`
 _UNWRITTEN = "PyTorch's traced graph lacks what PyTorch's own code wrote by hand, and reads unwritten memory"
-
-
-class NotTraced(Exception):  # noqa: N818 - an outcome that is counted, not a fault
-    """The tracer reached a limit of its own; the message says which, and what it raised is the cause."""
 
 
 def aten_graph(function: Callable[..., Any], inputs: Sequence[torch.Tensor]) -> torch.fx.GraphModule:
@@ -52,4 +49,4 @@ def limit(message: str) -> str | None:
     return next((words for said, words in _LIMITS.items() if said in message), None)
 
 
-__all__ = ["NotTraced", "aten_graph", "limit"]
+__all__ = ["aten_graph", "limit"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from dual_object.replay.observation import Observation
 from dual_object.replay.randomness import randomness
 from dual_object.replay.replay import Replay
 from support.runs import Outcome, run_python
-from support.trainings import batch, recorded
+from support.trainings import Planted, batch, recorded
 
 FILES = {"test_clipping.py": "clipping.py"}
 FAULT = {"AUTOTEST_FAULT": "training_faults:clipping"}
@@ -90,26 +90,6 @@ def test_script(wrong: Outcome, tmp_path: Path) -> None:
     ended = run_python(tmp_path / "planted.py", str(script))
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert "STANDS: " in ended.stdout
-
-
-class Planted:
-    """A target whose graph shows what PyTorch shows, `changed`; asked again, without the clipping, it shows `then`."""
-
-    def __init__(self, then: Callable[[Program, Observation], Any]) -> None:
-        self._then = then
-        self.asked: list[Program] = []
-
-    def eager(self, programs: Sequence[Program]) -> list[Observation | Death]:
-        """As PyTorch."""
-        return [Replay(load_reference(), program, side="reference").run() for program in programs]
-
-    def graph(self, programs: Sequence[Program], gradients: Any, again: Any = None) -> Any:
-        """What one Program shows without its clipping."""
-        [program] = programs
-        self.asked.append(program)
-        [shown] = self.eager(programs)
-        answer = self._then(program, shown)  # type: ignore[arg-type]  # PyTorch does not die
-        return answer if isinstance(answer, Death) else [answer]
 
 
 def two_layers(recording: Recording) -> Any:

@@ -1,0 +1,38 @@
+"""Work in a child process: what a kernel does to its process, the child takes with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import traceback
+from collections.abc import Callable
+
+#: What a child ends with. A kernel that ends its process has no reason to choose one of these.
+YES, NO, BROKEN = 90, 91, 92
+
+
+def ended(work: Callable[[], bool], seconds: float) -> int | None:
+    """How a child that does the work ends: `YES` or `NO` as it returns, `BROKEN` where it raises, what it chose itself,
+    or less than zero for a signal; none where it did not end in time, and was killed.
+
+    The child is forked, so that it need not import PyTorch anew: whoever calls this has one thread.
+    """
+    child = os.fork()
+    if child == 0:
+        code = BROKEN
+        try:
+            code = YES if work() else NO
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None

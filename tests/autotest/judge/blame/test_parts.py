@@ -1,0 +1,86 @@
+"""What is wrong in a training is blamed on its part: a layer within containers, what is accumulated, a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autotest.judge.blame.batches import NAME, WORDS
+from support.runs import Outcome, run_python
+
+FILES = {"test_parts.py": "parts.py"}
+FAULT = {"AUTOTEST_FAULT": "training_faults:parts"}
+ARGUMENTS = ("--autotest-shrink=10", "--autotest-no-memory")
+COUNTED = {("eager_forward", "value", "BatchNorm1d")}
+SUMMED = {("graph_update", "value", NAME)}
+#: Per test: phase, kind and what is blamed.
+BLAMED = {
+    "test_nested[in_sequentials]": COUNTED,
+    "test_nested[by_names]": COUNTED,
+    "test_nested[in_a_list]": COUNTED,
+    "test_nested[in_a_dict]": COUNTED,
+    "test_summed": SUMMED,
+    "test_summed_with_a_state": SUMMED,
+    "test_summed_by_schedule": SUMMED,
+    "test_summed_and_clipped": SUMMED,
+    "test_late": {("graph_update", "value", "StepLR")},
+    "test_overwritten": {("eager_backward", "value", NAME)},
+    "test_later_batch": {("eager_forward", "value", "sinh"), ("eager_backward", "value", "sinh")},
+    "test_end": {("eager_update", "value", "LinearLR")},
+}
+
+
+@pytest.fixture(scope="module")
+def wrong(shared_run: Callable[..., Outcome]) -> Outcome:
+    """The bodies with all faults."""
+    return shared_run("parts", FILES, *ARGUMENTS, target="oneflow", env=FAULT)
+
+
+@pytest.mark.parametrize("name", BLAMED)
+def test_fault(wrong: Outcome, name: str) -> None:
+    """Each is told in its own phase and blamed on its part, and nothing else is told."""
+    assert wrong.rows(name) == BLAMED[name]
+
+
+def test_sound(shared_run: Callable[..., Outcome]) -> None:
+    """Without a fault nothing is told."""
+    run = shared_run("parts-sound", FILES, target="oneflow")
+    assert run.status == 0, run.out
+    assert {*run.outcomes()} == {*BLAMED}
+
+
+def test_words(wrong: Outcome) -> None:
+    """What is accumulated is blamed with what was tried."""
+    for message in wrong.messages("test_summed"):
+        assert message.startswith("accumulate: m0.weight after step 1 differs in "), message
+        due = f"; it moves 2 times as far as it should, once for each batch that it accumulates{WORDS}"
+        assert message.endswith(due), message
+
+
+PLANTED = """\
+import runpy
+import sys
+from types import SimpleNamespace
+
+from dual_object.adapters.oneflow.eager import import_oneflow
+from training_faults import parts
+
+parts(SimpleNamespace(flow=import_oneflow()))
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("op", ["BatchNorm1d", NAME, "StepLR", "LinearLR"])
+def test_script(wrong: Outcome, tmp_path: Path, op: str) -> None:
+    """A script ends with 1 where the fault is planted, and with 0 where it is not: what it was shrunk to has no other
+    cause, such as LinearLR's of no iterations, with which OneFlow starts at the end.
+    """
+    row = next(one for one in wrong.summary["divergences"] if one["op"] == op)
+    [script] = wrong.folder.glob(f"autotest-report/runs/*/repros/{row['id']}/repro.py")
+    assert run_python(script).returncode == 0
+    (tmp_path / "planted.py").write_text(PLANTED)
+    ended = run_python(tmp_path / "planted.py", str(script))
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "STANDS: " in ended.stdout
