@@ -15,6 +15,7 @@ from autotest.compare.kinds import in_graph
 from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
+from autotest.options.overrides import Override
 from autotest.options.targets import launch
 from autotest.workers.protocol import Target
 from autotest.workers.wrapped.lowered import LoweringSupervisor
@@ -53,7 +54,9 @@ def replay_id(
     default = "float64" if float64 else None
     name = target or row["target"]
     python = python or (row.get("target_python") if name == row["target"] else None)
-    supervisor = LoweringSupervisor(launch(name, python), timeout, default, memory, reference=load_reference)
+    kernels = [Override.from_json(told) for told in row.get("override", ()) if name == row["target"]]
+    launched = launch(name, python, overrides=kernels)
+    supervisor = LoweringSupervisor(launched, timeout, default, memory, reference=load_reference)
     shown: list[tuple[str, Divergence]] = []
     try:
         info = supervisor.info()

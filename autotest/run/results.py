@@ -115,6 +115,8 @@ class Verdicts:
                 row = {**row, "memory_limit": self._session.supervisor.memory}
             if self._session.launch.python is not None:
                 row = {**row, "target_python": self._session.launch.python}
+            if self._session.options.override:
+                row = {**row, "override": [override.to_json() for override in self._session.options.override]}
             rows.append((self._with_evidence(divergence, row), divergence.difference.ranks))
         merged = self.consensus.merge(f"{key} end", rows)
         self.consensus.ends()

@@ -59,7 +59,7 @@ class Session:
         open_inline: Callable[[str], tuple[InlineTarget, Consensus]] = _open_alone,
     ) -> None:
         self.options = options
-        self.launch = launch(options.target, options.target_python)
+        self.launch = launch(options.target, options.target_python, overrides=options.override)
         self.supervisor = LoweringSupervisor(
             self.launch, options.case_timeout, memory=options.memory_limit, reference=lambda: self.reference
         )
@@ -169,6 +169,11 @@ class Session:
 
     def _opened(self) -> tuple[InlineTarget, Consensus]:
         if self._inline is None:
+            if self.options.override:
+                raise UsageError(
+                    "kernels run in a process of their own, but the test uses the target's own objects, which are in "
+                    "this one [--override]"
+                )
             if self.launch.python is not None:
                 raise UsageError(
                     f"the target {self.launch.target} runs in {self.launch.python}, but should run in this process: "
