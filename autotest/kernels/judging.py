@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,8 @@ ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
 _POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 #: What nothing in that process reads any more, so that a kernel that sets it is seen to.
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
+#: What a process that runs kernels has in its environment.
+ENVIRONMENT = {**_POISON, **_UNUSED}
 _POISONED = 0x7E
 _FAR = 1e15
 #: Of those who have little time so many are asked together.
@@ -119,7 +121,7 @@ class KernelJudge:
     def launch(self, kernel: Kernel) -> Supervisor:
         """The process that the kernel runs in, started."""
         place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
-        environment = {**_POISON, **_UNUSED, "AUTOTEST_KERNELS": json.dumps(place)}
+        environment = {**ENVIRONMENT, "AUTOTEST_KERNELS": json.dumps(place)}
         supervisor = Supervisor(Launch("kernel", ADAPTER, None, environment), self._timeout, memory=self._memory)
         supervisor.start()
         return supervisor
@@ -133,13 +135,15 @@ class KernelJudge:
         supervisor = self.launch(kernel)
         until = None if budget is None else time.monotonic() + budget
         try:
-            return _Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
+            return Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
         finally:
             supervisor.close()
 
 
-class _Judging:
-    """One kernel's judgement."""
+class Judging:
+    """One kernel's judgement, of the op at `path`, or of what is called `like`. In the `refusable` roles it may refuse
+    what it is asked, which is told and is no finding.
+    """
 
     def __init__(
         self,
@@ -148,12 +152,17 @@ class _Judging:
         supervisor: Supervisor,
         path: str,
         until: float | None,
+        *,
+        like: str = "",
+        refusable: Collection[str] = ("dtype",),
     ) -> None:
         self._reference = reference
         self._asked = asked
         self._supervisor = supervisor
         self._rules = Rules()
         self._path = path
+        self._like = like or f"torch.{path}"
+        self._refusable = refusable
         self._until = until
         self._findings: list[Finding] = []
         self._gaps = Counter[str]()
@@ -190,7 +199,7 @@ class _Judging:
         told = worst_first(self._findings, self._shown)
         cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
         unasked = len(self._asked) - len(asked)
-        return Verdict(f"torch.{self._path}", told, dict(self._gaps), cells, self._undecided, unasked)
+        return Verdict(self._like, told, dict(self._gaps), cells, self._undecided, unasked)
 
     def _answers(self) -> list[Observation | Death]:
         """What the kernel answers to all questions, or to the first of them where there is no time for more."""
@@ -251,7 +260,7 @@ class _Judging:
         if "NotImplementedError" in failure.classes:
             self._gaps[f"it says that it does not do this: {failure.message}"] += 1
             return True
-        if cell.role == "dtype":
+        if cell.role in self._refusable:
             self._gaps[f"it refuses {cell.detail}: {name}: {failure.message}"] += 1
             return True
         return False
@@ -426,4 +435,4 @@ def _bits(value: Seen | Array | None) -> object:
     )
 
 
-__all__ = ["Kernel", "KernelJudge"]
+__all__ = ["ENVIRONMENT", "Judging", "Kernel", "KernelJudge"]
