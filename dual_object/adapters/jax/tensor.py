@@ -145,6 +145,15 @@ class Tensor:
         """The CPU."""
         return CPU
 
+    @property
+    def data(self) -> Tensor:
+        """What is in it, which no gradient goes through."""
+        return self.ops.function("detach")(self)  # type: ignore[no-any-return]
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        self.write(other, recorded=False)
+
     def size(self, dim: int | None = None) -> Any:
         """Its sizes, or one of them."""
         return self.shape if dim is None else self.shape[dim]

@@ -12,6 +12,7 @@ import os
 import platform
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -41,6 +42,8 @@ from dual_object.adapters.paddle.graph import static_graph
 #: What Paddle's layers call otherwise; the rest of their names is PyTorch's. Statistics are parameters there.
 _HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var", "_weight": "weight", "scale": "weight"})
 _STATISTICS = frozenset({"_mean", "_variance"})
+#: Where a recurrent layer keeps what it has drawn for its dropout: nothing that PyTorch's has, or that a state has.
+_OWN = "_dropout_state"
 
 
 class Adapter:
@@ -82,6 +85,8 @@ class Adapter:
         """What the dialect has for a tensor's attribute; of anything else its own, in a layer by PyTorch's names."""
         if isinstance(receiver, self.tensor_type):
             return self.dialect.attribute(receiver, name)
+        if isinstance(receiver, paddle.nn.Layer) and name == "parameters":  # Paddle's have the statistics among them
+            return partial(_parameters, receiver)
         if isinstance(receiver, paddle.nn.Layer) and not hasattr(receiver, name):
             name = next((own for own, held in _HELD.items() if held == name and hasattr(receiver, own)), name)
         return getattr(receiver, name)
@@ -187,7 +192,8 @@ class Adapter:
     def buffers(self, module: Any) -> dict[str, Any]:
         """Buffers by PyTorch's names."""
         held = {name: held for name, held in module.named_parameters() if _is_statistic(name)}
-        return {_spelled(name): buffer for name, buffer in {**held, **dict(module.named_buffers())}.items()}
+        buffers = {name: buffer for name, buffer in module.named_buffers() if name.rpartition(".")[2] != _OWN}
+        return {_spelled(name): buffer for name, buffer in {**held, **buffers}.items()}
 
     def saved(self, module: Any) -> list[str]:
         """The keys of its `state_dict()`, by PyTorch's names."""
@@ -210,6 +216,12 @@ def _laid(data: Array) -> Any:
     strides = [stride // data.itemsize for stride in data.strides]
     memory = np.lib.stride_tricks.as_strided(data, (extent(data.shape, strides),), (data.itemsize,))
     return paddle.as_strided(paddle.to_tensor(memory), list(data.shape), strides)
+
+
+def _parameters(module: Any, recurse: bool = True) -> list[Any]:
+    """What a layer learns."""
+    named = module.named_parameters(include_sublayers=recurse)
+    return [held for name, held in named if not _is_statistic(name)]
 
 
 def _is_statistic(name: str) -> bool:

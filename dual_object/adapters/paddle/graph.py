@@ -7,6 +7,7 @@ apart by its signature.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -16,11 +17,14 @@ from dual_object.program.program import Program
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Adapter, GraphRefusal
 from dual_object.replay.gradients import Tape
-from dual_object.replay.observation import Observation, class_names, first_words
+from dual_object.replay.observation import Failure, Observation, class_names, first_words
 from dual_object.replay.reading import module_buffers, see
 from dual_object.replay.replay import Replay
 from dual_object.replay.second_call import place_again
 from dual_object.replay.tracing import TraceRefused, leaf, obstacle, returned_tensors, setup_calls, traced_calls
+
+_EAGER_ALONE = re.compile(r"We only support '(\w+)\(\)' in dynamic graph mode")
+_LACKED = re.compile(r"paddle has no 'Tensor\.(\w+)'")
 
 
 class Taped(Adapter, Tape, Protocol):
@@ -44,10 +48,26 @@ def static_graph(
     except Exception as error:
         cause = stopped[0] if stopped else error
         if isinstance(cause, TraceRefused):
-            return cause.as_refusal()
+            op = _eager_alone(cause.failure)
+            return (
+                cause.as_refusal()
+                if op is None
+                else GraphRefusal(True, None, (), f"Paddle's static graphs have no {op}")
+            )
         if isinstance(cause, _Rebound):
             return GraphRefusal(True, None, (), str(cause))
         return GraphRefusal(False, None, class_names(cause), first_words(cause))
+
+
+def _eager_alone(failure: Failure) -> str | None:
+    """The op of which Paddle says that no static graph has it, or which what stands for a tensor there lacks: the
+    Program has run eagerly, where the op was to be had.
+    """
+    said = _EAGER_ALONE.search(failure.message)
+    if said is not None:
+        return said[1]
+    lacked = _LACKED.search(failure.message) if failure.kind == "missing" else None
+    return None if lacked is None else lacked[1]
 
 
 class _Rebound(Exception):  # noqa: N818 - a reason that is counted, not a fault
