@@ -41,6 +41,8 @@ from dual_object.adapters.paddle.graph import static_graph
 
 #: What Paddle's layers call otherwise; the rest of their names is PyTorch's. Statistics are parameters there.
 _HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var", "_weight": "weight", "scale": "weight"})
+#: Whose weight is called so; others may call a parameter of their own so.
+_SCALED = (paddle.nn.InstanceNorm1D, paddle.nn.InstanceNorm2D, paddle.nn.InstanceNorm3D)
 _STATISTICS = frozenset({"_mean", "_variance"})
 #: Where a recurrent layer keeps what it has drawn for its dropout: nothing that PyTorch's has, or that a state has.
 _OWN = "_dropout_state"
@@ -187,17 +189,17 @@ class Adapter:
 
     def parameters(self, module: Any) -> dict[str, Any]:
         """Parameters by PyTorch's names."""
-        return {_spelled(name): held for name, held in module.named_parameters() if not _is_statistic(name)}
+        return {_spelled(module, name): held for name, held in module.named_parameters() if not _is_statistic(name)}
 
     def buffers(self, module: Any) -> dict[str, Any]:
         """Buffers by PyTorch's names."""
         held = {name: held for name, held in module.named_parameters() if _is_statistic(name)}
         buffers = {name: buffer for name, buffer in module.named_buffers() if name.rpartition(".")[2] != _OWN}
-        return {_spelled(name): buffer for name, buffer in {**held, **buffers}.items()}
+        return {_spelled(module, name): buffer for name, buffer in {**held, **buffers}.items()}
 
     def saved(self, module: Any) -> list[str]:
         """The keys of its `state_dict()`, by PyTorch's names."""
-        return [_spelled(name) for name in module.state_dict()]
+        return [_spelled(module, name) for name in module.state_dict()]
 
     def synchronize(self) -> None:
         """Nothing to wait for on the CPU."""
@@ -228,10 +230,18 @@ def _is_statistic(name: str) -> bool:
     return name.rpartition(".")[2] in _STATISTICS
 
 
-def _spelled(name: str) -> str:
+def _spelled(module: Any, name: str) -> str:
     """PyTorch's name of what a layer holds."""
     path, dot, last = name.rpartition(".")
+    if last == "scale" and not isinstance(_within(module, path), _SCALED):
+        return name
     return path + dot + _HELD.get(last, last)
+
+
+def _within(module: Any, path: str) -> Any:
+    for part in path.split(".") if path else ():
+        module = module._sub_layers[part]
+    return module
 
 
 __all__ = ["Adapter"]

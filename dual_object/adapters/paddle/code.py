@@ -6,6 +6,7 @@ Each has PyTorch's arguments.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -77,17 +78,36 @@ def reshape_as(input: Any, other: Any) -> Any:
     return input.reshape(other.shape)
 
 
-def randint(*bounds: Any, low: int = 0, high: int | None = None, size: Any = None, dtype: Any = None) -> Any:
+def randint(*given: Any, low: int = 0, high: int | None = None, size: Any = None, dtype: Any = None) -> Any:
     """Integers of [low, high) or, of one bound, of [0, high)."""
-    *ends, size = [*bounds] if size is None else [*bounds, size]
-    low, high = (ends if len(ends) == 2 else [low, *ends]) if ends else (low, high)
-    return paddle.randint(low, high, size, "int64" if dtype is None else dtype)
+    *bounds, size = given if size is None else (*given, size)
+    return paddle.randint(*_bounds(bounds, low, high), size, "int64" if dtype is None else dtype)
 
 
 def randint_like(input: Any, *bounds: int, low: int = 0, high: int | None = None, dtype: Any = None) -> Any:
     """Integers of [low, high) or, of one bound, of [0, high), in the shape and dtype of another tensor."""
-    low, high = (bounds if len(bounds) == 2 else (low, *bounds)) if bounds else (low, high)
-    return paddle.randint_like(input, low, high, dtype)
+    return paddle.randint_like(input, *_bounds(bounds, low, high), dtype)
+
+
+def _bounds(given: Sequence[int], low: int, high: int | None) -> tuple[int, int | None]:
+    if len(given) == 2:
+        return given[0], given[1]
+    if not given:
+        return low, high
+    return (low, given[0]) if high is None else (given[0], high)
+
+
+def _split(split: Any, input: Any, *given: Any, indices: Any = None, sections: int | None = None) -> Any:
+    """So many parts, or parts that end at these places: the two have names of their own."""
+    [parts] = [part for part in (*given, indices, sections) if part is not None]
+    if (sections is not None and not isinstance(sections, int)) or isinstance(indices, int):
+        raise TypeError(f"indices={indices!r} and sections={sections!r}, but should be places or a number")
+    return split(input, parts)
+
+
+hsplit = partial(_split, paddle.hsplit)
+vsplit = partial(_split, paddle.vsplit)
+dsplit = partial(_split, paddle.dsplit)
 
 
 def _avg_pool(
@@ -286,3 +306,17 @@ class RNNCell(_Cell, paddle.nn.SimpleRNNCell):  # type: ignore[misc]
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh") -> None:
         super().__init__(input_size, hidden_size, bias, activation=nonlinearity)
+
+
+class Dropout1d(paddle.nn.Layer):  # type: ignore[misc]
+    """The layer of a function that Paddle has no layer of."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        if inplace:
+            raise NotImplementedError("paddle.nn.functional.dropout1d writes nothing in place")
+        super().__init__()
+        self.p = p
+
+    def forward(self, input: Any) -> Any:
+        """What is left."""
+        return paddle.nn.functional.dropout1d(input, self.p, self.training)

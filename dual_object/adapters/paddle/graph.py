@@ -141,7 +141,7 @@ class _Graph:
         adapter, program = self._adapter, self._program
         tensors = [tensor.detach() for tensor in tensors]
         for x, tensor in zip(program.inputs, tensors, strict=True):
-            if x.requires_grad:
+            if x.requires_grad or str(x.id) in self._keys:  # the body may ask it of an input
                 adapter.want_grad(tensor)
         results = self._static(list(tensors))
         results = list(results) if isinstance(results, (list, tuple)) else [results]

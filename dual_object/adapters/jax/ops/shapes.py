@@ -194,9 +194,13 @@ def dsplit(
     return tuple(jnp.split(input, _places(indices_or_sections, indices, sections), axis=2))
 
 
-def _places(*given: Any) -> Any:
-    """Whichever was given of a number of parts and the places where they end."""
-    [parts] = [one for one in given if one is not None]
+def _places(given: Any, indices: Any, sections: int | None) -> Any:
+    """Whichever was given of a number of parts and the places where they end. Raises TypeError for one under the name
+    of the other.
+    """
+    [parts] = [one for one in (given, indices, sections) if one is not None]
+    if (sections is not None and not isinstance(sections, int)) or isinstance(indices, int):
+        raise TypeError(f"indices={indices!r} and sections={sections!r}, but should be places or a number")
     return parts if isinstance(parts, int) else list(parts)
 
 
