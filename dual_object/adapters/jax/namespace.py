@@ -117,7 +117,7 @@ class Namespace:
 
         def tensor(leaf: Any) -> Any:
             if isinstance(leaf, Itself):
-                return args[0]
+                return args[0] if args else kwargs["input"]
             if not isinstance(leaf, jax.Array):
                 return leaf
             if not jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):

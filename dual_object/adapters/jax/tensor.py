@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from dual_object.errors import UnmappedOp
 from dual_object.program.values import Device
 
 #: Python's operators, by the op that each is.
@@ -152,7 +153,7 @@ class Tensor:
 
     @data.setter
     def data(self, other: Tensor) -> None:
-        self.write(other, recorded=False)
+        raise UnmappedOp("the dialect of jax sets no data: what had been there would have to stay where it was")
 
     def size(self, dim: int | None = None) -> Any:
         """Its sizes, or one of them."""

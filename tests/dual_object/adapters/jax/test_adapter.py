@@ -181,12 +181,6 @@ def _shaped_like_another() -> Any:
     return x.expand_as(y), tensor(6).view_as(y), tensor(6).reshape_as(y), tensor(2).type_as(y)
 
 
-def _replaced() -> Any:
-    x = tensor(3) * 1
-    x.data = tensor(3, grad=False)
-    return x * x, x.data * 2
-
-
 def _branch() -> Any:
     x = tensor(2, 3)
     return x * 2 if bool(x.sum() > -100) else x
@@ -220,7 +214,7 @@ GRADIENTS: dict[str, Callable[[], Any]] = {
     "running_statistics": _running_statistics,
     "asked_of_an_input": _asked_of_an_input,
     "shaped_like_another": _shaped_like_another,
-    "replaced": _replaced,
+    "read_data": lambda: (x := tensor(3)) * x.data,
     "cosine": lambda: torch.nn.functional.cosine_similarity(tensor(2, 3), tensor(2, 3), eps=9.0),
     "branch": _branch,
     "masked": _masked,
@@ -267,7 +261,7 @@ FORMS: dict[str, Callable[[], Any]] = {
         torch.atleast_2d(tensor(2)),
         *torch.atleast_3d(tensor(2), tensor()),
     ),
-    "flat": lambda: (torch.flatten(tensor(2)), torch.flatten(tensor(2, 3), 1), torch.flatten(tensor())),
+    "flat": lambda: (torch.flatten(input=tensor(2)), torch.flatten(tensor(2, 3), 1), torch.flatten(tensor())),
     "scattered": lambda: [
         tensor(2, 3, grad=False).scatter(1, _first(), 3.0, reduce=word) for word in ("add", "multiply")
     ],
@@ -439,6 +433,12 @@ def _embedded() -> Any:
     return torch.nn.functional.embedding(torch.zeros(2, dtype=torch.int64), tensor(3, 2), max_norm=1.0)
 
 
+def _replaced() -> Any:
+    x = tensor(3, grad=False)
+    x.data = tensor(3, grad=False)
+    return x * 2
+
+
 #: What nobody has written for JAX.
 UNMAPPED: dict[str, tuple[Callable[[], Any], str]] = {
     "embedding": (_embedded, "the dialect of jax has no arguments 'max_norm' and 'scale_grad_by_freq' of embedding"),
@@ -451,6 +451,10 @@ UNMAPPED: dict[str, tuple[Callable[[], Any], str]] = {
         "the dialect of jax searches in one row alone",
     ),
     "dropout": (lambda: torch.nn.functional.dropout(tensor(3), 0.5), "the dialect of jax draws no random numbers"),
+    "data": (
+        _replaced,
+        "the dialect of jax sets no data: what had been there would have to stay where it was",
+    ),
     "swapped": (
         lambda: (tensor(2, 3) * 1).swapaxes_(0, 1),
         "the dialect of jax has no 'Tensor.swapaxes_', which lays a tensor out anew in its place",
