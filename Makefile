@@ -16,7 +16,7 @@ SIX := $(foreach name,unary view inplace reduction normalization convolution,sui
 # What the targets paddle and jax are held to.
 MAPPED := $(foreach name,unary binary reduction activation matmul convolution,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree targets paddle jax boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
+.PHONY: align onnxruntime iree targets paddle jax paddle-all jax-all boxing-4 compile survey test lint docs package matrix bench mutation false-alarms blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -79,6 +79,13 @@ targets: .venv-paddle/.built .venv-jax/.built
 
 paddle jax: %: .venv-%/.built $(STAMP)
 	.venv/bin/autotest run $(MAPPED) --target $* -n auto --coverage none $(ARGS)
+
+# Every suite that needs no nn.Graph, no global tensors and no op of OneFlow's own: two cases of each test. Hooks are seen in
+# the process of the tests alone.
+ALL := $(filter-out suites/test_tensor_buffer.py,$(wildcard suites/test_*.py))
+
+paddle-all jax-all: %-all: .venv-%/.built $(STAMP)
+	.venv/bin/autotest run $(ALL) --target $* -n auto --cases 2 --coverage none --report autotest-report/$*-all $(ARGS) -- --deselect suites/test_autograd.py::test_hook
 
 onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
