@@ -107,6 +107,18 @@ def test_an_operator_that_calls_itself(tmp_path: Path) -> None:
     assert outcome.messages("test_layer") == {f"Softmax: Softmax ran a kernel that does what none may: {words}"}
 
 
+def test_an_operator_that_draws(tmp_path: Path) -> None:
+    """What draws random numbers may do so, and what writes to its input may do that."""
+    body = (
+        "from autotest import autotest, random_tensor, torch\n\n@autotest(n=2, coverage='none')\ndef test_dropout():\n"
+        "    return torch.nn.functional.dropout(random_tensor(ndim=2, dim0=3, dim1=4))\n"
+    )
+    files = {**FILES, "test_a.py": body}
+    outcome = run_pytest(tmp_path, files, "--autotest-override=aten.bernoulli_.float=kernels.py:flips")
+    assert outcome.status == 0, outcome.out
+    assert outcome.verdicts("test_dropout") == {"aligned": 2}
+
+
 def test_a_file_of_kernels(tmp_path: Path) -> None:
     """Several at once, from the project's settings; outside of its domain PyTorch's own op stands."""
     kernels = (
