@@ -23,6 +23,7 @@ from dual_object.errors import CannotWiden, TargetError
 from dual_object.program.global_layouts import ranks_needed
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference, load_reference
+from dual_object.replay.stages import called
 from reports import failure_text
 
 #: A target that fails in another way by chance gets so many runs in which to fail as it was stored.
@@ -60,7 +61,7 @@ def replay_id(
     try:
         info = supervisor.info()
         listed = supervisor.stages()
-        each: Mapping[str, Target] = {next(iter(listed), name): supervisor}
+        each: Mapping[str, Target] = {next(iter(listed), called(name, lambda: info)[0]): supervisor}
         if listed and in_graph(row["phase"]):  # eagerly all stages are one
             each = listed
         with reference.default_dtype(default or "float32"):

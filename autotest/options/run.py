@@ -37,6 +37,8 @@ class RunOptions:
     isolate: Isolate = "auto"
     #: Of static graphs, by name, or `all`; empty: what each test asks for.
     graph_configs: tuple[str, ...] = ()
+    #: Whether layers are tested once more as the functions that they call.
+    lower_layers: bool = False
     shrink: float = 10.0
     #: The totals are this process's share of the run's seconds.
     shrink_total: float = 120.0

@@ -330,6 +330,13 @@ _ROWS = (
         ),
     ),
     Option(
+        "lower_layers",
+        FLAG,
+        False,
+        run=Face("Run each layer once more as the functions that it calls, and name the one within it that diverges."),
+        pytest=Face("run each layer once more as the functions that it calls, and name the one that diverges"),
+    ),
+    Option(
         "shrink",
         SECONDS,
         "10",
