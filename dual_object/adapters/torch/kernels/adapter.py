@@ -11,6 +11,7 @@ from typing import Any
 
 from dual_object.adapters.torch.adapter import Adapter as Torch
 from dual_object.adapters.torch.kernels.auditing import Auditor
+from dual_object.adapters.torch.kernels.devices import require_device
 from dual_object.adapters.torch.kernels.guard import Guard
 from dual_object.errors import TargetError
 
@@ -27,11 +28,17 @@ class Adapter(Torch):
     def __init__(self) -> None:
         super().__init__()
         self.use_one_thread()
+        places = json.loads(os.environ.get(KERNELS, "{}"))
+        for file, _, _ in places.values():
+            require_device(file)
         self._kernels = {
-            path: (load_kernel(file, function), file, delegates)
-            for path, (file, function, delegates) in json.loads(os.environ.get(KERNELS, "{}")).items()
+            path: (load_kernel(file, function), file, delegates) for path, (file, function, delegates) in places.items()
         }
         self._guards: dict[str, Guard] = {}
+
+    def unwatched(self, path: str) -> tuple[Any, Any]:
+        """The kernel at `path` as it is, and PyTorch's own op."""
+        return self._kernels[path][0], super().resolve(path)
 
     def resolve(self, path: str) -> Any:
         """The kernel at `path`, where there is one, watched; else what PyTorch has."""
