@@ -99,7 +99,8 @@ class _State:
     def close(self) -> None:
         """End the session's worker and records."""
         if self._session is not None:
-            self.problems += self._session.ledgers.problems() if self._session.ledgers is not None else []
+            ledgers = vars(self._session).get("ledgers")  # None also where nobody has asked: then none was read
+            self.problems += ledgers.problems() if ledgers is not None else []
             self._session.close()
             self._session = None
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +17,17 @@ collect_ignore = ["support"]
 pytest.register_assert_rewrite("support")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests and what they import live as long as the process: no search for garbage looks at them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.fixture(scope="session")
 def reference() -> Adapter:
     """PyTorch's adapter."""
@@ -21,3 +35,11 @@ def reference() -> Adapter:
     from dual_object.adapters.torch.adapter import Adapter
 
     return Adapter()
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What starts as `sys.executable` is a fork that has PyTorch: a worker of the target torch is up at once."""
+    from support.forks import forks  # not before its assertions are rewritten
+
+    monkeypatch.setattr(sys, "executable", str(forks().python))

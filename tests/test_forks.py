@@ -151,6 +151,13 @@ def test_script_of_oneflow_is_no_fork(tmp_path: Path) -> None:
         assert forks().run(arguments, tmp_path, {}).stdout == "False\n"
 
 
+def test_script_of_a_stand_in_is_a_fork(tmp_path: Path) -> None:
+    """What imports a module beside it, which is called as OneFlow is, runs nothing of OneFlow's."""
+    (tmp_path / "oneflow.py").write_text("import torch\n")
+    (tmp_path / "repro.py").write_text("import sys\nprint('torch' in sys.modules)\nimport oneflow\n")
+    assert forks().run(["repro.py"], tmp_path, {}).stdout == "True\n"
+
+
 def _running(folder: Path) -> list[int]:
     """The processes that run in a folder."""
     found = []

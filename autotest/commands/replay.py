@@ -15,6 +15,7 @@ from autotest.compare.kinds import in_graph
 from autotest.errors import EnvironmentFault
 from autotest.exits import GONE, STANDS
 from autotest.judge.standalone import TrialError, trial
+from autotest.options.overrides import Override
 from autotest.options.targets import launch
 from autotest.workers.protocol import Target
 from autotest.workers.wrapped.lowered import LoweringSupervisor
@@ -22,6 +23,7 @@ from dual_object.errors import CannotWiden, TargetError
 from dual_object.program.global_layouts import ranks_needed
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference, load_reference
+from dual_object.replay.stages import called
 from reports import failure_text
 
 #: A target that fails in another way by chance gets so many runs in which to fail as it was stored.
@@ -52,12 +54,14 @@ def replay_id(
     default = "float64" if float64 else None
     name = target or row["target"]
     python = python or (row.get("target_python") if name == row["target"] else None)
-    supervisor = LoweringSupervisor(launch(name, python), timeout, default, memory, reference=load_reference)
+    kernels = [Override.from_json(told) for told in row.get("override", ()) if name == row["target"]]
+    launched = launch(name, python, overrides=kernels)
+    supervisor = LoweringSupervisor(launched, timeout, default, memory, reference=load_reference)
     shown: list[tuple[str, Divergence]] = []
     try:
         info = supervisor.info()
         listed = supervisor.stages()
-        each: Mapping[str, Target] = {next(iter(listed), name): supervisor}
+        each: Mapping[str, Target] = {next(iter(listed), called(name, lambda: info)[0]): supervisor}
         if listed and in_graph(row["phase"]):  # eagerly all stages are one
             each = listed
         with reference.default_dtype(default or "float32"):

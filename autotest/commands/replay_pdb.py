@@ -33,6 +33,10 @@ def step_through(id_: str, report: Path, target: str | None, python: str | None 
         raise ReplayError(
             f"the target {name} runs in {launched.python}, and --pdb stops in this process: replay it without --pdb"
         )
+    if stored.row.get("override") and name == stored.row["target"]:
+        raise ReplayError(
+            "its kernels run in a process of their own, and --pdb stops in this process: replay it without --pdb"
+        )
     try:
         adapter = load(launched.loads)
     except TargetError as error:

@@ -191,5 +191,5 @@ def failure_difference(program: Program, failure: Failure, phase: Phase) -> Diff
     if failure.kind in ("accepts_invalid", "structure"):
         message = f"{where} {failure.message}"
     else:
-        message = f"{where} raised {failure.classes[0]}: {failure.message}"
+        message = f"{where} {failure.words}"
     return Difference(phase, failure.kind, where, message, call=failure.call)

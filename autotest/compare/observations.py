@@ -268,7 +268,7 @@ class _Comparison:
 
     def failed_backward(self, failure: Failure) -> Difference:
         """The difference of a backward that ended."""
-        words = f"backward raised {failure.classes[0]}: {failure.message}"
+        words = f"backward {failure.words}"
         return Difference(self.backward, failure.kind, "backward", words)
 
     def gradients(self) -> Iterator[Difference]:
@@ -313,7 +313,7 @@ class _Comparison:
         """
         failure = self.actual.second_failure
         if failure is not None:
-            words = f"differentiating twice raised {failure.classes[0]}: {failure.message}"
+            words = f"differentiating twice {failure.words}"
             yield Difference("eager_second", failure.kind, "second backward", words)
             return
         differences = list(self.second_gradients())

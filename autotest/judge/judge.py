@@ -77,6 +77,9 @@ class Judge:
     run's own cases get the same verdicts whatever is remembered.
     """
 
+    #: Whether the function within a layer is named that diverges, of a target that has layers, too.
+    names_functions = False
+
     def __init__(
         self,
         reference: Reference,
@@ -398,7 +401,9 @@ class Judge:
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         rules, agreed = self.options.rules, self._agreed
         divergences = localize(reference, target, case.program, differences, rules, sides, graph=graph, agreed=agreed)
-        divergences = told_within(reference, target, self._decidable(judgement, divergences), rules, graph=graph)
+        divergences = self._decidable(judgement, divergences)
+        if self.names_functions or "modules" in target.info().lacks:
+            divergences = told_within(reference, target, divergences, rules, graph=graph)
         divergences = self._with_conditions(divergences, graph=graph)
         if case.laid_out and not self._ordinary:
             self._ordinary = {_told_by(found): found for found in divergences} if _ordinary(case) else {}

@@ -50,6 +50,7 @@ class Checks:
         second: its eager second derivatives; None where none are asked for.
         state: the buffers of modules after its graph; None where there are none.
         training: the updates of a training in its graph; None where the case does not train.
+        lowered: the functions that its layers call, where they are asked for; None where it has no layers.
         again: a second call of the same graph; None where its first one was not judged.
         configurations: of its graph under each configuration that was asked for, by its name.
         capture: how the Program came into its graph; None where the target does not tell.
@@ -60,6 +61,7 @@ class Checks:
     forward: Check = OFF
     backward: Check = OFF
     second: Check | None = None
+    lowered: Check | None = None
     state: Check | None = None
     training: Check | None = None
     again: Check | None = None
@@ -103,6 +105,7 @@ class Checks:
         if self.configurations:
             row["configurations"] = {name: str(check) for name, check in self.configurations.items()}
         others = {"second": self.second, "state": self.state, "training": self.training, "again": self.again}
+        others["lowered"] = self.lowered
         return row | {name: str(check) for name, check in others.items() if check is not None}
 
 
@@ -133,7 +136,7 @@ class Judgement:
         told, unseen, doubts = [*self.divergences], [*self.unseen], [*self.doubts]
         branch = replace(self, divergences=told, unseen=unseen, doubts=doubts)
         branch.sides.eager = self.sides.eager
-        branch.graph.second = self.graph.second
+        branch.graph.second, branch.graph.lowered = self.graph.second, self.graph.lowered
         return branch
 
     @property

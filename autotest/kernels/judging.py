@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,8 @@ ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
 _POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 #: What nothing in that process reads any more, so that a kernel that sets it is seen to.
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
+#: What a process that runs kernels has in its environment.
+ENVIRONMENT = {**_POISON, **_UNUSED}
 #: What a file names that compiles C++ while it is imported, and seconds in which that must be done.
 _COMPILES, _COMPILED_WITHIN = b"cpp_extension", 600.0
 #: Seconds in which one size must be timed: PyTorch's compiler takes most of them.
@@ -131,7 +133,7 @@ class KernelJudge:
         without poison in its memory. Raises EnvironmentFault where there is no sandbox.
         """
         place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
-        environment = {} if timed else {**_POISON, **_UNUSED}
+        environment = {} if timed else {**ENVIRONMENT}
         environment["AUTOTEST_KERNELS"] = json.dumps(place)
         within = _COMPILED_WITHIN if _COMPILES in kernel.file.read_bytes() else START_TIMEOUT
         behind: tuple[str, ...] = ()
@@ -151,7 +153,7 @@ class KernelJudge:
         """
         with self._process(kernel) as supervisor:
             until = None if budget is None else time.monotonic() + budget
-            return _Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
+            return Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
 
     def times(self, kernel: Kernel) -> list[Times] | str:
         """How long the kernel takes, in another process than that in which it was judged; or why that is not known.
@@ -177,8 +179,10 @@ class KernelJudge:
             yield supervisor
 
 
-class _Judging:
-    """One kernel's judgement."""
+class Judging:
+    """One kernel's judgement, of the op at `path`, or of what is called `like`. In the `refusable` roles it may refuse
+    what it is asked, which is told and is no finding.
+    """
 
     def __init__(
         self,
@@ -187,12 +191,17 @@ class _Judging:
         supervisor: Supervisor,
         path: str,
         until: float | None,
+        *,
+        like: str = "",
+        refusable: Collection[str] = ("dtype",),
     ) -> None:
         self._reference = reference
         self._asked = asked
         self._supervisor = supervisor
         self._rules = Rules()
         self._path = path
+        self._like = like or f"torch.{path}"
+        self._refusable = refusable
         self._until = until
         self._findings: list[Finding] = []
         self._gaps = Counter[str]()
@@ -229,7 +238,7 @@ class _Judging:
         told = worst_first(self._findings, self._shown)
         cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
         unasked = len(self._asked) - len(asked)
-        return Verdict(f"torch.{self._path}", told, dict(self._gaps), cells, self._undecided, unasked)
+        return Verdict(self._like, told, dict(self._gaps), cells, self._undecided, unasked)
 
     def _answers(self) -> list[Observation | Death]:
         """What the kernel answers to all questions, or to the first of them where there is no time for more."""
@@ -290,7 +299,7 @@ class _Judging:
         if "NotImplementedError" in failure.classes:
             self._gaps[f"it says that it does not do this: {failure.message}"] += 1
             return True
-        if cell.role == "dtype":
+        if cell.role in self._refusable:
             self._gaps[f"it refuses {cell.detail}: {name}: {failure.message}"] += 1
             return True
         return False
@@ -465,4 +474,4 @@ def _bits(value: Seen | Array | None) -> object:
     )
 
 
-__all__ = ["Kernel", "KernelJudge"]
+__all__ = ["ENVIRONMENT", "Judging", "Kernel", "KernelJudge"]

@@ -166,7 +166,7 @@ class _Asked:
         self._sample = sample
 
         def body() -> Any:
-            return self._call(*_inputs(sample))
+            return self._call(*sample_inputs(sample))
 
         if sample.role == "errors":
             return lambda: _refused(body)
@@ -182,7 +182,7 @@ class _Asked:
         """One call under `no_grad`."""
 
         def body() -> Any:
-            given = _inputs(sample)
+            given = sample_inputs(sample)
             with torch.no_grad():
                 return self._call(*given)
 
@@ -194,46 +194,46 @@ class _Asked:
         other = next((s for s in others if _shapes(s) != _shapes(sample)), sample).changed(_detached, "again", "")
 
         def twice() -> Any:
-            given = _inputs(plain)
+            given = sample_inputs(plain)
             return [self._call(*given), self._call(*given)]
 
         def of_the_same_shapes() -> Any:
-            given = _inputs(plain)
+            given = sample_inputs(plain)
             # Elements in another order are as lawful as they were.
             turned = _mapped_tensors(given, lambda x: x.flip([0]) if x.ndim else x)
             return [self._call(*given), self._call(*turned), self._call(*given)]
 
         def after_another() -> Any:
-            given = _inputs(plain)
-            return [self._call(*given), self._call(*_inputs(other)), self._call(*given)]
+            given = sample_inputs(plain)
+            return [self._call(*given), self._call(*sample_inputs(other)), self._call(*given)]
 
         def written_to() -> Any:
-            given = _inputs(plain)
+            given = sample_inputs(plain)
             first = self._call(*given)
             _mapped_tensors(given, lambda x: x.copy_(x.flip([0])) if x.ndim else x)
             return [first, self._call(*given)]
 
         def one_element() -> Any:
-            given = _inputs(plain)
+            given = sample_inputs(plain)
             first = self._call(*given)
             _mapped_tensors(given, _last_as_first)
             return [first, self._call(*given)]
 
         def two_swapped() -> Any:
-            given = _inputs(plain)
+            given = sample_inputs(plain)
             first = self._call(*given)
             _mapped_tensors(given, _second_as_last_but_one)
             return [first, self._call(*given)]
 
         def result_written_to() -> Any:
-            given = _inputs(plain)
+            given = sample_inputs(plain)
             first = self._call(*given)
             for tensor in first if isinstance(first, (list, tuple)) else [first]:
                 tensor.zero_()
             return [first, self._call(*given)]
 
         def worn() -> Any:
-            given = _inputs(plain)
+            given = sample_inputs(plain)
             for _ in range(WORN):
                 last = self._call(*given)
             return last
@@ -269,7 +269,7 @@ def _shapes(sample: Sample) -> list[tuple[int, ...]]:
     return [tuple(x.shape) for x in sample.tensors()]
 
 
-def _inputs(sample: Sample) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def sample_inputs(sample: Sample) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A sample with its tensors as the running case's inputs; a tensor given twice stays one."""
     known: dict[int, Any] = {}
 
@@ -315,4 +315,4 @@ class _AcceptedError(Exception):
     """PyTorch takes what it was to refuse."""
 
 
-__all__ = ["WORN", "Asking", "Cell", "Question", "questions"]
+__all__ = ["WORN", "Asking", "Cell", "Question", "questions", "sample_inputs"]

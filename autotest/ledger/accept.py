@@ -62,7 +62,7 @@ def accept(
     root_of, whole = summary.get("path"), Accepted((), (), ())
     chosen = sorted(_chosen(run, summary["divergences"], ids, where).items())
     # A fingerprint begins with its target: of several, each has its draft of a ledger once the one before is written.
-    for target, groups in groupby(chosen, key=lambda item: str(item[1][0]["target"])):
+    for target, groups in groupby(chosen, key=lambda item: item[0].partition("/")[0]):
         info = TargetInfo(target, summary["environment"], tuple(summary["devices"]), ())
         drafts: dict[Path, Draft] = {}
         refused: list[str] = []
@@ -176,7 +176,7 @@ def _entry(
             if strict == "proof":
                 raise
             text, stored = "no program is stored: the test runs inline\n", "{}"
-    version = version_of(str(first["target"]), environment).partition("+")[0]
+    version = version_of(fingerprint.partition("/")[0], environment).partition("+")[0]
     return {
         "fingerprint": fingerprint,
         "reason": reason.strip(),

@@ -20,7 +20,7 @@ from autotest.workers.protocol import Target
 from autotest.workers.supervisor import Supervisor
 from autotest.workers.wrapped.lowered import LoweringSupervisor
 from dual_object.replay.adapter import Reference, TargetInfo, load_reference
-from dual_object.replay.stages import stages
+from dual_object.replay.stages import called
 
 
 class StaleEntryError(AutotestError, AssertionError):
@@ -78,14 +78,15 @@ def check(
     """
 
     sys.path[:0] = [str(path.absolute().parent), os.getcwd()]  # as pytest does: custom ops may live beside the tests
-    ledger = read(path, *stages(target))
-    if not ledger.entries and not ledger.problems and (rest := others(path, target)):
-        counts = ", ".join(f"{count} of {name}" for name, count in rest.items())
-        raise LedgerError(f"{path} has no entry of {target}, but {counts}: name one of these [--target]")
     launched = launch(target, python)
     supervisor = LoweringSupervisor(launched, timeout, reference=load_reference)
     functions = Supervisor(launched, timeout)
     try:
+        names = called(target, supervisor.info)
+        ledger = read(path, *names)
+        if not ledger.entries and not ledger.problems and (rest := others(path, names[0])):
+            counts = ", ".join(f"{count} of {name}" for name, count in rest.items())
+            raise LedgerError(f"{path} has no entry of {names[0]}, but {counts}: name one of these [--target]")
         entries = list(ledger.entries.values())
         programs = [entry for entry in entries if not entry.contract]
         contracts = [entry for entry in entries if entry.contract]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from autotest.options.overrides import Override
 from autotest.options.shard import Shard
 
 Inputs = Literal["plain", "standard", "edge"]
@@ -21,6 +22,7 @@ class RunOptions:
     target: str = "oneflow"
     #: The interpreter that runs the target. None: what the environment or the project says, else this one.
     target_python: str | None = None
+    override: tuple[Override, ...] = ()
     cases: int | None = None
     seed: int = 0
     inputs: Inputs = "standard"
@@ -35,6 +37,8 @@ class RunOptions:
     isolate: Isolate = "auto"
     #: Of static graphs, by name, or `all`; empty: what each test asks for.
     graph_configs: tuple[str, ...] = ()
+    #: Whether layers are tested once more as the functions that they call.
+    lower_layers: bool = False
     shrink: float = 10.0
     #: The totals are this process's share of the run's seconds.
     shrink_total: float = 120.0
@@ -60,3 +64,8 @@ class RunOptions:
     #: What chose its tests, such as `suites -k matmul`.
     selection: str | None = None
     commit: str | None = None
+
+    @property
+    def remembered(self) -> str:
+        """The target as far as what diverges on it is remembered: with kernels it is another one."""
+        return " ".join((self.target, *sorted(override.text for override in self.override)))

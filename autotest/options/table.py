@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 from autotest.errors import UsageError
 from autotest.options.ledger import SHIPPED, given_ledger
+from autotest.options.overrides import SHOULD, given_overrides
 from autotest.options.run import Coverage, Inputs, Isolate
 from autotest.options.shard import Shard
 from autotest.options.targets import interpreter, named_targets
@@ -122,6 +123,7 @@ INPUTS = _one_of(get_args(Inputs))
 COVERAGE = _one_of(get_args(Coverage))
 ISOLATE = _one_of(get_args(Isolate))
 LEDGER = Kind(given_ledger, f"a file of known divergences, or {SHIPPED!r} for those of the suites", often=True)
+OVERRIDES = Kind(given_overrides, SHOULD, often=True)
 CONFIGS = Kind(_names, "all, or the names of configurations of the target's graphs", often=True)
 FLAG = Kind(bool, flag=True)
 #: A flag that switches its field off.
@@ -209,6 +211,22 @@ _ROWS = (
             "the interpreter that runs the target, with packages of its own: CPython 3.10 or newer with NumPy, psutil "
             "and the target",
             "PATH",
+        ),
+    ),
+    Option(
+        "override",
+        OVERRIDES,
+        None,
+        run=Face(
+            "With --target torch: a function that stands for an op in the target's process; a public one "
+            "(torch.softmax=mykernels.py:softmax), or an operator below it (aten._softmax.default=...).",
+            "OP=KERNEL|FILE",
+        ),
+        pytest=Face(
+            "with the target torch: a function that stands for an op in the target's process, such as "
+            "torch.softmax=mykernels.py:softmax or aten._softmax.default=package.module:softmax; may be given often; "
+            "a file such as kernels.toml names several",
+            "OP=KERNEL|FILE",
         ),
     ),
     Option(
@@ -310,6 +328,13 @@ _ROWS = (
             "or all (default: what each test asks for)",
             "NAMES",
         ),
+    ),
+    Option(
+        "lower_layers",
+        FLAG,
+        False,
+        run=Face("Run each layer once more as the functions that it calls, and name the one within it that diverges."),
+        pytest=Face("run each layer once more as the functions that it calls, and name the one that diverges"),
     ),
     Option(
         "shrink",

@@ -13,12 +13,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from autotest.errors import UsageError
+from autotest.options.overrides import Override, overridden
 from autotest.workers.launch import Launch
 
 if sys.version_info >= (3, 11):
@@ -46,11 +47,18 @@ def named_targets(folder: Path) -> Mapping[str, Launch]:
     return {}
 
 
-def launch(target: str, python: str | None = None, folder: Path | None = None) -> Launch:
-    """How the process of a target is started: `python` before the environment variable before the project's table.
+def launch(
+    target: str, python: str | None = None, folder: Path | None = None, overrides: Sequence[Override] = ()
+) -> Launch:
+    """How the process of a target is started: `python` before the environment variable before the project's table;
+    with kernels in the place of ops, where there are `overrides`.
 
-    Raises UsageError for an interpreter that there is not.
+    Raises UsageError for an interpreter that there is not, and for overrides that a target can have none of.
     """
+    return overridden(_launched(target, python, folder), overrides)
+
+
+def _launched(target: str, python: str | None, folder: Path | None) -> Launch:
     found = named_targets(folder or Path.cwd()).get(target, Launch(target))
     table = f"tool.autotest.targets.{target}.python in pyproject.toml"
     for given, knob in ((python, "--target-python"), (os.environ.get(VARIABLE), VARIABLE), (found.python, table)):

@@ -292,6 +292,11 @@ def _check(count: int, workers: str, options: Mapping[str, Any]) -> None:
         raise click.UsageError(
             "isolate='always', but should be left out with --ranks: every rank runs the target in its own process"
         )
+    if options["override"]:
+        raise click.UsageError(
+            f"override={options['override'][0]!r}, but should be left out with --ranks: every rank runs the target in "
+            "its own process, which is the reference's, too"
+        )
     python = launch(options["target"], options["target_python"]).python
     if python is not None:
         raise click.UsageError(

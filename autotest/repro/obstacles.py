@@ -24,6 +24,8 @@ def obstacle(row: Mapping[str, Any], program: Program) -> str | None:
     target = row["target"]
     if row["kind"] == "batch_only":
         return "it shows only in a static graph that other cases share"
+    if row.get("override"):
+        return "kernels stand for ops of its target (--override), which run beside no reference"
     executor = asked_executor(target)
     if executor is not None:
         return _executor_obstacle(row, program, executor)

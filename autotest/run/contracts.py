@@ -54,7 +54,7 @@ class ContractRun:
     def _row(self, given: Answer) -> Row:
         """The divergence as the records have it."""
         session, question = self._session, self._question
-        identity = question.identity(session.stages[0], given)
+        identity = question.identity(session.called[0], given)
         replay = f"autotest run {shlex.quote(self._nodeid)}"
         row = new_row(identity, self._nodeid, self._key, question.message(given), replay)
         died = given.outcome not in ("broken", "unsupported")

@@ -13,6 +13,7 @@ from autotest.compare.divergence import Divergence
 from autotest.judge.configurations import ConfiguredJudge, told_under
 from autotest.judge.judge import Judge
 from autotest.judge.judgement import Judgement
+from autotest.judge.layers import LayersJudge
 from autotest.judge.second_call import drawing
 from autotest.judge.stages import StagedJudge
 from autotest.judge.survey import Survey
@@ -77,9 +78,10 @@ def judge_on(
                 again,
             )
 
-        plain = Judge(reference, target, options, survey, replayer.consensus, dialect, known, again)
+        kind = LayersJudge if session.options.lower_layers else Judge
+        plain = kind(reference, target, options, survey, replayer.consensus, dialect, known, again)
         return ConfiguredJudge(plain, asked, judge_under) if asked else plain
 
     if replayer.stages:
         return StagedJudge({name: judge(target, name) for name, target in replayer.stages.items()})
-    return judge(replayer.target, session.options.target)
+    return judge(replayer.target, session.called[0])

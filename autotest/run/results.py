@@ -72,7 +72,7 @@ class Verdicts:
                 if row["level"] in RED_LEVELS:
                     self.triage.take(divergence, row)
         for divergence in divergences:  # also those of later stages, which the rows tell with the first
-            self.fingerprints.update(divergence.fingerprints(self._session.stages[0]))
+            self.fingerprints.update(divergence.fingerprints(self._session.called[0]))
         self.fingerprints.update(row["fingerprint"] for row in rows)
         self._session.counts[verdict] += 1
         self.ended[key] = verdict
@@ -98,12 +98,14 @@ class Verdicts:
         self, key: str, program: Program, divergences: Sequence[Divergence], unshown: Sequence[Divergence]
     ) -> list[Row]:
         """The divergences of a case as the records keep them; those of all ranks, where there are several."""
-        target = self._session.stages[0]
+        name, stage = self._session.called[0], self._session.stages[0]
         stricter = {id(divergence) for divergence in unshown}
         rows: list[tuple[Row, tuple[int, ...]]] = []
         digest = program_digest(program) if divergences else ""
         for divergence in divergences:
-            row = self._levelled(divergence.row(target, self._nodeid, key), id(divergence) in stricter)
+            row = divergence.row(name, self._nodeid, key)
+            row = row if name == stage else {**row, "target": stage}  # what starts it again
+            row = self._levelled(row, id(divergence) in stricter)
             row = {
                 **row,
                 "digest": digest,
@@ -113,6 +115,8 @@ class Verdicts:
                 row = {**row, "memory_limit": self._session.supervisor.memory}
             if self._session.launch.python is not None:
                 row = {**row, "target_python": self._session.launch.python}
+            if self._session.options.override:
+                row = {**row, "override": [override.to_json() for override in self._session.options.override]}
             rows.append((self._with_evidence(divergence, row), divergence.difference.ranks))
         merged = self.consensus.merge(f"{key} end", rows)
         self.consensus.ends()

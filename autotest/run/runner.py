@@ -99,7 +99,7 @@ class TestRun:
         self._deaths = Deaths(self.ledger)
         #: The target lacks what the test's ordinary case calls, which is counted: its corners would say no more.
         self._missing = False
-        memory = Memory(run.root, run.target) if run.memory and run.root is not None else None
+        memory = Memory(run.root, run.remembered) if run.memory and run.root is not None else None
         self._recollection = Recollection(memory, f"{nodeid} {key}", self.drawer)
 
     def run(self) -> None:

@@ -26,7 +26,7 @@ from autotest.workers.launch import TARGET_PYTHON
 from autotest.workers.supervisor import Supervisor
 from autotest.workers.wrapped.configured import wanted
 from autotest.workers.wrapped.lowered import LoweringSupervisor
-from dual_object.replay.stages import stages
+from dual_object.replay.stages import called, stages
 
 if TYPE_CHECKING:
     from autotest.judge.judgement import Verdict
@@ -59,7 +59,7 @@ class Session:
         open_inline: Callable[[str], tuple[InlineTarget, Consensus]] = _open_alone,
     ) -> None:
         self.options = options
-        self.launch = launch(options.target, options.target_python)
+        self.launch = launch(options.target, options.target_python, overrides=options.override)
         self.supervisor = LoweringSupervisor(
             self.launch, options.case_timeout, memory=options.memory_limit, reference=lambda: self.reference
         )
@@ -72,7 +72,6 @@ class Session:
         self.excuse: str | None = None
         #: The executors that the target lists, by the names under which their divergences are told; else the target.
         self.stages = stages(options.target)
-        self.ledgers = None if options.root is None else Ledgers(self.stages, options.root, options.ledger)
         #: Of the test that runs: its verdicts, and its worst elements.
         self.counts: Counter[str] = Counter()
         self.worst: list[Mapping[str, object]] = []
@@ -89,6 +88,16 @@ class Session:
         self._open_inline = open_inline
         self._inline: tuple[InlineTarget, Consensus] | None = None
         self._target_recorded = False
+
+    @cached_property
+    def called(self) -> tuple[str, ...]:
+        """What fingerprints begin with: the stages, or the name that an adapter of the user's own gives itself."""
+        return called(self.options.target, self.target_info)
+
+    @cached_property
+    def ledgers(self) -> Ledgers | None:
+        """What is known; None where nobody says where to look for it."""
+        return None if self.options.root is None else Ledgers(self.called, self.options.root, self.options.ledger)
 
     @cached_property
     def progress(self) -> Progress:
@@ -159,6 +168,11 @@ class Session:
 
     def _opened(self) -> tuple[InlineTarget, Consensus]:
         if self._inline is None:
+            if self.options.override:
+                raise UsageError(
+                    "kernels run in a process of their own, but the test uses the target's own objects, which are in "
+                    "this one [--override]"
+                )
             if self.launch.python is not None:
                 raise UsageError(
                     f"the target {self.launch.target} runs in {self.launch.python}, but should run in this process: "

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from autotest.errors import UsageError
 from autotest.options import OPTIONS, RunOptions
+from autotest.options.targets import launch
 from autotest.run.selection import selection
 from autotest.workers.memory import memory_limit
 
@@ -21,6 +23,12 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     """The run's options; in an xdist worker, folder and seed are the controller's. Raises UsageError."""
     rows = [option for option in OPTIONS.values() if option.pytest is not None]
     asked = {option.field or option.name: option.read(config.getoption(option.typed_for_pytest)) for option in rows}
+    if asked["override"]:
+        launch(asked["target"], asked["target_python"], overrides=asked["override"])  # is it one that takes any?
+        if asked["isolate"] == "never":
+            raise UsageError(
+                "isolate='never', but should be left out: kernels run in a process of their own [--override, --isolate]"
+            )
     asked["report"] = Path(config.invocation_params.dir) / asked["report"]
     if config.getoption("usepdb", False) or config.getoption("trace", False):
         asked["case_timeout"] = None

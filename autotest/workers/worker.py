@@ -165,6 +165,7 @@ class Worker:
             tuple(Configuration(*row) for row in message["configurations"]),
             tuple(message["lacks"]),
             message["translations"],
+            message["called"],
         )
 
     def ask(self, message: dict[str, Any], arrays: list[Array]) -> None:
@@ -242,10 +243,11 @@ class Worker:
         return last_words(list(self._stderr))
 
     def close(self) -> None:
-        """Kill the process and free what it held."""
+        """Kill the process and what it has started, and free what it held."""
         self._memory.close()
-        if self._process.poll() is None:
-            self._process.kill()
+        # It has a session of its own: what it has started, such as a compiler, ends with it.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._listener.join(timeout=5)
         self._selector.close()

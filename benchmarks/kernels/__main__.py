@@ -89,26 +89,27 @@ def table(results: Sequence[Judged]) -> str:
 
 @click.command()
 @click.option("--only", multiple=True, metavar="NAME", help="Judge these alone.")
+@click.option("--sound", is_flag=True, help="Judge the sound ones alone.")
 @click.option("--every", default=1, metavar="N", help="Judge one in so many.")
-def main(only: tuple[str, ...], every: int) -> None:
+def main(only: tuple[str, ...], sound: bool, every: int) -> None:
     """Judge the bank; ends with 1 where fewer are right than should be."""
-    chosen = [entry for entry in entries() if not only or entry.name in only][::every]
+    chosen = [entry for entry in entries() if (not only or entry.name in only) and (entry.sound or not sound)][::every]
     chosen.sort(key=lambda entry: (entry.like, sorted(entry.domain)))
     results = []
     for entry in chosen:
         results.append(judged(entry))
         print(results[-1].line(), flush=True)
     wrong = [one for one in results if not one.entry.sound]
-    sound = [one for one in results if one.entry.sound]
+    sane = [one for one in results if one.entry.sound]
     print(f"\n{table(results)}\n")
     refused, own = sum(one.right for one in wrong), sum(one.named for one in wrong)
-    accepted = sum(one.right for one in sound)
+    accepted = sum(one.right for one in sane)
     median = sorted(one.seconds for one in results)[len(results) // 2]
     print(
         f"{refused} of {len(wrong)} wrong kernels refused, {own} for their own fault; "
-        f"{accepted} of {len(sound)} sound ones accepted; a verdict takes {median:.1f} s (median)"
+        f"{accepted} of {len(sane)} sound ones accepted; a verdict takes {median:.1f} s (median)"
     )
-    sys.exit(int(own < OWN_FAULT * len(wrong) or accepted < SOUND * len(sound)))
+    sys.exit(int(own < OWN_FAULT * len(wrong) or accepted < SOUND * len(sane)))
 
 
 if __name__ == "__main__":

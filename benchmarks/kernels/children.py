@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import time
 import traceback
 from collections.abc import Callable
 
+import psutil
+
 #: What a child ends with. A kernel that ends its process has no reason to choose one of these.
 YES, NO, BROKEN = 90, 91, 92
+#: How much more memory than its parent a child may have: one kernel of the bank takes all that there is.
+MEMORY = 2 << 30
 
 
 def ended(work: Callable[[], bool], seconds: float) -> int | None:
@@ -22,6 +27,8 @@ def ended(work: Callable[[], bool], seconds: float) -> int | None:
     if child == 0:
         code = BROKEN
         try:
+            most = psutil.Process().memory_info().vms + MEMORY
+            resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
             code = YES if work() else NO
         except Exception:
             traceback.print_exc()

@@ -9,6 +9,7 @@ results alone.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -32,8 +33,9 @@ def samples(like: Kernel, dtype: torch.dtype) -> list[Arguments]:
     """What PyTorch's table of ops calls an op with, without the arguments that kernels do not have."""
     from torch.testing._internal.common_methods_invocations import op_db
 
-    rows = [row for row in op_db if row.op is like or getattr(row.op, "__name__", "") == like.__name__]
-    rows = [row for row in rows if row.op is like] or rows[:1]
+    name = like.__name__
+    rows = [row for row in op_db if name in (getattr(row.op, "__name__", ""), row.name.rpartition(".")[2])]
+    rows = [row for row in rows if row.op is like and dtype in row.dtypes] or rows
     given = (one for row in rows if dtype in row.dtypes for one in row.sample_inputs("cpu", dtype))
     return [((one.input, *one.args), one.kwargs) for one in given if "out" not in one.kwargs]
 
@@ -79,7 +81,14 @@ RULES: Mapping[str, Any] = {"five draws": five_draws, "op samples": op_samples}
 def accepted(rule: str, entry: Entry) -> bool:
     """Whether a rule accepts a kernel of the bank in the dtypes that it claims; one that dies or hangs is refused."""
     dtypes = [getattr(torch, name) for name in entry.domain.get("dtypes", ["float32", "float64"])]
-    return ended(lambda: RULES[rule](entry.load(), entry.op(), dtypes), SECONDS) == YES
+
+    def quiet() -> bool:
+        nowhere = os.open(os.devnull, os.O_WRONLY)  # one kernel prints megabytes
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        return RULES[rule](entry.load(), entry.op(), dtypes)
+
+    return ended(quiet, SECONDS) == YES
 
 
 def main(names: list[str]) -> None:

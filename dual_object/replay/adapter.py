@@ -93,7 +93,7 @@ class TargetInfo:
     says that it lacks, sorted: what is lacking is counted as not checked, and never as aligned.
 
     `translations` say what the target calls PyTorch's functions (`sum`) and methods (`Tensor.sum`) where that is not
-    the same: in words, by PyTorch's path.
+    the same: in words, by PyTorch's path. `called` is the adapter's `name`, once it is started.
     """
 
     name: str
@@ -104,6 +104,7 @@ class TargetInfo:
     configurations: tuple[Configuration, ...] = ()
     lacks: tuple[str, ...] = ()
     translations: Mapping[str, str] = field(default_factory=dict)
+    called: str = ""
 
     def translation(self, call: Call) -> str:
         """What a call is on the target, in words; empty where it is the same."""

@@ -47,6 +47,8 @@ PLAIN_PARTS: frozenset[GraphPart] = frozenset({"values", "gradients", "buffers"}
 #: Python ran; not at all.
 CaptureOutcome = Literal["captured", "recompiled", "broken", "refused"]
 
+#: How the exception is called by which a kernel's process says that the kernel has done what no op may.
+MISCONDUCT = "Misconduct"
 #: Classes that say nothing of what went wrong: nobody raises them, or everything is one.
 FAMILIES = frozenset({"LookupError", "ArithmeticError", "Exception", "BaseException", "object"})
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -84,6 +86,13 @@ class Failure:
     kind: FailureKind
     classes: tuple[str, ...]
     message: str
+
+    @property
+    def words(self) -> str:
+        """What was done, in words."""
+        if self.classes[0] == MISCONDUCT:
+            return f"ran a kernel that does what none may: {self.message}"
+        return f"raised {self.classes[0]}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

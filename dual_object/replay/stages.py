@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from dual_object.errors import TargetError
@@ -48,6 +49,19 @@ def stages(target: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def called(target: str, info: Callable[[], TargetInfo]) -> tuple[str, ...]:
+    """What the stages of a target are called where divergences are told: as they are asked for; of an adapter that is
+    asked for by `package.module:Class`, by its `name`; `info` is asked for then alone.
+
+    One that calls itself what another target is called is told by its class after all: what is known of PyTorch is not
+    known of a class that was made of PyTorch's. So is one whose name would be no part of a fingerprint.
+    """
+    if ":" not in target or target.startswith(PREFIX):
+        return stages(target)
+    name = info().called
+    return (name if name not in BUILT_IN and re.fullmatch(r"[\w.-]+", name) else target,)
+
+
 def load_stages(target: str) -> Mapping[str, Adapter]:
     """The adapter of each stage, by its name; raises TargetError as `load`."""
     return {name: load(name) for name in stages(target)}
@@ -55,7 +69,9 @@ def load_stages(target: str) -> Mapping[str, Adapter]:
 
 def stages_info(target: str, adapters: Sequence[Adapter]) -> TargetInfo:
     """What a target says of itself, of whose stages these are the adapters: all of them are one framework."""
-    first, *others = [replace(adapter.info(), lacks=tuple(sorted(adapter.lacks))) for adapter in adapters]
+    first, *others = [
+        replace(adapter.info(), lacks=tuple(sorted(adapter.lacks)), called=adapter.name) for adapter in adapters
+    ]
     if not others:
         return first
     version = first.environment.get(first.name, "")
@@ -63,4 +79,4 @@ def stages_info(target: str, adapters: Sequence[Adapter]) -> TargetInfo:
     return replace(first, name=target, environment={**environment, target: version})
 
 
-__all__ = ["load_stages", "stages", "stages_info"]
+__all__ = ["called", "load_stages", "stages", "stages_info"]

@@ -149,6 +149,7 @@ def test_command_line_reaches_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
     values = {
         "target": "torch",
         "target_python": sys.executable,
+        "override": f"torch.sin={__file__}:sin",
         "cases": "3",
         "inputs": "edge",
         "coverage": "pairs",

@@ -174,6 +174,7 @@ def test_the_table_has_a_row_per_run() -> None:
     assert list(table([_score()], markdown=False))[1] == "float64     standard     20000             0"
 
 
+@pytest.mark.usefixtures("forked")
 def test_every_test_remembers_cases_of_another_seed() -> None:
     """The run that remembers draws, besides its own cases, as many of another seed, under the same numbers."""
     paths = ["suites/test_reduction.py::test_op[torch.sum]"]

@@ -194,6 +194,7 @@ def test_an_outcome_tells_failures_without_a_divergence() -> None:
     assert outcome(summary) == Outcome((Red("test_sin", "sin", "value", "x", "m", 2),), ("test_cos",), 40, 1.5)
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_run_that_does_not_go_through_is_no_measurement(tmp_path: Path) -> None:
     """A harness that cannot run kills nothing and says why."""
     (tmp_path / "test_nothing.py").write_text("")

@@ -9,6 +9,7 @@ import ctypes
 import importlib
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -493,6 +494,12 @@ def _check_failed() -> None:
     os.write(2, b"\x1b[31mF20240101 12:00:00.0 7 op.cpp:3] Check failed: (2 == 3) sizes differ\x1b[m\n")
     os.write(2, b"*** Check failure stack trace: ***\n    @ 0x7f google::LogMessage::Fail()\n")
     os.abort()
+
+
+def with_a_child(adapter: Any) -> None:
+    """A target that has started a process of its own, whose number stands in the file `AUTOTEST_CHILD`."""
+    child = subprocess.Popen(["/bin/sleep", "600"])
+    Path(os.environ["AUTOTEST_CHILD"]).write_text(str(child.pid))
 
 
 def dead_at_import(adapter: Any) -> None:

@@ -20,12 +20,14 @@ LOOK = 0.5
 
 def needs_an_interpreter(arguments: list[str]) -> bool:
     """Whether it must be a real one: a worker of OneFlow's holds no PyTorch, and of the scripts that run a graph of
-    OneFlow's in a fork, one in fifty dies.
+    OneFlow's in a fork, one in fifty dies. Where a module of that name lies beside a script, it is none of OneFlow's.
     """
     if arguments[:2] == ["-m", "autotest.workers.server"]:
         return arguments[2].startswith("oneflow")
     script = next((argument for argument in arguments if argument != "-u"), "")
     if not script.endswith(".py") or not os.path.isfile(script):
+        return False
+    if os.path.isfile(os.path.join(os.path.dirname(script), "oneflow.py")):
         return False
     with open(script, encoding="utf-8") as file:
         text = file.read()

@@ -41,3 +41,11 @@ def statistics_kept(adapter: Any) -> None:
 def _change(adapter: Any, path: str, change: Callable[[Any], Any]) -> None:
     function = adapter.resolve(path)
     adapter._resolved[path] = lambda *args, **kwargs: change(function(*args, **kwargs))
+
+
+def linear_everywhere(adapter: Any) -> None:
+    """`linear` is wrong for whoever calls it, the layer included."""
+    import torch
+
+    linear = torch.nn.functional.linear
+    torch.nn.functional.linear = lambda *args, **kwargs: linear(*args, **kwargs) * 1.5

@@ -20,11 +20,13 @@ _REWRITTEN = (*OURS, "_hypothesis_globals", "hypothesis")
 _OTHERS = (
     "_pytest.pytester",
     "execnet",
+    "functorch.compile",
     "hypothesis.internal.observability",
     "jinja2",
     "pytest",
     "rich.progress",
     "torch._dynamo",
+    "torch._inductor.compile_fx",
 )
 #: Rooms and modules that no fork has.
 _LEFT_OUT = (

@@ -37,8 +37,8 @@ def batch(recording: Recording) -> Any:
 
 
 class Planted:
-    """A target whose graph shows what PyTorch shows, `changed`; asked again, of a training that is
-    otherwise, it shows `then`.
+    """A target whose graph shows what PyTorch shows, `changed`; asked again, of a training that is otherwise, it shows
+    `then`, and of a forward what PyTorch shows.
     """
 
     def __init__(self, then: Callable[[Program, Observation], Any]) -> None:
@@ -52,7 +52,9 @@ class Planted:
     def graph(self, programs: Sequence[Program], gradients: Any, again: Any = None) -> Any:
         """What one Program shows that is asked again."""
         [program] = programs
-        self.asked.append(program)
         [shown] = self.eager(programs)
+        if program.training is None:
+            return [shown]
+        self.asked.append(program)
         answer = self._then(program, shown)  # type: ignore[arg-type]  # PyTorch does not die
         return answer if isinstance(answer, Death) else [answer]

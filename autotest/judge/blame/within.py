@@ -18,9 +18,10 @@ def told_within(
     reference: Reference, target: Target, divergences: Sequence[Divergence], rules: Rules, *, graph: bool
 ) -> list[Divergence]:
     """The divergences, those of a module's call with the first function within it that diverges in the same phase."""
-    if not any(any(found.program.modules()) for found in divergences) or "modules" not in target.info().lacks:
-        return list(divergences)
-    return [_told(reference, target, found, rules, graph=graph) for found in divergences]
+    return [
+        _told(reference, target, found, rules, graph=graph) if any(found.program.modules()) else found
+        for found in divergences
+    ]
 
 
 def _told(reference: Reference, target: Target, divergence: Divergence, rules: Rules, *, graph: bool) -> Divergence:

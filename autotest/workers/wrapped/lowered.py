@@ -102,7 +102,7 @@ class LoweringSupervisor(Supervisor):
         """A Program's lowering, or why there is none."""
         kept = self._kept.get(id(program))
         if kept is None or kept[0] is not program:
-            kept = program, _proved(program, self._reference())
+            kept = program, proved(program, self._reference())
             self._kept[id(program)] = kept
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
@@ -127,7 +127,7 @@ class _Restored:
         return [_unsupported(one) if isinstance(one, str) else _answer(next(answers), one) for one in self._lowered]
 
 
-def _proved(program: Program, reference: Reference) -> Lowering | str:
+def proved(program: Program, reference: Reference) -> Lowering | str:
     """A Program's lowering, if the reference shows the same of both; else why there is none."""
     try:
         lowering = lower(program, reference)
@@ -172,4 +172,4 @@ def _unsupported(reason: str) -> Observation:
     return Observation(failures=[failure], ended=True)
 
 
-__all__ = ["LoweringSupervisor"]
+__all__ = ["LoweringSupervisor", "proved"]

@@ -19,5 +19,4 @@ def bincount(input, weights=None, minlength=0):
         ends = torch.searchsorted(ordered, torch.arange(size), right=True)
         return torch.diff(ends, prepend=torch.zeros(1, dtype=torch.int64))
     weights = weights if weights.dtype == torch.float32 else weights.double()
-    hit = input.long().unsqueeze(0) == torch.arange(size).unsqueeze(1)
-    return torch.where(hit, weights.unsqueeze(0), torch.zeros((), dtype=weights.dtype)).sum(1)
+    return torch.zeros(size, dtype=weights.dtype).index_add(0, input.long(), weights)

@@ -12,12 +12,18 @@ def _merge(left, right):
 
 
 def _moments(rows):
-    size = rows.size(-1)
-    if size == 1:
-        first = rows[..., 0]
-        return 1.0, first, first - first
-    half = size // 2
-    return _merge(_moments(rows[..., :half]), _moments(rows[..., half:]))
+    """All rows at once: pairs of equal counts are merged, and what is odd waits for the end."""
+    count, mean, square, rest = 1.0, rows, rows - rows, None
+    while mean.size(-1) > 1:
+        half = mean.size(-1) // 2
+        if mean.size(-1) % 2:
+            odd = count, mean[..., -1], square[..., -1]
+            rest = odd if rest is None else _merge(odd, rest)
+        low = count, mean[..., :half], square[..., :half]
+        high = count, mean[..., half : 2 * half], square[..., half : 2 * half]
+        count, mean, square = _merge(low, high)
+    whole = count, mean[..., 0], square[..., 0]
+    return whole if rest is None else _merge(whole, rest)
 
 
 class _Variance(torch.autograd.Function):
@@ -29,11 +35,7 @@ class _Variance(torch.autograd.Function):
         if size == 0:
             return rows.new_full(rows.shape[:-1], float("nan"))
         _, _, square = _moments(rows.double())
-        return (
-            (square / max(size - correction, 0.0)).to(rows.dtype)
-            if size > correction
-            else (square / 0.0 * 1.0).to(rows.dtype)
-        )
+        return (square / max(size - correction, 0.0)).to(rows.dtype)
 
     @staticmethod
     def backward(ctx, grad):

@@ -543,7 +543,7 @@ def test_ledger_check_of_another_target(mine):
     done = run_autotest(folder, "ledger", "check", "--target", "torch", "known_divergences.toml", env=env)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "known_divergences.toml has no entry of torch, but 1 of mine:Adapter: name one of these [--target]\n"
+        "known_divergences.toml has no entry of torch, but 1 of mine: name one of these [--target]\n"
     )
 
 

@@ -48,6 +48,7 @@ SCRIPT = str(Path(INTERPRETER).with_name("autotest"))
 OPTIONS = {
     "target": "oneflow",
     "target_python": None,
+    "override": (),
     "seed": "0",
     "report": "r",
     "case_timeout": "5",

@@ -309,6 +309,21 @@ def test_close_leaves_nothing(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert not old.is_running()
 
 
+@pytest.mark.usefixtures("real_interpreter")
+def test_close_ends_what_the_target_has_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that a target has started does not go on without it."""
+    monkeypatch.setenv("AUTOTEST_FAULT", "faults:with_a_child")
+    monkeypatch.setenv("AUTOTEST_CHILD", str(tmp_path / "child"))
+    monkeypatch.syspath_prepend(SUPPORT)
+    supervisor = Supervisor("torch", 60.0)
+    supervisor.info()
+    child = psutil.Process(int((tmp_path / "child").read_text()))
+    assert child.is_running()
+    supervisor.close()
+    child.wait(timeout=5)
+    assert not child.is_running()
+
+
 def test_fault_of_the_worker_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error in the worker's own code is a fault of the harness with its traceback, no crash of the target."""
     monkeypatch.setenv("AUTOTEST_FAULT", "faults:broken_adapter")

@@ -11,6 +11,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from dual_object.adapters.torch.kernels.naming import OPERATORS
+
 #: Ops that only lay a tensor otherwise: they are no work of an op.
 _LAYING = frozenset(
     {"view", "reshape", "clone", "detach", "alias", "expand", "contiguous", "to", "empty", "as_strided"}
@@ -44,8 +46,10 @@ class Delegation:
     """Tells whether a function calls the op at `path`, by the name that people call or by an operator below it."""
 
     def __init__(self, path: str, aliases: Iterable[str] = ()) -> None:
-        self._names = {name.rpartition(".")[2].strip("_") for name in (path, *aliases)}
-        self._op = path.rpartition(".")[2].strip("_")
+        if path.startswith(OPERATORS):  # the name of an overload says nothing
+            path = path.rpartition(".")[0]
+        self._op = _plain(path.rpartition(".")[2])
+        self._names = {self._op, *(name.rpartition(".")[2].strip("_") for name in aliases)}
 
     @contextmanager
     def watching(self, seen: list[str]) -> Iterator[None]:

@@ -32,16 +32,27 @@ DISPATCHED = 12
 class Guard:
     """A kernel that is called in place of PyTorch's own function.
 
-    What no op may do raises Misconduct, each category once, so that later calls show the rest.
+    What no op may do raises Misconduct, each category once, so that later calls show the rest; `always`: at each call,
+    so that a case shows the same whichever ran before it. What is `random` may draw random numbers.
     """
 
     def __init__(
-        self, path: str, kernel: Callable[..., Any], own: Callable[..., Any], auditor: Auditor, *, delegates: bool
+        self,
+        path: str,
+        kernel: Callable[..., Any],
+        own: Callable[..., Any],
+        auditor: Auditor,
+        *,
+        delegates: bool,
+        always: bool = False,
+        random: bool = False,
     ) -> None:
         self._kernel = kernel
         self._own = own
         self._auditor = auditor
         self._delegation = None if delegates else Delegation(path)
+        self._always = always
+        self._random = random
         try:
             self._signature: inspect.Signature | None = inspect.signature(kernel)
         except (TypeError, ValueError):  # of another language's functions Python knows none
@@ -50,7 +61,8 @@ class Guard:
         self._state = State()
         self._told: set[str] = set()
         self._results: deque[torch.Tensor] = deque(maxlen=KEPT)
-        self._dispatched: set[object] = set()
+        #: By the form of a call, the operator that the kernel hands such a call to.
+        self._dispatched: dict[object, str | None] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the kernel. Raises what it raises, NotTaken and Misconduct."""
@@ -60,15 +72,15 @@ class Guard:
             except TypeError as error:
                 raise NotTaken(str(error)) from None
         state, called = self._state, list[str]()
-        several = self._calls in _SEVERAL_THREADS
+        several = self._calls in _SEVERAL_THREADS and not self._always
         if several:
             torch.set_num_threads(2)
-        state.look()
+        state.look(whole=self._always)
         self._auditor.seen.clear()
         try:
             result = self._watched(called, args, kwargs)
         finally:
-            changes = [*state.changes(random_allowed=False)]
+            changes = [*state.changes(random_allowed=self._random)]
             if several:
                 torch.set_num_threads(1)
             self._tell([*self._auditor.seen, *changes])
@@ -88,7 +100,7 @@ class Guard:
     def _tell(self, found: list[tuple[str, str]]) -> None:
         for category, words in found:
             # What has not been computed cannot be read either.
-            if category not in self._told or category == "lazy":
+            if category not in self._told or category == "lazy" or self._always:
                 self._told.add(category)
                 raise Misconduct(category, words)
 
@@ -111,25 +123,26 @@ class Guard:
 
     def _of_calls(self, called: list[str], args: Any, kwargs: Any) -> list[tuple[str, str]]:
         delegation = self._delegation
-        if delegation is None or "delegates" in self._told:
+        if delegation is None or ("delegates" in self._told and not self._always):
             return []
         name = delegation.called(called)
         if name is not None:
             return [("delegates", f"it calls {name}, the op that it should be")]
         form = tuple((x.dtype, x.dim()) for x in _tensors((args, kwargs))), *kwargs
-        if form in self._dispatched or len(self._dispatched) >= DISPATCHED:
-            return []
-        self._dispatched.add(form)
+        if form not in self._dispatched and len(self._dispatched) < DISPATCHED:
+            self._dispatched[form] = self._below(delegation, args, kwargs)
+        operator = self._dispatched.get(form)
+        return [] if operator is None else [("delegates", f"it calls aten::{operator}, the op that it should be")]
 
+    def _below(self, delegation: Delegation, args: Any, kwargs: Any) -> str | None:
         def apart(function: Callable[..., Any]) -> Callable[[], Any]:
             copied = mapped((args, kwargs), lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x)
             return lambda: function(*copied[0], **copied[1])
 
         try:
-            operator = delegation.below(apart(self._kernel), apart(self._own))
+            return delegation.below(apart(self._kernel), apart(self._own))
         except Exception:  # only a look: what the kernel makes of these values is judged elsewhere
-            return []
-        return [] if operator is None else [("delegates", f"it calls aten::{operator}, the op that it should be")]
+            return None
 
 
 def _tensors(tree: Any) -> list[torch.Tensor]:

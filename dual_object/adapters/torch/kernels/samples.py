@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from dual_object.adapters.torch.kernels.captured import captured
+from dual_object.adapters.torch.kernels.naming import OPERATORS
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import DTYPES
 
@@ -120,6 +122,8 @@ def named(path: str) -> Any:
     with warnings.catch_warnings(), _silent():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
+    if path.startswith(OPERATORS):
+        return captured(path, op_db)
     last = path.rpartition(".")[2]
     aliases = {path, last}
     for wanted in (
@@ -206,6 +210,19 @@ def samples(
             *_of_sizes(plain, whole),
             *_of_dtypes(info, plain, [dtype for dtype in wanted if dtype != main], whole, within),
             *_of_errors(info, plain, main),
+        ]
+
+
+def varied(plain: Sequence[Sample], *, whole: bool = False) -> list[Sample]:
+    """Plain samples, and these with other values, layouts, shapes and sizes: all that needs no entry of an op."""
+    with seeded(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            *plain,
+            *_of_edges(plain, whole),
+            *_of_layouts(plain, whole),
+            *_of_shapes(plain, whole),
+            *_of_sizes(plain, whole),
         ]
 
 
@@ -629,4 +646,4 @@ def _unfitting(sample: Sample) -> Iterator[Sample]:
                 yield _on(sample, turn, change, "errors", "sizes that do not fit")
 
 
-__all__ = ["Sample", "mapped", "named", "path_of", "resized", "samples", "stretched"]
+__all__ = ["Sample", "mapped", "named", "path_of", "resized", "samples", "stretched", "varied"]

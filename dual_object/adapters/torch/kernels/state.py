@@ -74,17 +74,18 @@ _MOVING = frozenset({"_", "__warningregistry__"})
 class State:
     """What the process's state was: as it is when this is made, and when `look` is called again.
 
-    What takes long to look at and only kernels change, such as the environment, is looked at once.
+    What takes long to look at and only kernels change, such as the environment, is looked at once; in a process in
+    which others change it, too, the `whole` is looked at again.
     """
 
     def __init__(self) -> None:
         self._looks = {name: look() for name, (look, _) in _LOOKS.items()}
         self._members = {name: dict(vars(space)) for name, space in _SPACES.items() if space is not None}
 
-    def look(self) -> None:
+    def look(self, *, whole: bool = False) -> None:
         """Note what the state is now."""
         for name, (look, _) in _LOOKS.items():
-            if name not in _SLOW:
+            if whole or name not in _SLOW:
                 self._looks[name] = look()
         for name, members in self._members.items():
             if not _alike(vars(_SPACES[name]), members):  # PyTorch replaces its own where it is imported further

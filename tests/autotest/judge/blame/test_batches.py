@@ -86,7 +86,7 @@ def localized(
 
 
 class PlantedEagerly:
-    """A target that shows what PyTorch shows, changed by `then`."""
+    """A target that shows what PyTorch shows, that of trainings changed by `then`."""
 
     def __init__(self, then: Change) -> None:
         self._then = then
@@ -95,7 +95,9 @@ class PlantedEagerly:
     def eager(self, programs: list[Program]) -> list[Any]:
         """What each Program shows."""
         self.asked += [program for program in programs if program.training is not None]
-        return [self._then(program, Replay(load_reference(), program, side="reference").run()) for program in programs]
+        shown = [Replay(load_reference(), program, side="reference").run() for program in programs]
+        pairs = zip(programs, shown, strict=True)
+        return [seen if program.training is None else self._then(program, seen) for program, seen in pairs]
 
 
 def blamed(*changes: Change, **options: Any) -> tuple[str, bool, int]:

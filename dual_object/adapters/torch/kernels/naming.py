@@ -1,0 +1,87 @@
+"""What folders and files of kernels are called, as ops: `add__Tensor`, `_softmax`, `relu`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import BuiltinFunctionType
+from typing import Any
+
+import torch
+
+#: Where public functions are that are made of an operator's own schema.
+_PLACES = ("", "nn.functional", "linalg", "special", "fft")
+#: Below `torch`, where operators are.
+OPERATORS = "ops.aten."
+
+
+def operator_named(name: str) -> str | None:
+    """The operator that a folder is named after, such as `aten.add.Tensor` of `add__Tensor`, or of `add`; None where
+    there is none.
+    """
+    for base, overload in _readings(name):
+        packet = getattr(torch.ops.aten, base, None)
+        if packet is None:
+            continue
+        known = overloads(packet)
+        wanted = overload or next((first for first in ("default", "Tensor", *known) if first in known), "")
+        if wanted in known:
+            return f"aten.{base}.{wanted}"
+    return None
+
+
+def overloads(packet: Any) -> list[str]:
+    """The overloads of an operator that the dispatcher knows; those of TorchScript alone are none."""
+    return [one for one in packet.overloads() if torch._C._dispatch_has_kernel(getattr(packet, one).name())]
+
+
+def _readings(name: str) -> Iterator[tuple[str, str]]:
+    """A name as an operator's, then as that of an overload: `add___Tensor` as `add_.Tensor`, then as `add._Tensor`."""
+    yield name, ""
+    places = [place for place in range(1, len(name) - 2) if name[place : place + 2] == "__"]
+    for place in reversed(places):
+        yield name[:place], name[place + 2 :]
+
+
+def public_path(operator: str) -> str | None:
+    """The path below `torch` of the public function that takes the very arguments of `aten.relu.default`: one that is
+    made of this operator's schema, and of no other's. None where there is none.
+    """
+    _, base, overload = operator.split(".")
+    packet = getattr(torch.ops.aten, base)
+    others = [
+        other
+        for other in overloads(packet)
+        if other != overload and not getattr(packet, other)._schema.is_mutable and not _of_names(packet, other)
+    ]
+    if others or base.startswith("_") or base.endswith("_") or getattr(packet, overload)._schema.is_mutable:
+        return None
+    for place in _PLACES:
+        space: object = torch
+        for part in filter(None, place.split(".")):
+            space = getattr(space, part)
+        if isinstance(getattr(space, base, None), BuiltinFunctionType):
+            return f"{place}.{base}" if place else base
+    return None
+
+
+def _of_names(packet: object, overload: str) -> bool:
+    """Whether an overload is about dimensions by name."""
+    arguments = getattr(packet, overload)._schema.arguments
+    return any("Dimname" in str(argument.type) or argument.name == "names" for argument in arguments) or (
+        "Dimname" in overload or "dimname" in overload
+    )
+
+
+def public_named(name: str) -> str | None:
+    """The path below `torch` of the public function of this name; None where there is none."""
+    for place in _PLACES:
+        space: object = torch
+        for part in filter(None, place.split(".")):
+            space = getattr(space, part)
+        found = getattr(space, name, None)
+        if callable(found) and not isinstance(found, type) and not name.startswith("_"):
+            return f"{place}.{name}" if place else name
+    return None
+
+
+__all__ = ["OPERATORS", "operator_named", "overloads", "public_named", "public_path"]
