@@ -159,6 +159,13 @@ def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, *
 @click.argument("kernels", nargs=-1, required=True, metavar="KERNEL...")
 @click.option("--like", metavar="OP", help="The op, as torch.softmax. Default: the op that is called as the function.")
 @click.option("--dtypes", default="", metavar="D,...", help="Dtypes that the kernel claims. Default: all of the op.")
+@click.option(
+    "--shapes",
+    multiple=True,
+    metavar="N,...",
+    help="Shapes of the first tensor that the kernel claims, as n,128: a number is that size, a letter any. May be "
+    "given often. Default: all of the op.",
+)
 @click.option("--no-grad", is_flag=True, help="It is not differentiable.")
 @click.option(
     "--level",
@@ -169,6 +176,8 @@ def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, *
 )
 @click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS", help="Ask no more after so long.")
 @click.option("--delegates", is_flag=True, help="It may call the op itself.")
+@click.option("--sandbox", is_flag=True, help="Without network, and read-only files but temporary ones; by bubblewrap.")
+@click.option("--time", "timed", is_flag=True, help="Time it beside the op, and that compiled; no reason for refusal.")
 @run_option("case_timeout", type=click.FloatRange(min=0), default=20.0, help="Seconds that one question may take.")
 @_MEMORY_LIMIT
 @click.option(
@@ -179,7 +188,15 @@ def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, *
     help="Folder for the scripts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
-def kernel(kernels: tuple[str, ...], like: str | None, dtypes: str, no_grad: bool, level: str, **options: Any) -> None:
+def kernel(
+    kernels: tuple[str, ...],
+    like: str | None,
+    dtypes: str,
+    shapes: tuple[str, ...],
+    no_grad: bool,
+    level: str,
+    **options: Any,
+) -> None:
     """Judge whether each KERNEL, FILE.py:function or package.module:function, really is the op OP.
 
     \b
@@ -190,11 +207,13 @@ def kernel(kernels: tuple[str, ...], like: str | None, dtypes: str, no_grad: boo
     Exit status: 0 accepted, 1 refused, 2 usage or environment.
     """
     from autotest.commands.kernel import judge_kernels
+    from autotest.kernels.claims import shapes_of
     from autotest.kernels.questions import Asking
 
-    asking = Asking("", tuple(filter(None, dtypes.split(","))), not no_grad, level == "full")
     timeout, memory = options.pop("case_timeout"), options.pop("memory_limit")
     with _refusals():
+        claimed = tuple(filter(None, dtypes.split(",")))
+        asking = Asking("", claimed, not no_grad, level == "full", shapes_of(shapes))
         status, text = judge_kernels(kernels, like, asking, timeout=timeout or None, memory=memory, **options)
         click.echo(text, nl=False)
     sys.exit(status)

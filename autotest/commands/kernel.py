@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autotest.kernels.claims import kernel_at, op_path
@@ -13,7 +14,7 @@ from autotest.kernels.judging import Kernel
 from autotest.kernels.questions import Asking
 from autotest.kernels.running import judge_of
 from autotest.kernels.script import write_script
-from autotest.kernels.telling import verdict_data, verdict_text
+from autotest.kernels.telling import times_data, times_text, verdict_data, verdict_text
 from autotest.repro.running import run_python
 from dual_object.replay.adapter import load_reference
 
@@ -25,6 +26,8 @@ def judge_kernels(
     *,
     budget: float | None,
     delegates: bool,
+    sandbox: bool,
+    timed: bool,
     timeout: float | None,
     memory: int | None,
     output: Path,
@@ -32,21 +35,22 @@ def judge_kernels(
 ) -> tuple[int, str]:
     """Judge each kernel; the status, 0 where all are accepted and 1 where not, and what is said of them.
 
-    Raises UsageError, and EnvironmentFault for a file that cannot be imported.
+    Raises UsageError, and EnvironmentFault for a file that cannot be imported, or a sandbox that is not there.
     """
     reference = load_reference()
     rows, texts, refused = [], [], False
     for text in kernels:
-        kernel = kernel_at(text, delegates=delegates)
+        kernel = replace(kernel_at(text, delegates=delegates), sandbox=sandbox)
         path = op_path(reference, like, kernel)
-        judge = judge_of(Asking(path, asking.dtypes, asking.gradients, asking.whole), timeout, memory)
+        judge = judge_of(replace(asking, path=path), timeout, memory)
         started = time.monotonic()
         verdict = judge.judge(kernel, budget)
         seconds = time.monotonic() - started
         refused = refused or not verdict.accepted
+        measured = judge.times(kernel) if timed else []
         scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
-        rows.append(verdict_data(text, verdict, scripts, seconds))
-        texts.append(verdict_text(text, verdict, scripts, seconds))
+        rows.append(verdict_data(text, verdict, scripts, seconds) | ({"times": times_data(measured)} if timed else {}))
+        texts.append(verdict_text(text, verdict, scripts, seconds) + times_text(verdict.like, measured))
     told = json.dumps(rows, indent=1) + "\n" if as_json else "\n".join(texts)
     return int(refused), told
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from autotest.errors import UsageError
 from autotest.kernels.judging import Kernel
 from dual_object.adapters.torch.kernels.samples import path_of
+from dual_object.adapters.torch.kernels.shapes import Pattern
 from dual_object.errors import MissingOp
 from dual_object.replay.adapter import Reference
 
@@ -80,6 +82,18 @@ def _last_function(source: str) -> str:
     return names[-1]
 
 
+def shapes_of(texts: Sequence[str]) -> tuple[Pattern, ...]:
+    """The shapes that `n,128` names: a number is that size, a letter any size. Raises UsageError."""
+    return tuple(map(_pattern, texts))
+
+
+def _pattern(text: str) -> Pattern:
+    sizes = [size.strip() for size in text.split(",")]
+    if not all(re.fullmatch(r"[A-Za-z]|[1-9][0-9]*", size, re.ASCII) for size in sizes):
+        raise UsageError(f"shapes={text!r}, but should be a number or a letter for each dimension, as n,128 [--shapes]")
+    return tuple(int(size) if size.isdigit() else None for size in sizes)
+
+
 def op_path(reference: Reference, like: Any, kernel: Kernel) -> str:
     """The path below `torch` of the op: of `torch.softmax` or "torch.softmax"; of nothing, the op that is called as the
     kernel. Raises UsageError.
@@ -100,4 +114,4 @@ def op_path(reference: Reference, like: Any, kernel: Kernel) -> str:
     raise UsageError(f"{asked}, but torch.{name} is no function of PyTorch: name the op, as torch.softmax [--like]")
 
 
-__all__ = ["kernel_at", "kernel_of", "op_path"]
+__all__ = ["kernel_at", "kernel_of", "op_path", "shapes_of"]

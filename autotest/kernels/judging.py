@@ -6,9 +6,11 @@ import json
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -20,8 +22,10 @@ from autotest.kernels.contrast import ORDINARY, in_common
 from autotest.kernels.findings import Finding, Verdict, worst_first
 from autotest.kernels.precision import MOST_UNITS, off_by, units
 from autotest.kernels.questions import Asking, Cell, Question, questions
+from autotest.kernels.sandbox import sandbox_command, sandbox_environment
+from autotest.kernels.timing import Times, programs, times
 from autotest.oracle.undecidable import undecided
-from autotest.workers.launch import Launch
+from autotest.workers.launch import START_TIMEOUT, Launch
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
 from dual_object.program.program import Program
@@ -38,6 +42,10 @@ _POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_coun
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 #: What a process that runs kernels has in its environment.
 ENVIRONMENT = {**_POISON, **_UNUSED}
+#: What a file names that compiles C++ while it is imported, and seconds in which that must be done.
+_COMPILES, _COMPILED_WITHIN = b"cpp_extension", 600.0
+#: Seconds in which one size must be timed: PyTorch's compiler takes most of them.
+_TIMED_WITHIN = 300.0
 _POISONED = 0x7E
 _FAR = 1e15
 #: Of those who have little time so many are asked together.
@@ -98,11 +106,13 @@ class Kernel:
     Attributes:
         file, function: where it is.
         delegates: whether it may call the op itself.
+        sandbox: whether its process has no network, and no files that it may write to but temporary ones of its own.
     """
 
     file: Path
     function: str
     delegates: bool = False
+    sandbox: bool = False
 
 
 class KernelJudge:
@@ -118,11 +128,20 @@ class KernelJudge:
         with _ASKING:
             self.questions = questions(reference, asking)
 
-    def launch(self, kernel: Kernel) -> Supervisor:
-        """The process that the kernel runs in, started."""
+    def launch(self, kernel: Kernel, folder: Path | None = None, *, timed: bool = False) -> Supervisor:
+        """The process that the kernel runs in, started; with a folder, in a sandbox that may write there; to be timed,
+        without poison in its memory. Raises EnvironmentFault where there is no sandbox.
+        """
         place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
-        environment = {**ENVIRONMENT, "AUTOTEST_KERNELS": json.dumps(place)}
-        supervisor = Supervisor(Launch("kernel", ADAPTER, None, environment), self._timeout, memory=self._memory)
+        environment = {} if timed else {**ENVIRONMENT}
+        environment["AUTOTEST_KERNELS"] = json.dumps(place)
+        within = _COMPILED_WITHIN if _COMPILES in kernel.file.read_bytes() else START_TIMEOUT
+        behind: tuple[str, ...] = ()
+        if folder is not None:
+            behind = sandbox_command(folder)
+            environment.update(sandbox_environment(folder))
+        launch = Launch("kernel", ADAPTER, None, environment, within, behind)
+        supervisor = Supervisor(launch, _TIMED_WITHIN if timed else self._timeout, memory=self._memory)
         supervisor.start()
         return supervisor
 
@@ -130,14 +149,34 @@ class KernelJudge:
         """Ask everything, or what can be asked in so many seconds, and say what was found. May be called by several
         threads at once: kernels run side by side, each in a process of its own.
 
-        Raises EnvironmentFault where the kernel cannot be loaded.
+        Raises EnvironmentFault where the kernel cannot be loaded, or there is no sandbox for it.
         """
-        supervisor = self.launch(kernel)
-        until = None if budget is None else time.monotonic() + budget
-        try:
+        with self._process(kernel) as supervisor:
+            until = None if budget is None else time.monotonic() + budget
             return Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
-        finally:
-            supervisor.close()
+
+    def times(self, kernel: Kernel) -> list[Times] | str:
+        """How long the kernel takes, in another process than that in which it was judged; or why that is not known.
+
+        Raises EnvironmentFault as `judge`.
+        """
+        with _ASKING:
+            asked = programs(self._reference, self.questions, self._asking.shapes)
+        if not asked:
+            return f"not timed: no single call of torch.{self._asking.path} with floating numbers can be grown"
+        with self._process(kernel, timed=True) as supervisor, _ASKING:
+            return times(self._reference, supervisor, asked)
+
+    @contextmanager
+    def _process(self, kernel: Kernel, *, timed: bool = False) -> Iterator[Supervisor]:
+        """The process that the kernel runs in, while it is needed."""
+        with ExitStack() as stack:
+            folder = None
+            if kernel.sandbox:
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="autotest-sandbox-")))
+            supervisor = self.launch(kernel, folder, timed=timed)
+            stack.callback(supervisor.close)
+            yield supervisor
 
 
 class Judging:

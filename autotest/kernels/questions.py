@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -16,6 +17,8 @@ from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
 from autotest.options import TestOptions
 from dual_object.adapters.torch.kernels.samples import Sample, mapped, samples
+from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
+from dual_object.errors import TargetError
 from dual_object.program.program import Program
 from dual_object.record.namespace import torch
 from dual_object.record.recording import recording
@@ -69,25 +72,34 @@ class Asking:
         dtypes: those that the kernel claims; empty: all that the op takes.
         gradients: whether gradients are asked for.
         whole: whether everything is asked, not a choice.
+        shapes: those of the first tensor that the kernel claims; empty: all that the op takes.
     """
 
     path: str
     dtypes: tuple[str, ...] = ()
     gradients: bool = True
     whole: bool = False
+    shapes: tuple[Pattern, ...] = ()
 
 
 def questions(reference: Reference, asking: Asking) -> list[Question]:
     """What is asked, plain calls first, so that the simplest of what differs comes first. Raises TargetError where
-    PyTorch has no samples of the op.
+    PyTorch has no samples of the op, or none of the shapes.
     """
-    drawn = samples(asking.path, dtypes=asking.dtypes, whole=asking.whole)
+    claimed = partial(within, patterns=asking.shapes)
+    drawn = samples(asking.path, dtypes=asking.dtypes, whole=asking.whole, within=claimed)
+    drawn = [sample for sample in drawn if fits(sample, asking.shapes)]
     if not asking.gradients:
         drawn = [sample.changed(_detached, sample.role, sample.detail) for sample in drawn]
     asked = _Asked(reference, asking)
     found: list[Question] = []
     for sample in drawn:
         found += asked.of(Cell(sample.role, sample.detail, _dtype(reference, sample)), asked.once(sample))
+    if asking.shapes and not asked.lawful:
+        raise TargetError(
+            f"shapes={worded(asking.shapes)}, but no sample of torch.{asking.path} is of such a shape, or can be "
+            f"brought to it with at most {MOST_ELEMENTS} elements [--shapes]"
+        )
     lawful = [sample for sample in asked.lawful if sample.tensors()]
     for sample in _spread([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
         dtype = _dtype(reference, sample)

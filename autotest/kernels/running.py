@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from autotest.errors import UsageError
-from autotest.kernels.claims import kernel_of, op_path
+from autotest.kernels.claims import kernel_of, op_path, shapes_of
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judging import KernelJudge
 from autotest.kernels.questions import Asking
@@ -39,10 +40,12 @@ def judge_kernel(
     like: Callable[..., Any] | str | None = None,
     *,
     dtypes: Sequence[str] = (),
+    shapes: Sequence[str] = (),
     gradients: bool = True,
     level: Level = "quick",
     budget: float | None = None,
     delegates: bool = False,
+    sandbox: bool = False,
     timeout: float | None = 20.0,
     memory: int | None = None,
 ) -> Verdict:
@@ -55,22 +58,26 @@ def judge_kernel(
         kernel: a function of a file, `"FILE.py:function"`, or a source text, whose last function is meant.
         like: the op, or its name; by default the op that is called as the function.
         dtypes: those that the kernel claims, such as `("float32",)`; empty: all that the op takes.
+        shapes: those of the first tensor that it claims, such as `("n,128",)`: a number is that size, a letter any
+            size; empty: all that the op takes.
         gradients: whether it is differentiable.
         level: `quick` asks some 150 questions, `full` about four times as many.
         budget: seconds after which no more is asked; None: everything is.
         delegates: whether it may call the op itself.
+        sandbox: whether its process has no network, and no files that it may write to but temporary ones of its own, by
+            bubblewrap.
         timeout: seconds that one question may take; None: as many as it likes.
         memory: bytes that its process may hold; None: the share that one worker has of the machine's.
 
     Raises:
         UsageError: there is no such op or function.
-        EnvironmentFault: the kernel's file cannot be imported.
+        EnvironmentFault: the kernel's file cannot be imported, or there is no bubblewrap.
     """
     if level not in ("quick", "full"):
         raise UsageError(f"level={level!r}, but should be 'quick' or 'full'")
-    claimed = kernel_of(kernel, delegates=delegates)
+    claimed = replace(kernel_of(kernel, delegates=delegates), sandbox=sandbox)
     path = op_path(load_reference(), like, claimed)
-    asking = Asking(path, tuple(dtypes), gradients, level == "full")
+    asking = Asking(path, tuple(dtypes), gradients, level == "full", shapes_of(shapes))
     return judge_of(asking, timeout, memory).judge(claimed, budget)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from autotest.kernels.findings import CATEGORIES, Finding, Verdict
+from autotest.kernels.timing import ROUNDS, Times
 from dual_object.program.inputs import input_lines
 
 #: So many gaps are told.
@@ -88,4 +90,38 @@ def verdict_data(kernel: str, verdict: Verdict, scripts: Mapping[str, str], seco
     }
 
 
-__all__ = ["verdict_data", "verdict_text"]
+def times_text(like: str, measured: Sequence[Times] | str) -> str:
+    """What was timed, for people; nothing where nothing was."""
+    if isinstance(measured, str):
+        return f"\n{measured}\n"
+    if not measured:
+        return ""
+    called = {"kernel": "the kernel", "op": like, "compiled": "compiled"}
+    heads = "".join(f"{name:>26}" for name in called.values())
+    lines = ["", f"milliseconds, {ROUNDS} times on one thread with the same inputs: median (quartiles)"]
+    lines.append(f"  {'tensors':<20}{'cache':<6}{heads}")
+    for one in measured:
+        shapes = " ".join("x".join(map(str, shape)) or "()" for shape in one.shapes)
+        for cache in ("cold", "warm"):
+            cells = "".join(f"{_cell(one, who, cache):>26}" for who in called)
+            lines.append(f"  {shapes:<20}{cache:<6}{cells}")
+        if one.wrong:
+            lines.append(f"    its results were wrong in {one.wrong} of {one.calls} timed calls: its times say nothing")
+        if one.uncompiled:
+            lines.append(f"    not compiled: {one.uncompiled}")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(one: Times, who: str, cache: str) -> str:
+    if who not in one.milliseconds:
+        return "-"
+    middle, low, high = one.milliseconds[who][cache]
+    return f"{middle:.3f} ({low:.3f} {high:.3f})"
+
+
+def times_data(measured: Sequence[Times] | str) -> list[dict[str, Any]] | str:
+    """The same for machines; a sentence where nothing was timed."""
+    return measured if isinstance(measured, str) else [asdict(one) for one in measured]
+
+
+__all__ = ["times_data", "times_text", "verdict_data", "verdict_text"]

@@ -32,7 +32,8 @@ from autotest.options.table import OPTIONS
 from autotest.options.targets import launch
 from autotest.ranks.environment import RANK, Resume
 from autotest.ranks.peers import Note, read_note
-from autotest.workers.worker import START_TIMEOUT, last_words
+from autotest.workers.launch import START_TIMEOUT
+from autotest.workers.worker import last_words
 
 #: A rank holds about so much.
 BYTES_PER_RANK = 1 << 30

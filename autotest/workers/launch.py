@@ -11,6 +11,8 @@ from autotest.names import HOME
 
 #: What a run calls the version of its target's own interpreter, beside that of its own.
 TARGET_PYTHON = "target's python"
+#: Seconds in which a target must be imported.
+START_TIMEOUT = 120.0
 #: What an interpreter with packages of its own runs first.
 _ELSEWHERE = Path(__file__).with_name("elsewhere.py")
 
@@ -25,12 +27,16 @@ class Launch:
         python: the interpreter, where it is not this process's own: one with packages of its own, which must be
             CPython 3.10 or newer with NumPy and psutil, and need not have PyTorch.
         environment: variables that it gets besides this process's own.
+        start_timeout: seconds in which it must be imported.
+        behind: what the command is put behind, such as a sandbox's; it must keep the descriptors that it is given.
     """
 
     target: str
     adapter: str = ""
     python: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    start_timeout: float = START_TIMEOUT
+    behind: tuple[str, ...] = ()
 
     @property
     def loads(self) -> str:
@@ -41,8 +47,8 @@ class Launch:
     def command(self) -> list[str]:
         """The server, as a command."""
         if self.python is None:
-            return [sys.executable, "-m", "autotest.workers.server", self.loads]
-        return [self.python, str(_ELSEWHERE), self.loads]
+            return [*self.behind, sys.executable, "-m", "autotest.workers.server", self.loads]
+        return [*self.behind, self.python, str(_ELSEWHERE), self.loads]
 
     @property
     def home(self) -> str | None:
@@ -55,4 +61,4 @@ class Launch:
         return sys.path if self.python is None else None
 
 
-__all__ = ["TARGET_PYTHON", "Launch"]
+__all__ = ["START_TIMEOUT", "TARGET_PYTHON", "Launch"]

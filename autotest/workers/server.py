@@ -220,6 +220,8 @@ class Server:
             self.graph(adapter, GraphRequest(programs, message["gradients"], again, message.get("configuration", "")))
         elif message["do"] == "together":
             self.together(programs)
+        elif message["do"] == "time":
+            self.time(programs[0], message["rounds"])
         else:
             self.eager(programs)
 
@@ -246,6 +248,25 @@ class Server:
                 last_sign = time.monotonic()
         self._noting(len(programs))
         self._send(observe(started, self.adapter))
+
+    def time(self, program: Any, rounds: int) -> None:
+        """Time a kernel in the call of a Program; what it raises is told."""
+        from dual_object.adapters.torch.kernels.timed import timed
+
+        self._noting(0)
+        kernel, own = self.adapter.unwatched(program.calls[0].op)
+        try:
+            found = timed(self.adapter, kernel, own, program, rounds)
+        except Exception as error:
+            self.channel.send({"raised": f"{type(error).__name__}: {error}"}, [])
+            return
+        arrays: list[Array] = []
+        outputs = []
+        for turn, tensors in found.outputs:
+            outputs.append([turn, [*range(len(arrays), len(arrays) + len(tensors))]])
+            arrays += self.adapter.read(tensors)
+        frame = {"seconds": found.seconds, "outputs": outputs, "uncompiled": found.uncompiled}
+        self.channel.send(frame, arrays)
 
     def _send(self, observations: list[Any]) -> None:
         from dual_object.replay import observation

@@ -171,6 +171,16 @@ class Supervisor:
         assert result is not None
         return result
 
+    def timed(self, program: Program, rounds: int) -> tuple[dict[str, Any], list[Array]] | Death:
+        """How long a kernel takes in the call of a Program, and what it gave: for `autotest.kernels.timing` to read."""
+        arrays: list[Array] = []
+        message = {"do": "time", "programs": [program.to_json(arrays)], "rounds": rounds}
+        try:
+            [answer] = self._request(message, arrays)
+        except Gone as gone:
+            return self._bury(gone)
+        return answer
+
     def hazard(self, file: str, name: str, stage: str) -> tuple[str, str] | Death:
         """What the executor of a stage makes of the function that a test of a file poses: an outcome and why.
 

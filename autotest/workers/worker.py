@@ -26,8 +26,6 @@ from dual_object.program.values import Array
 from dual_object.replay.adapter import Configuration, TargetInfo
 from dual_object.replay.replay import BACKWARD
 
-#: Seconds in which a target must be imported.
-START_TIMEOUT = 120.0
 #: Seconds in which an idle worker must say what its target has; it takes 10 milliseconds.
 SURFACE_TIMEOUT = 5.0
 #: glog's level, date, time and thread: they differ from run to run, and say nothing of the failure.
@@ -48,6 +46,7 @@ class Worker:
 
     def __init__(self, launch: Launch, default_dtype: str | None = None, memory: int | None = None) -> None:
         self.target = launch.target
+        self._start_timeout = launch.start_timeout
         self.graphs = 0
         #: What it held when it had answered last, and when the target was imported.
         self.rss = self._imported = 0
@@ -140,7 +139,7 @@ class Worker:
         """Wait until the target is imported; raises EnvironmentFault in one sentence where that fails."""
         self._heard = time.monotonic()
         try:
-            message, _ = self._receive(START_TIMEOUT)
+            message, _ = self._receive(self._start_timeout)
         except Gone as gone:
             overrun = self._memory.overrun
             if overrun is not None:
@@ -148,7 +147,7 @@ class Worker:
                     f"memory_limit={words(overrun.limit)}, but should be more than what target {self.target!r} "
                     "takes to be imported [--memory-limit]"
                 ) from None
-            how = f"did not start in {START_TIMEOUT:.0f} s" if gone.timed_out else self._how_it_ended()
+            how = f"did not start in {self._start_timeout:.0f} s" if gone.timed_out else self._how_it_ended()
             raise EnvironmentFault(
                 f"target {self.target!r} died at import: {how}; its last words: {self.last_words() or 'none'}"
             ) from None

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
 from autotest.repro.running import run_python
 from support.runs import run_autotest
@@ -79,6 +80,10 @@ def test_json_for_two_kernels(judged: tuple[Path, str], tmp_path: Path) -> None:
         (("nosuch.py:x",), "KERNEL='nosuch.py:x', but nosuch.py is no file\n"),
         (("k.py:relu", "--dtypes", "int9"), "dtypes=int9, but torch.relu takes "),
         (("k.py:broken", "--like", "relu"), "k.py has no function broken, but should\n"),
+        (
+            ("k.py:relu", "--shapes", "n,0"),
+            "shapes='n,0', but should be a number or a letter for each dimension, as n,128",
+        ),
         (("bad.py:relu",), "bad.py cannot be imported: SyntaxError: '(' was never closed (bad.py, line 1)\n"),
     ],
 )
@@ -89,3 +94,33 @@ def test_what_cannot_be_judged(tmp_path: Path, arguments: tuple[str, ...], messa
     done = run_autotest(tmp_path, "kernel", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a kernel of Triton runs where a GPU is")
+def test_triton_without_a_gpu_is_no_verdict(tmp_path: Path) -> None:
+    """Whether or not Triton itself is there."""
+    (tmp_path / "k.py").write_text("import triton\n\n\ndef relu(input):\n    return input\n")
+    done = run_autotest(tmp_path, "kernel", "k.py:relu", "--dtypes", "float32")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "k.py imports triton, " in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_sandbox_that_is_not_there(tmp_path: Path) -> None:
+    """It is said before anything is judged."""
+    (tmp_path / "k.py").write_text("def relu(input):\n    return input\n")
+    asked = ("k.py:relu", "--dtypes", "float32", "--sandbox")
+    done = run_autotest(tmp_path, "kernel", *asked, environment={"PATH": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "--sandbox needs bwrap, which is not on PATH: install the package bubblewrap\n"
+
+
+def test_times_of_what_is_claimed(tmp_path: Path) -> None:
+    """They are told besides, and are no reason for anything."""
+    (tmp_path / "k.py").write_text("import torch\n\n\ndef relu(input):\n    return torch.clamp(input, min=0)\n")
+    asked = ("--dtypes", "float32", "--no-grad", "--shapes", "n,64", "--budget", "0", "--time", "--json")
+    done = run_autotest(tmp_path, "kernel", "k.py:relu", *asked)
+    assert done.returncode == 0, done.stderr
+    [row] = json.loads(done.stdout)
+    assert [one["wrong"] for one in row["times"]] == [0, 0, 0]
+    assert [shape[1] for one in row["times"] for shape in one["shapes"]] == [64, 64, 64]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autotest.errors import UsageError
-from autotest.kernels.claims import kernel_at, kernel_of, op_path
+from autotest.kernels.claims import kernel_at, kernel_of, op_path, shapes_of
 from autotest.kernels.judging import Kernel
 from dual_object.replay.adapter import load_reference
 
@@ -92,4 +92,19 @@ def test_the_op() -> None:
         op_path(reference, None, Kernel(RELUS, "sound"))
     assert str(refused.value) == (
         "sound comes without like, but torch.sound is no function of PyTorch: name the op, as torch.softmax [--like]"
+    )
+
+
+def test_shapes() -> None:
+    """A number is that size, a letter any size."""
+    assert shapes_of(["n,128", "m , n,64", "7"]) == ((None, 128), (None, None, 64), (7,))
+
+
+@pytest.mark.parametrize("text", ["", "n,", "n,-1", "0", "rows,128", "1.5"])
+def test_shapes_that_are_none(text: str) -> None:
+    """It is said whole."""
+    with pytest.raises(UsageError) as refused:
+        shapes_of([text])
+    assert str(refused.value) == (
+        f"shapes={text!r}, but should be a number or a letter for each dimension, as n,128 [--shapes]"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -10,9 +11,11 @@ from autotest.errors import EnvironmentFault
 from autotest.kernels.findings import CATEGORIES, DIMENSIONS
 from autotest.kernels.judging import Kernel, KernelJudge
 from autotest.kernels.questions import Asking
+from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
 
 RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"
+BY_CPP = RELUS.with_name("by_cpp.py")
 
 #: By the function its category, and the whole message.
 FAULTS = {
@@ -81,6 +84,36 @@ def test_what_there_is_no_time_for_is_told(judge):
     """Without time the first questions are asked, and the others counted."""
     verdict = judge.judge(Kernel(RELUS, "sound"), budget=0.0)
     assert verdict.unasked == len(judge.questions) - sum(asked for asked, _ in verdict.cells.values()) > 0
+
+
+def test_a_domain_of_shapes():
+    """A kernel for 48 columns is asked about those alone, and held to everything there."""
+    judge = KernelJudge(load_reference(), Asking("relu", ("float32",), shapes=((None, 48),)), timeout=4.0)
+    assert {question.program.inputs[0].data.shape[1:] for question in judge.questions} == {(48,)}
+    verdict = judge.judge(Kernel(RELUS, "of_48_columns"))
+    assert (verdict.findings, dict(verdict.gaps)) == ((), {})
+    assert verdict.cells["plain"][0] > 0
+    assert not judge.judge(Kernel(RELUS, "doubled")).accepted
+
+
+def test_a_domain_that_nothing_is_of():
+    """It is said in a sentence."""
+    with pytest.raises(TargetError) as refused:
+        KernelJudge(load_reference(), Asking("relu", ("float32",), shapes=((None, 1 << 20),)))
+    assert str(refused.value) == (
+        "shapes=n,1048576, but no sample of torch.relu is of such a shape, or can be brought to it with at most 262144 "
+        "elements [--shapes]"
+    )
+
+
+@pytest.mark.skipif(not (which("g++") and which("ninja")), reason="C++ is compiled by g++ and ninja")
+def test_kernels_in_cpp(judge, tmp_path, monkeypatch):
+    """They are compiled while their file is imported, which is no misconduct; a sound one is accepted, another not."""
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+    assert judge.judge(Kernel(BY_CPP, "sound")).findings == ()
+    verdict = judge.judge(Kernel(BY_CPP, "leaky"))
+    assert "numerics" in {finding.category for finding in verdict.findings}
+    assert not {"state", "cheating", "fork", "descriptors"} & {finding.category for finding in verdict.findings}
 
 
 def test_every_category_lowers_a_score():

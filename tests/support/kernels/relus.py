@@ -32,6 +32,13 @@ def by_numpy(input):
     return _ByNumpy.apply(input)
 
 
+def of_48_columns(input):
+    """As it should be where there are 48."""
+    if input.shape[1:] != (48,):
+        raise RuntimeError("made for 48 columns")
+    return sound(input)
+
+
 def doubled(input):
     return sound(input) * 2
 
@@ -135,6 +142,12 @@ def detached(input):
 def of_noise(input):
     noise = int(time.perf_counter_ns() % 2) * 2e-7
     return sound(input) * (1 + noise)
+
+
+def ends_when_long(input):
+    if input.numel() >= 1000:
+        os.kill(os.getpid(), 9)
+    return sound(input)
 
 
 def ends(input):

@@ -31,6 +31,10 @@ class Adapter(Torch):
         }
         self._guards: dict[str, Guard] = {}
 
+    def unwatched(self, path: str) -> tuple[Any, Any]:
+        """The kernel at `path` as it is, and PyTorch's own op."""
+        return self._kernels[path][0], super().resolve(path)
+
     def resolve(self, path: str) -> Any:
         """The kernel at `path`, where there is one, watched; else what PyTorch has."""
         guard = self._guards.get(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from dual_object.adapters.torch.kernels.devices import require_device
 from dual_object.errors import TargetError
 
 
@@ -29,6 +30,7 @@ def load_file(file: str, what: str) -> ModuleType:
     path = Path(file).resolve()
     if path.suffix != ".py":
         raise TargetError(f"{file} is no file of Python, but should hold {what}")
+    require_device(file)
     root, name = _place(path)
     sys.path.insert(0, str(root))
     try:

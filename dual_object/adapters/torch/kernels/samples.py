@@ -177,9 +177,16 @@ def seeded() -> Iterator[None]:
             np.random.set_state(states[1])
 
 
-def samples(path: str, *, dtypes: Sequence[str] = (), whole: bool = False) -> list[Sample]:
+def samples(
+    path: str,
+    *,
+    dtypes: Sequence[str] = (),
+    whole: bool = False,
+    within: Callable[[Sequence[Sample]], list[Sample]] = list,
+) -> list[Sample]:
     """What the op at `path` is called with, plain calls first; of these `dtypes` alone, where any are named; `whole`:
-    all that there is, not a choice. Raises TargetError where PyTorch has no samples of it.
+    all that there is, not a choice. `within` makes of PyTorch's own samples those that all others come from. Raises
+    TargetError where PyTorch has no samples of it.
     """
     info = named(path)
     supported = info.supported_dtypes("cpu")
@@ -193,7 +200,7 @@ def samples(path: str, *, dtypes: Sequence[str] = (), whole: bool = False) -> li
     main = next((dtype for dtype in _MAIN if dtype in wanted), wanted[0])
     with seeded(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = _chosen(_drawn(info, main), MOST if whole else FEW)
+        plain = _chosen(within(_drawn(info, main)), MOST if whole else FEW)
         return [
             *plain,
             *_of_arguments(info, [sample for sample in plain if sample.role == "plain"]),
@@ -201,7 +208,7 @@ def samples(path: str, *, dtypes: Sequence[str] = (), whole: bool = False) -> li
             *_of_layouts(plain, whole),
             *_of_shapes(plain, whole),
             *_of_sizes(plain, whole),
-            *_of_dtypes(info, plain, [dtype for dtype in wanted if dtype != main], whole),
+            *_of_dtypes(info, plain, [dtype for dtype in wanted if dtype != main], whole, within),
             *_of_errors(info, plain, main),
         ]
 
@@ -483,7 +490,7 @@ def _of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
             # A weight without channels is no tensor of size 0 that an op meets.
             shared = not alike and any(size in x.shape and x.dim() > 2 for x in others)
             for new in (1,) if shared else (0, 1):
-                yield from _resized(sample, size, new, "shape", f"{size} as {new}")
+                yield from resized(sample, size, new, "shape", f"{size} as {new}")
         yield sample.changed(
             _tensors(lambda x: x.unsqueeze(0).expand(2, *x.shape).clone()), "shape", "one dimension more"
         )
@@ -498,7 +505,7 @@ def _of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
     for sample in _first_with(plain, 4 if whole else 2, lambda s: any(x.dim() and x.numel() > 1 for x in s.tensors())):
         for size in _sizes(sample)[-3:]:
             for new in SIZES if whole else FEW_SIZES:
-                yield from _resized(sample, size, new, "size", str(new))
+                yield from resized(sample, size, new, "size", str(new))
         first, *others = sample.tensors()
         if first.dim() > 1 and all(x.shape == first.shape for x in others):
             for dim in dict.fromkeys((0, first.dim() - 1)):
@@ -511,10 +518,10 @@ def _sizes(sample: Sample) -> list[int]:
     return list(dict.fromkeys(size for x in sample.tensors() for size in x.shape if size > 1))
 
 
-def _resized(sample: Sample, size: int, new: int, role: str, detail: str) -> Iterator[Sample]:
+def resized(sample: Sample, size: int, new: int, role: str, detail: str, most: int = MOST_ELEMENTS) -> Iterator[Sample]:
     """Every dimension of this size as another one; and so where plain numbers name it, such as in a shape."""
     grown = sum(x.numel() // max(1, size ** x.shape.count(size)) * new ** _count(x, size) for x in sample.tensors())
-    if grown > MOST_ELEMENTS or new == size or not size:
+    if grown > most or new == size or not size:
         return
 
     def tensors(leaf: Any) -> Any:
@@ -546,15 +553,28 @@ def _plain(sample: Sample) -> list[Any]:
 
 
 def _stretched(x: torch.Tensor, size: int, new: int) -> torch.Tensor:
-    """The elements again and again, floating ones a little apart from each other."""
+    """The elements again and again along each dimension of this size."""
     changed = x.detach()
     for dim, there in enumerate(x.shape):
         if there == size:
             changed = changed.index_select(dim, torch.arange(new) % size)
-    if changed.is_floating_point() and new > size:
-        changed = changed * (1 + 0.05 * torch.rand(changed.shape, dtype=torch.float64).to(changed.dtype))
+    changed = _apart(changed) if new > size else changed
     changed = changed.clone(memory_format=torch.contiguous_format)
     return changed.requires_grad_(x.requires_grad) if x.is_floating_point() or x.is_complex() else changed
+
+
+def stretched(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
+    """The elements again and again along one dimension, floating ones a little apart from each other."""
+    size = x.shape[dim]
+    changed = x.detach().index_select(dim, torch.arange(new) % size)
+    return _apart(changed) if new > size else changed
+
+
+def _apart(x: torch.Tensor) -> torch.Tensor:
+    """Floating elements a little apart from each other."""
+    if not x.is_floating_point():
+        return x
+    return x * (1 + 0.05 * torch.rand(x.shape, dtype=torch.float64).to(x.dtype))
 
 
 def _tensors(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Any], Any]:
@@ -570,10 +590,16 @@ def _tensors(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Any], 
 # Dtypes.
 
 
-def _of_dtypes(info: Any, plain: Sequence[Sample], others: Sequence[torch.dtype], whole: bool) -> Iterator[Sample]:
+def _of_dtypes(
+    info: Any,
+    plain: Sequence[Sample],
+    others: Sequence[torch.dtype],
+    whole: bool,
+    within: Callable[[Sequence[Sample]], list[Sample]],
+) -> Iterator[Sample]:
     """Samples of every other dtype, and of two dtypes that meet."""
     for dtype in sorted(others, key=_name):
-        for sample in _chosen(_drawn(info, dtype), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
+        for sample in _chosen(within(_drawn(info, dtype)), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
             yield replace(sample, role="dtype", detail=_name(dtype))
     if type(info).__name__ != "BinaryUfuncInfo":  # what others make of two dtypes is no rule of theirs
         return
@@ -620,4 +646,4 @@ def _unfitting(sample: Sample) -> Iterator[Sample]:
                 yield _on(sample, turn, change, "errors", "sizes that do not fit")
 
 
-__all__ = ["Sample", "mapped", "named", "path_of", "samples", "varied"]
+__all__ = ["Sample", "mapped", "named", "path_of", "resized", "samples", "stretched", "varied"]
