@@ -199,6 +199,8 @@ def kernel(
 ) -> None:
     """Judge whether each KERNEL, FILE.py:function or package.module:function, really is the op OP.
 
+    A folder of kernels, a kernels.toml, and a problem FILE.py with Model and ModelNew are read as well.
+
     \b
     autotest kernel mykernels.py:softmax --like torch.nn.functional.softmax
     autotest kernel mykernels.py:layer_norm --dtypes float32,float64 --json

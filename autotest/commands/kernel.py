@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from autotest.errors import UsageError
 from autotest.kernels.claims import kernel_at, op_path
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judging import Kernel
+from autotest.kernels.modules import ModuleJudge
+from autotest.kernels.pairs import Pair, read_module, read_pairs
 from autotest.kernels.questions import Asking
 from autotest.kernels.running import judge_of
 from autotest.kernels.script import write_script
 from autotest.kernels.telling import times_data, times_text, verdict_data, verdict_text
 from autotest.repro.running import run_python
-from dual_object.replay.adapter import load_reference
+from dual_object.replay.adapter import Reference, load_reference
 
 
 def judge_kernels(
@@ -38,21 +42,71 @@ def judge_kernels(
     Raises UsageError, and EnvironmentFault for a file that cannot be imported, or a sandbox that is not there.
     """
     reference = load_reference()
-    rows, texts, refused = [], [], False
+    rows: list[dict[str, Any]] = []
+    texts: list[str] = []
     for text in kernels:
-        kernel = replace(kernel_at(text, delegates=delegates), sandbox=sandbox)
-        path = op_path(reference, like, kernel)
-        judge = judge_of(replace(asking, path=path), timeout, memory)
-        started = time.monotonic()
-        verdict = judge.judge(kernel, budget)
-        seconds = time.monotonic() - started
-        refused = refused or not verdict.accepted
-        measured = judge.times(kernel) if timed else []
-        scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
-        rows.append(verdict_data(text, verdict, scripts, seconds) | ({"times": times_data(measured)} if timed else {}))
-        texts.append(verdict_text(text, verdict, scripts, seconds) + times_text(verdict.like, measured))
+        place = Path(text)
+        if place.suffix == ".py":
+            row, told = _module(reference, text, timeout, memory, budget)
+            rows.append(row)
+            texts.append(told)
+            continue
+        for name, pair in _pairs(reference, text, like, delegates, texts):
+            asked = replace(
+                asking,
+                path=pair.path,
+                dtypes=asking.dtypes or pair.dtypes,
+                gradients=asking.gradients and pair.gradients,
+            )
+            judge = judge_of(asked, timeout, memory)
+            kernel = replace(pair.kernel, sandbox=sandbox)
+            started = time.monotonic()
+            verdict = judge.judge(kernel, budget)
+            seconds = time.monotonic() - started
+            measured = judge.times(kernel) if timed else []
+            scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
+            notes = [*filter(None, [pair.how]), *(f"known gap: {gap}" for gap in pair.gaps)]
+            row = verdict_data(name, verdict, scripts, seconds, notes)
+            rows.append(row | ({"times": times_data(measured)} if timed else {}))
+            told = verdict_text(name, verdict, scripts, seconds, notes)
+            texts.append(told + times_text(verdict.like, measured))
+    refused = not all(row["accepted"] for row in rows)
     told = json.dumps(rows, indent=1) + "\n" if as_json else "\n".join(texts)
     return int(refused), told
+
+
+def _pairs(
+    reference: Reference, text: str, like: str | None, delegates: bool, texts: list[str]
+) -> Iterator[tuple[str, Pair]]:
+    """What is judged, by what it is called: one function, or those of a folder or table; what is left out is said in
+    `texts`.
+    """
+    place = Path(text)
+    if not place.is_dir() and place.suffix != ".toml":
+        kernel = kernel_at(text, delegates=delegates)
+        yield text, Pair(op_path(reference, like, kernel), kernel)
+        return
+    if like is not None:
+        raise UsageError(f"--like={like} comes with {text}, whose kernels are named after their ops [--like]")
+    pairs, left = read_pairs(place)
+    if left:
+        texts.append("".join(f"{one.path}: not judged: {one.why}\n" for one in left))
+    for pair in pairs:
+        yield f"{pair.kernel.file}:{pair.kernel.function}", pair
+
+
+def _module(
+    reference: Reference, text: str, timeout: float | None, memory: int | None, budget: float | None
+) -> tuple[dict[str, Any], str]:
+    """A problem's module, as data and in words."""
+    pair = read_module(Path(text))
+    started = time.monotonic()
+    judged = ModuleJudge(reference, pair.problem, timeout=timeout, memory=memory).judge(pair, budget)
+    seconds = time.monotonic() - started
+    name = f"{pair.file.name}:{pair.name}"
+    words = judged.words
+    row = verdict_data(name, judged.verdict, {}, seconds, words)
+    return row, verdict_text(name, judged.verdict, {}, seconds, words)
 
 
 def _scripts(folder: Path, kernel: Kernel, verdict: Verdict) -> dict[str, str]:

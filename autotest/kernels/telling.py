@@ -29,11 +29,14 @@ ROLES = {
 }
 
 
-def verdict_text(kernel: str, verdict: Verdict, scripts: Mapping[str, str], seconds: float) -> str:
-    """A verdict for people: `scripts` are the files that show a finding, by its category."""
+def verdict_text(
+    kernel: str, verdict: Verdict, scripts: Mapping[str, str], seconds: float, notes: Sequence[str] = ()
+) -> str:
+    """A verdict for people: `scripts` are the files that show a finding, by its category; `notes` are told besides."""
     asked = sum(number for number, _ in verdict.cells.values())
     head = "accepted" if verdict.accepted else "refused"
     lines = [f"{kernel} as {verdict.like}: {head}, {asked} questions, {seconds:.1f} s"]
+    lines += [f"  {note}" for note in notes]
     for finding in verdict.findings:
         lines += ["", *_finding_lines(finding, scripts.get(finding.category))]
     lines += ["", "asked, and answered as PyTorch does:"]
@@ -64,7 +67,9 @@ def _finding_lines(finding: Finding, script: str | None) -> Sequence[str]:
     return lines
 
 
-def verdict_data(kernel: str, verdict: Verdict, scripts: Mapping[str, str], seconds: float) -> dict[str, Any]:
+def verdict_data(
+    kernel: str, verdict: Verdict, scripts: Mapping[str, str], seconds: float, notes: Sequence[str] = ()
+) -> dict[str, Any]:
     """The same for machines."""
     return {
         "kernel": kernel,
@@ -87,6 +92,7 @@ def verdict_data(kernel: str, verdict: Verdict, scripts: Mapping[str, str], seco
         "gaps": dict(verdict.gaps),
         "undecided": verdict.undecided,
         "unasked": verdict.unasked,
+        "notes": list(notes),
     }
 
 

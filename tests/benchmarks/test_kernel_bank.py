@@ -22,7 +22,19 @@ ROOT = Path(__file__).parents[2]
 
 #: What a judge should name, but for those that end their process: of these one is enough.
 CATEGORIES = [
-    *("alias", "arguments", "caching", "calls", "cheating", "delegates", "dtype", "edge", "errors", "gradient", "lazy"),
+    *(
+        "alias",
+        "arguments",
+        "caching",
+        "calls",
+        "cheating",
+        "delegates",
+        "dtype",
+        "edge values",
+        "errors",
+        "gradient",
+        "lazy",
+    ),
     *("mode", "mutation", "nondeterminism", "numerics", "precision", "shape", "size", "stale", "state", "stride"),
 ]
 FATAL = ["crash", "descriptors", "flood", "fork", "memory", "timeout"]

@@ -22,7 +22,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("kernel")
     [source] = re.findall(r"```python\n# mykernels.py\n(.*?)```", PAGE, re.DOTALL)
     (folder / "mykernels.py").write_text(source)
-    [command] = re.findall(r"\$ autotest (kernel .*)", PAGE)
+    command, *_ = re.findall(r"\$ autotest (kernel .*)", PAGE)
     done = run_autotest(folder, *command.split())
     assert (done.returncode, done.stderr) == (1, "")
     return folder, done.stdout
@@ -110,7 +110,7 @@ def test_a_sandbox_that_is_not_there(tmp_path: Path) -> None:
     """It is said before anything is judged."""
     (tmp_path / "k.py").write_text("def relu(input):\n    return input\n")
     asked = ("k.py:relu", "--dtypes", "float32", "--sandbox")
-    done = run_autotest(tmp_path, "kernel", *asked, environment={"PATH": str(tmp_path)})
+    done = run_autotest(tmp_path, "kernel", *asked, env={"PATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "--sandbox needs bwrap, which is not on PATH: install the package bubblewrap\n"
 
@@ -124,3 +124,41 @@ def test_times_of_what_is_claimed(tmp_path: Path) -> None:
     [row] = json.loads(done.stdout)
     assert [one["wrong"] for one in row["times"]] == [0, 0, 0]
     assert [shape[1] for one in row["times"] for shape in one["shapes"]] == [64, 64, 64]
+
+
+def test_a_folder_a_table_and_a_problem(tmp_path: Path) -> None:
+    """Each is read, and says how its op was found; what is left out is told."""
+    relu = "import torch\n\n\ndef {}(input):\n    return torch.clamp(input, min={})\n"
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    (folder / "one.py").write_text(relu.format("relu", 0))
+    (folder / "two.py").write_text(relu.format("nosuch", 0))
+    (tmp_path / "mine.py").write_text(relu.format("relu", -1))
+    (tmp_path / "kernels.toml").write_text(
+        '[[kernel]]\nop = "torch.relu"\nimplementation = "mine.py:relu"\ndomain = { dtypes = ["float32"] }\n'
+        'known_gaps = ["no complex numbers"]\n'
+    )
+    (tmp_path / "problem.py").write_text(
+        "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\n\n\n"
+        "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return torch.clamp(x, min=0)\n\n\n"
+        "def get_inputs():\n    return [torch.randn(4, 5)]\n\n\ndef get_init_inputs():\n    return []\n"
+    )
+    done = run_autotest(tmp_path, "kernel", "kernels", "kernels.toml", "problem.py", "--dtypes", "float32")
+    assert done.returncode == 1, done.stderr
+    heads = re.findall(r"^(\S+) as (\S+): (\w+), \d+ questions", done.stdout, re.MULTILINE)
+    assert [(name.rpartition("/")[2], like, verdict) for name, like, verdict in heads] == [
+        ("one.py:relu", "torch.relu", "accepted"),
+        ("mine.py:relu", "torch.relu", "refused"),
+        ("problem.py:ModelNew", "problem.py:Model", "accepted"),
+    ]
+    assert "two.py: not judged: PyTorch has no public function nosuch\n" in done.stdout
+    for note in (
+        "one.py has the function relu alone",
+        "kernels.toml names torch.relu",
+        "known gap: no complex numbers",
+    ):
+        assert f"  {note}\n" in done.stdout
+    assert "  its parameters are those of Model\n" in done.stdout
+    done = run_autotest(tmp_path, "kernel", "kernels", "--like", "relu")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "--like=relu comes with kernels, whose kernels are named after their ops [--like]\n"

@@ -110,7 +110,9 @@ class Sample:
 
         def kept(item: Any) -> Any:
             new = leaf(item)
-            return _sorted(new) if goes_up(item) and isinstance(new, torch.Tensor) and new.dim() == 1 else new
+            if not (goes_up(item) and isinstance(new, torch.Tensor) and new.dim() == 1):
+                return new
+            return item if new.isnan().any() else _sorted(new)
 
         return Sample(mapped(self.args, kept), mapped(self.kwargs, kept), role, detail)
 
