@@ -110,7 +110,7 @@ def test_a_sandbox_that_is_not_there(tmp_path: Path) -> None:
     """It is said before anything is judged."""
     (tmp_path / "k.py").write_text("def relu(input):\n    return input\n")
     asked = ("k.py:relu", "--dtypes", "float32", "--sandbox")
-    done = run_autotest(tmp_path, "kernel", *asked, environment={"PATH": str(tmp_path)})
+    done = run_autotest(tmp_path, "kernel", *asked, env={"PATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "--sandbox needs bwrap, which is not on PATH: install the package bubblewrap\n"
 
