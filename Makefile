@@ -20,7 +20,7 @@ MAPPED := $(foreach name,unary binary reduction activation matmul convolution,su
 # What the target of docs/new-target.md is held to.
 FOUR := $(foreach name,unary binary reduction activation,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree targets paddle jax mlx boxing-4 compile survey test test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
+.PHONY: align onnxruntime iree targets paddle jax mlx paddle-all jax-all boxing-4 compile survey test test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -88,13 +88,20 @@ paddle jax: %: .venv-%/.built $(STAMP)
 mlx: .venv-mlx/.built $(STAMP)
 	.venv/bin/autotest run $(FOUR) --target mlx -n auto --coverage none $(ARGS)
 
+# Every suite that needs no nn.Graph, no global tensors and no op of OneFlow's own: two cases of each test. Hooks are seen in
+# the process of the tests alone.
+ALL := $(filter-out suites/test_tensor_buffer.py,$(wildcard suites/test_*.py))
+
+paddle-all jax-all: %-all: .venv-%/.built $(STAMP)
+	.venv/bin/autotest run $(ALL) --target $* -n auto --cases 2 --coverage none --report autotest-report/$*-all $(ARGS) -- --deselect suites/test_autograd.py::test_hook
+
 onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
 
 test: $(STAMP)
 	$(PYTHON) -m pytest tests -m "not own_environment" -n $(TESTERS) --dist worksteal $(ARGS)
 
-# The tests of the targets paddle and jax, each skipped where `make targets` has not built its environment.
+# The tests of the targets paddle, jax and mlx, each skipped where `make targets` has not built its environment.
 test-targets: $(STAMP)
 	$(PYTHON) -m pytest tests -m own_environment -n $(TESTERS) --dist loadfile $(ARGS)
 

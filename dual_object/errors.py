@@ -40,7 +40,9 @@ class MissingOp(DualError, AttributeError):  # noqa: N818 - a fact about the tar
 
 
 class UnmappedOp(MissingOp):
-    """The target's table has no row for an op: whether the framework has such an op is not known."""
+    """The target's table has no row for an op, or its interpreter no module for a custom one: whether the framework has
+    such an op is not known.
+    """
 
 
 class DialectError(DualError, ValueError):

@@ -16,7 +16,7 @@ from autotest.cases.case import Origin, Rejection
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
 from autotest.options import TestOptions
-from dual_object.adapters.torch.kernels.samples import Sample, mapped, samples
+from dual_object.adapters.torch.kernels.samples import Sample, goes_up, mapped, samples
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
 from dual_object.program.program import Program
@@ -239,13 +239,15 @@ class _Asked:
             return last
 
         yield "the same twice", twice
-        yield "others of the same shapes", of_the_same_shapes
         yield "other shapes between", after_another
+        yield f"{WORN} times", worn
+        if any(map(goes_up, plain.tensors())):
+            return
+        yield "others of the same shapes", of_the_same_shapes
         yield "inputs written to", written_to
         yield "one element written to", one_element
         yield "two elements swapped", two_swapped
         yield "the result written to", result_written_to
-        yield f"{WORN} times", worn
 
 
 def _last_as_first(x: Any) -> Any:

@@ -92,7 +92,8 @@ class Session:
     @cached_property
     def called(self) -> tuple[str, ...]:
         """What fingerprints begin with: the stages, or the name that an adapter of the user's own gives itself."""
-        return called(self.options.target, self.target_info)
+        # A run that is inline altogether starts no other process only to be told a name.
+        return called(self.options.target, self.inline.info if self.options.isolate == "never" else self.target_info)
 
     @cached_property
     def ledgers(self) -> Ledgers | None:

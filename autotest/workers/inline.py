@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from autotest.errors import EnvironmentFault
 from autotest.workers.fault_injection import plant
@@ -36,7 +35,7 @@ class InlineTarget:
 
     def info(self) -> TargetInfo:
         """What the target says of itself."""
-        return replace(self.adapter.info(), lacks=tuple(sorted(self.adapter.lacks)))
+        return stages_info(self.adapter.name, [self.adapter])
 
     def unlowered(self, program: Program) -> str | None:
         """Why the target cannot be asked about a Program for its modules."""

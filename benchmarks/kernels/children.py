@@ -8,6 +8,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 
 import psutil
 
@@ -26,6 +27,7 @@ def ended(work: Callable[[], bool], seconds: float) -> int | None:
     child = os.fork()
     if child == 0:
         code = BROKEN
+        os.setsid()
         try:
             most = psutil.Process().memory_info().vms + MEMORY
             resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
@@ -35,11 +37,13 @@ def ended(work: Callable[[], bool], seconds: float) -> int | None:
         finally:
             os._exit(code)
     limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
+    found = status = 0
+    while not found and time.monotonic() < limit:
         found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status)
         time.sleep(0.01)
-    os.kill(child, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # and what it has started and left behind
+    if found:
+        return os.waitstatus_to_exitcode(status)
     os.waitpid(child, 0)
     return None

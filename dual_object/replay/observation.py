@@ -57,7 +57,8 @@ _REFUSAL = re.compile(
     r"|can not find|cannot find the kernel",
     re.IGNORECASE,
 )
-_NO_SECOND = re.compile(r"gradient function for op \S+ is not found")  # of a gradient's op: OneFlow has no more
+#: Of a gradient's op: OneFlow has no more, Paddle none.
+_NO_SECOND = re.compile(r"gradient function for op \S+ is not found|doesn't have any grad op")
 
 
 @dataclass(slots=True)

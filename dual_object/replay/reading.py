@@ -105,6 +105,8 @@ def memory(
     return sorted(tuple(sorted(ids)) for ids in places.values() if len(ids) > 1), tuple(unplaced)
 
 
+#: By which a body may make a leaf of an input.
+_ASKING = frozenset({"requires_grad_", "requires_grad"})
 #: What an eager run does not show where a target lacks an aspect.
 _UNSEEN: Mapping[str, frozenset[GraphPart]] = MappingProxyType(
     {
@@ -216,7 +218,9 @@ class Finished:
     def _differentiate(self, functions: Functional) -> None:
         """The gradients of the whole Program, and theirs."""
         program = self._program
-        keys = [*(str(x.id) for x in program.inputs if x.requires_grad), *map(str, program.leaves)]
+        asked = {ref for call in program.calls if call.op in _ASKING for ref in call.operands()}
+        inputs = (str(x.id) for x in program.inputs if x.requires_grad or x.id in asked)
+        keys = [*inputs, *map(str, program.leaves)]
         try:
             self._gradients = {**dict.fromkeys(keys), **functions.gradients(program, keys, 1)}
         except Exception as error:

@@ -8,6 +8,7 @@ import copy
 import importlib
 import math
 import operator
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from dual_object.errors import MissingOp, ProgramError
+from dual_object.errors import MissingOp, ProgramError, UnmappedOp
 from dual_object.program.calls import Call, Input
 from dual_object.program.data_parallel import WRAPPER, unchanged
 from dual_object.program.global_layouts import KEYWORDS, MOVES, READS, stand_in
@@ -472,9 +473,14 @@ def _structure(value: Any) -> str:
 
 
 def import_function(path: str) -> Any:
-    """The object at `module:qualname`."""
+    """The object at `module:qualname`. Raises UnmappedOp where this interpreter, which may be a target's own, does not
+    have its module, or what that imports.
+    """
     module, _, qualname = path.partition(":")
-    member: Any = importlib.import_module(module)
+    try:
+        member: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise UnmappedOp(f"{path!r} is not to be had in {sys.executable}: {error}") from error
     for part in qualname.split("."):
         member = getattr(member, part)
     return member

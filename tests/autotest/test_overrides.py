@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autotest.errors import UsageError
-from autotest.options import OPTIONS
+from autotest.options import OPTIONS, RunOptions
 from autotest.options.overrides import VARIABLE, Override, overridden, read_overrides
 from autotest.options.targets import launch
 from autotest.workers.launch import Launch
@@ -125,6 +125,15 @@ def test_the_process(folder: Path) -> None:
     assert (started.target, started.loads) == ("torch", "dual_object.adapters.torch.kernels.overriding:Adapter")
     assert json.loads(started.environment[VARIABLE]) == [["softmax", f"{folder}/kernels.py", "softmax", [], [], False]]
     assert launch("torch", overrides=[]) == Launch("torch")
+
+
+def test_memory_of_its_own(folder: Path) -> None:
+    """What diverges with a kernel is not remembered of PyTorch itself."""
+    one = Override("softmax", folder / "kernels.py", "softmax")
+    assert RunOptions(target="torch").remembered == "torch"
+    assert RunOptions(target="torch", override=(one,)).remembered == (
+        f"torch torch.softmax={folder}/kernels.py:softmax"
+    )
 
 
 def test_processes_without_overrides(folder: Path) -> None:

@@ -73,3 +73,10 @@ def test_one_that_has_gone_is_stale(tmp_path: Path) -> None:
     assert outcome.status == 1
     assert FINGERPRINT in outcome.out
     assert outcome.summary["divergences"] == []
+
+
+def test_inline(tmp_path: Path) -> None:
+    """In pytest's own process it is told the same."""
+    outcome = run(tmp_path, "--autotest-isolate", "never")
+    assert outcome.status == 1
+    assert {row["fingerprint"] for row in outcome.summary["divergences"]} == {FINGERPRINT}

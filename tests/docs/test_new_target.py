@@ -73,6 +73,7 @@ def test_skeleton_says_the_text_below_it(tmp_path: Path) -> None:
     assert block.text.rstrip() in outcome.out
 
 
+@pytest.mark.own_environment
 def test_it_conforms() -> None:
     """Nothing fails; gradients, in-place writes and the static graph are among what is tried."""
     outcome = conformance(HOME, "-rs", "-v", "-p", "no:cacheprovider")
@@ -85,6 +86,7 @@ def test_it_conforms() -> None:
     assert named | {"test_batch_in_one_graph", "test_failing_call"} <= passed
 
 
+@pytest.mark.own_environment
 @pytest.mark.parametrize(
     ("file", "right", "wrong", "failed"),
     [
@@ -116,6 +118,7 @@ def test_faults_of_it_are_seen(file: str, right: str, wrong: str, failed: str, t
     assert re.search(rf"^FAILED .*{failed}", outcome.out, re.MULTILINE), outcome.out
 
 
+@pytest.mark.own_environment
 def test_it_runs_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the project's folder, `mlx` names adapter, interpreter and folder."""
     python = launched("mlx").python

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from types import TracebackType
 from typing import Any
 
 import jax
+import numpy as np
 
 from dual_object.adapters.dialect import Dialect
-from dual_object.adapters.jax.ops.shared import Detached, Itself, Written
+from dual_object.adapters.jax.ops.shared import DEFAULT, Detached, Itself, Written
 from dual_object.adapters.jax.tensor import Tensor, View
+from dual_object.errors import UnmappedOp
 
 #: Ops whose results lie in the memory of what they are given first. So does `Tensor.__getitem__` of ranges and numbers.
 VIEWS = frozenset(
@@ -50,6 +52,14 @@ VIEWS = frozenset(
 )
 
 
+#: Ops that ask another tensor for its shape or dtype alone: it gets no gradient of theirs.
+LIKE = frozenset({"Tensor.expand_as", "Tensor.reshape_as", "Tensor.type_as", "Tensor.view_as"})
+
+
+#: Ops that make 64 bits of whatever they are given.
+WIDE = frozenset({"Tensor.double", "float_power"})
+
+
 class Namespace:
     """The functions of a dialect.
 
@@ -76,9 +86,16 @@ class Namespace:
 
     def _made(self, path: str) -> Callable[..., Any]:
         row = self.dialect.row(path)
-        if row is None and path.endswith("_") and self.dialect.row(path[:-1]) is not None:
+        plain = self.dialect.row(path[:-1]) if row is None and path.endswith("_") else None
+        if plain is not None and plain.path in VIEWS - {"detach"}:
+            raise UnmappedOp(f"the dialect of jax has no {path!r}, which lays a tensor out anew in its place")
+        if plain is not None:
             return partial(self._in_place, self.function(path[:-1]))
         function = self.dialect.resolve(path)
+        if row is not None and row.path not in WIDE:
+            function = _of_default(function)
+        if row is not None and row.path in LIKE:
+            return partial(self._like, function)
         if row is not None and (row.path in VIEWS or row.path == "Tensor.__getitem__"):
             return partial(self._viewed, function)
         if row is None or "inplace" not in row.args:
@@ -100,7 +117,7 @@ class Namespace:
 
         def tensor(leaf: Any) -> Any:
             if isinstance(leaf, Itself):
-                return args[0]
+                return args[0] if args else kwargs["input"]
             if not isinstance(leaf, jax.Array):
                 return leaf
             if not jax.numpy.issubdtype(leaf.dtype, jax.numpy.inexact):
@@ -115,6 +132,10 @@ class Namespace:
                 given[name].write(Tensor(written, self), recorded=self.recording)
             result = result.result
         return mapped(result, tensor)
+
+    def _like(self, function: Callable[..., Any], /, input: Tensor, other: Tensor) -> Any:
+        """The same, of a tensor and the shape or dtype of another one."""
+        return self._called(function, input, other.array)
 
     def _viewed(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """The same, in cells that look at the first operand."""
@@ -163,6 +184,26 @@ class Recording:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._namespace.recording = self._before
+
+
+def _of_default(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Where it makes real numbers of integers and booleans, and is told of no dtype, those of PyTorch's default."""
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        given: list[Any] = []
+        mapped([*args, *kwargs.values()], given.append)
+        arrays = [leaf for leaf in given if isinstance(leaf, jax.Array)]
+        told = any(isinstance(leaf, np.dtype) for leaf in given)
+        real = any(jax.numpy.issubdtype(array.dtype, jax.numpy.inexact) for array in arrays)
+        return result if told or real or not arrays else mapped(result, _narrowed)
+
+    return called
+
+
+def _narrowed(leaf: Any) -> Any:
+    return leaf.astype(DEFAULT) if isinstance(leaf, jax.Array) and leaf.dtype == np.float64 else leaf
 
 
 def _item(function: Callable[..., Any], more: Any, kwargs: Any, place: int | None, array: Any) -> Any:

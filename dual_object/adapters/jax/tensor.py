@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from dual_object.errors import UnmappedOp
 from dual_object.program.values import Device
 
 #: Python's operators, by the op that each is.
@@ -144,6 +145,15 @@ class Tensor:
     def device(self) -> Device:
         """The CPU."""
         return CPU
+
+    @property
+    def data(self) -> Tensor:
+        """What is in it, which no gradient goes through."""
+        return self.ops.function("detach")(self)  # type: ignore[no-any-return]
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        raise UnmappedOp("the dialect of jax sets no data: what had been there would have to stay where it was")
 
     def size(self, dim: int | None = None) -> Any:
         """Its sizes, or one of them."""

@@ -42,7 +42,11 @@ from dual_object.adapters.paddle.graph import static_graph
 
 #: What Paddle's layers call otherwise; the rest of their names is PyTorch's. Statistics are parameters there.
 _HELD = MappingProxyType({"_mean": "running_mean", "_variance": "running_var", "_weight": "weight", "scale": "weight"})
+#: Whose weight is called so; others may call a parameter of their own so.
+_SCALED = (paddle.nn.InstanceNorm1D, paddle.nn.InstanceNorm2D, paddle.nn.InstanceNorm3D)
 _STATISTICS = frozenset({"_mean", "_variance"})
+#: Where a recurrent layer keeps what it has drawn for its dropout: nothing that PyTorch's has, or that a state has.
+_OWN = "_dropout_state"
 
 
 class Adapter:
@@ -84,6 +88,8 @@ class Adapter:
         """What the dialect has for a tensor's attribute; of anything else its own, in a layer by PyTorch's names."""
         if isinstance(receiver, self.tensor_type):
             return self.dialect.attribute(receiver, name)
+        if isinstance(receiver, paddle.nn.Layer) and name == "parameters":  # Paddle's have the statistics among them
+            return partial(_parameters, receiver)
         if isinstance(receiver, paddle.nn.Layer) and not hasattr(receiver, name):
             name = next((own for own, held in _HELD.items() if held == name and hasattr(receiver, own)), name)
         return getattr(receiver, name)
@@ -184,16 +190,17 @@ class Adapter:
 
     def parameters(self, module: Any) -> dict[str, Any]:
         """Parameters by PyTorch's names."""
-        return {_spelled(name): held for name, held in module.named_parameters() if not _is_statistic(name)}
+        return {_spelled(module, name): held for name, held in module.named_parameters() if not _is_statistic(name)}
 
     def buffers(self, module: Any) -> dict[str, Any]:
         """Buffers by PyTorch's names."""
         held = {name: held for name, held in module.named_parameters() if _is_statistic(name)}
-        return {_spelled(name): buffer for name, buffer in {**held, **dict(module.named_buffers())}.items()}
+        buffers = {name: buffer for name, buffer in module.named_buffers() if name.rpartition(".")[2] != _OWN}
+        return {_spelled(module, name): buffer for name, buffer in {**held, **buffers}.items()}
 
     def saved(self, module: Any) -> list[str]:
         """The keys of its `state_dict()`, by PyTorch's names."""
-        return [_spelled(name) for name in module.state_dict()]
+        return [_spelled(module, name) for name in module.state_dict()]
 
     def synchronize(self) -> None:
         """Nothing to wait for on the CPU."""
@@ -212,14 +219,28 @@ def _laid(data: Array) -> Any:
     return paddle.as_strided(paddle.to_tensor(memory), list(data.shape), strides)
 
 
+def _parameters(module: Any, recurse: bool = True) -> list[Any]:
+    """What a layer learns."""
+    named = module.named_parameters(include_sublayers=recurse)
+    return [held for name, held in named if not _is_statistic(name)]
+
+
 def _is_statistic(name: str) -> bool:
     return name.rpartition(".")[2] in _STATISTICS
 
 
-def _spelled(name: str) -> str:
+def _spelled(module: Any, name: str) -> str:
     """PyTorch's name of what a layer holds."""
     path, dot, last = name.rpartition(".")
+    if last == "scale" and not isinstance(_within(module, path), _SCALED):
+        return name
     return path + dot + _HELD.get(last, last)
+
+
+def _within(module: Any, path: str) -> Any:
+    for part in path.split(".") if path else ():
+        module = module._sub_layers[part]
+    return module
 
 
 __all__ = ["Adapter"]

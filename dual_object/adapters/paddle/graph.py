@@ -7,6 +7,7 @@ apart by its signature.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -14,7 +15,11 @@ import paddle
 
 from dual_object.replay.adapter import Adapter
 from dual_object.replay.gradients import Tape
-from dual_object.replay.tracing import Graph, NotTraced, Trace, leaf
+from dual_object.replay.observation import Failure
+from dual_object.replay.tracing import Graph, NotTraced, Trace, TraceRefused, leaf
+
+_EAGER_ALONE = re.compile(r"We only support '(\w+)\(\)' in dynamic graph mode")
+_LACKED = re.compile(r"paddle has no 'Tensor\.(\w+)'")
 
 
 class Taped(Adapter, Tape, Protocol):
@@ -24,6 +29,17 @@ class Taped(Adapter, Tape, Protocol):
 def static_graph(adapter: Taped, trace: Trace) -> Graph:
     """The graph of a Program, and a backward through it to the leaves whose gradients are wanted."""
     return _Graph(adapter, trace)
+
+
+def _eager_alone(failure: Failure) -> str | None:
+    """The op of which Paddle says that no static graph has it, or which what stands for a tensor there lacks: the
+    Program has run eagerly, where the op was to be had.
+    """
+    said = _EAGER_ALONE.search(failure.message)
+    if said is not None:
+        return said[1]
+    lacked = _LACKED.search(failure.message) if failure.kind == "missing" else None
+    return None if lacked is None else lacked[1]
 
 
 class _Graph:
@@ -65,12 +81,14 @@ class _Graph:
             for parameter in self._adapter.parameters(module).values():
                 self._adapter.forget_gradient(parameter)
         for x, tensor in zip(self._trace.program.inputs, tensors, strict=True):
-            if x.requires_grad:
+            if x.requires_grad or str(x.id) in self._trace.keys:  # the body may ask it of an input
                 self._adapter.want_grad(tensor)
         try:
             results = self._static(list(tensors))
         except Exception as error:
-            raise self._stopped[0] if self._stopped else error from None
+            cause = self._stopped[0] if self._stopped else error
+            op = _eager_alone(cause.failure) if isinstance(cause, TraceRefused) else None
+            raise cause if op is None else NotTraced(f"Paddle's static graphs have no {op}") from None
         results = list(results) if isinstance(results, (list, tuple)) else [results]
         return results, self._backward(tensors, results) if self._trace.keys else {}
 

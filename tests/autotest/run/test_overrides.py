@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from support.runs import Outcome, run_autotest, run_pytest
+from autotest.cases.store import ReplayError
+from autotest.commands.replay_pdb import step_through
+from support.runs import Outcome, lay, run_autotest, run_pytest, run_python
 
 FILES = {"test_a.py": "softmaxes.py", "kernels.py": "kernels_of_softmax.py"}
 
@@ -30,7 +34,7 @@ def test_a_sound_function(tmp_path: Path) -> None:
     assert target["lacks"] == ["layout"]
 
 
-def test_a_wrong_function(tmp_path: Path) -> None:
+def test_a_wrong_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls by that very name show it, and no others."""
     outcome = run(tmp_path, "torch.softmax=kernels.py:wrong")
     assert outcome.status == 1
@@ -47,6 +51,13 @@ def test_a_wrong_function(tmp_path: Path) -> None:
     assert f"  repro: {reason}" in outcome.out.splitlines()
     again = run_autotest(tmp_path, "replay", row["id"])
     assert (again.returncode, again.stdout.partition("\n")[0].rpartition(":")[0]) == (1, f"{row['id']} stands")
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    with pytest.raises(ReplayError) as caught:
+        step_through(row["id"], tmp_path / "autotest-report", None)
+    assert str(caught.value) == (
+        "its kernels run in a process of their own, and --pdb stops in this process: replay it without --pdb"
+    )
 
 
 def test_misconduct(tmp_path: Path) -> None:
@@ -94,6 +105,18 @@ def test_an_operator_that_calls_itself(tmp_path: Path) -> None:
     words = "delegates: it calls aten._softmax.default, the operator that it should be"
     assert outcome.messages("test_function") == {f"softmax: softmax ran a kernel that does what none may: {words}"}
     assert outcome.messages("test_layer") == {f"Softmax: Softmax ran a kernel that does what none may: {words}"}
+
+
+def test_an_operator_that_draws(tmp_path: Path) -> None:
+    """What draws random numbers may do so, and what writes to its input may do that."""
+    body = (
+        "from autotest import autotest, random_tensor, torch\n\n@autotest(n=2, coverage='none')\ndef test_dropout():\n"
+        "    return torch.nn.functional.dropout(random_tensor(ndim=2, dim0=3, dim1=4))\n"
+    )
+    files = {**FILES, "test_a.py": body}
+    outcome = run_pytest(tmp_path, files, "--autotest-override=aten.bernoulli_.float=kernels.py:flips")
+    assert outcome.status == 0, outcome.out
+    assert outcome.verdicts("test_dropout") == {"aligned": 2}
 
 
 def test_a_file_of_kernels(tmp_path: Path) -> None:
@@ -155,6 +178,34 @@ def test_kernels_in_the_process_of_the_tests(tmp_path: Path) -> None:
     )
     assert sentence in " ".join(outcome.out.split())
     assert not (tmp_path / "processes").exists()
+
+
+#: What a request for graphs gives of two Programs, one of which calls the kernel.
+GRAPHS = """
+import json, os, sys
+os.environ["AUTOTEST_OVERRIDES"] = json.dumps([["sin", os.path.abspath("kernels.py"), "wrong_sine", [], [], False]])
+from dual_object.adapters.torch.kernels.overriding import Adapter
+from dual_object.replay.adapter import GraphRefusal, GraphRequest
+from support.programs import one_call
+programs = [one_call(op, backward=True) for op in ("cos", "sin", "relu")]
+shown = Adapter().graph(GraphRequest(programs, [["0"]] * 3))
+told = [one.message if isinstance(one, GraphRefusal) else [*one.gradients["0"].data.tolist()] for one in shown]
+print(json.dumps(told))
+"""
+
+
+def test_graphs_beside_kernels(tmp_path: Path) -> None:
+    """Of several Programs those that call no kernel have their graphs, each its own gradient."""
+    lay(tmp_path, {"kernels.py": "kernels_of_softmax.py"})
+    # The tests' own helpers are imported by the names that they have here.
+    text = f"import sys\nsys.path[:0] = {[str(Path(__file__).parents[2])]!r}\n" + GRAPHS
+    (tmp_path / "graphs.py").write_text(text)
+    done = run_python(tmp_path / "graphs.py", forked=False)
+    assert done.returncode == 0, done.stderr
+    cosine, sine, relu = json.loads(done.stdout)
+    assert cosine == pytest.approx([0.9974950, -0.0998334, -0.9092974])
+    assert sine == "the kernel of a public function runs eagerly alone: nothing says what a trace of it is"
+    assert relu == [0.0, 1.0, 1.0]
 
 
 def test_ranks(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch as real
 
 from autotest.conformance.bodies import BODIES, assert_same, double, tensor, torch
 from dual_object import Call, Program, Replay
+from dual_object.errors import UnmappedOp
 from dual_object.program.calls import Input
 from dual_object.program.values import Named, Ref
 from dual_object.replay.observation import Failure
@@ -356,3 +358,19 @@ def test_import_function():
     """A function or a method is found by its path."""
     assert import_function("torch:relu") is real.relu
     assert import_function("torch:Tensor.add_") is real.Tensor.add_
+
+
+def test_import_function_that_is_not_there():
+    """A module that this interpreter does not have says nothing of the target: the op is counted as unmapped."""
+    with pytest.raises(UnmappedOp) as raised:
+        import_function("no_such_module:op")
+    words = "No module named 'no_such_module'"
+    assert str(raised.value) == f"'no_such_module:op' is not to be had in {sys.executable}: {words}"
+
+
+def test_custom_dual_that_is_not_there(recorded, reference):
+    """A custom op whose module the target's interpreter does not have fails as unmapped."""
+    case = recorded(lambda: double(tensor(2)))
+    case.program.calls[0].custom = ("autotest.conformance.bodies:scaled", "no_such_module:op")
+    seen = Replay(reference, case.program).run()
+    assert [failure.kind for failure in seen.failures] == ["unmapped"]

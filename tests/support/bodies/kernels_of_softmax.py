@@ -52,6 +52,11 @@ def wrong_backward(grad_output, output, dim, input_dtype):
     return (grad_output - (grad_output * output).sum(dim, keepdim=True)) * output * 1.001
 
 
+def flips(input, p=0.5, *, generator=None):
+    """Writes ones by chance."""
+    return input.copy_((torch.rand(input.shape) < p).to(input.dtype))
+
+
 def wrong_sine(input):
     """Not the sine."""
     return torch.cos(input)

@@ -53,9 +53,10 @@ def prelu(input: Array, weight: Array) -> Array:
 
 
 def _along(function: Callable[..., Array]) -> Callable[..., Array]:
-    def called(input: Array, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Array:
+    def called(input: Array, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Array:
         given = input if dtype is None else input.astype(dtype)
-        return function(lifted(given), axis=axis(given, dim)).reshape(given.shape)
+        along = int(input.ndim not in (0, 1, 3)) if dim is None else dim  # PyTorch's, of which it warns
+        return function(lifted(given), axis=axis(given, along)).reshape(given.shape)
 
     return called
 
@@ -64,7 +65,7 @@ softmax = _along(jax.nn.softmax)
 log_softmax = _along(jax.nn.log_softmax)
 
 
-def softmin(input: Array, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Array:
+def softmin(input: Array, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Array:
     """softmax of the negative."""
     return softmax(-input, dim, _stacklevel, dtype)
 

@@ -23,15 +23,15 @@ def _made(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 @_made
-def zeros(*size: Any, dtype: Any = None) -> Array:
+def zeros(*given: Any, size: Any = (), dtype: Any = None) -> Array:
     """Zeros."""
-    return jnp.zeros(sizes(size), dtype or DEFAULT)
+    return jnp.zeros(sizes(given or (size,)), dtype or DEFAULT)
 
 
 @_made
-def ones(*size: Any, dtype: Any = None) -> Array:
+def ones(*given: Any, size: Any = (), dtype: Any = None) -> Array:
     """Ones."""
-    return jnp.ones(sizes(size), dtype or DEFAULT)
+    return jnp.ones(sizes(given or (size,)), dtype or DEFAULT)
 
 
 @_made
@@ -89,7 +89,7 @@ def new_tensor(input: Array, data: Any, *, dtype: Any = None) -> Array:
 
 
 @_made
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Array:
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Array:
     """Numbers at one distance, the end left out."""
     first, last = (0, start) if end is None else (start, end)
     whole = all(isinstance(number, int) for number in (first, last, step))

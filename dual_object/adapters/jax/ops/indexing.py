@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from dual_object.adapters.jax.ops.shared import Array, axis, lifted
+from dual_object.errors import UnmappedOp
 
 
 def _index(index: Any) -> Any:
@@ -99,15 +100,15 @@ def embedding(
 ) -> Array:
     """Rows of a weight by their numbers; that of the padding gets no gradient."""
     if max_norm is not None or scale_grad_by_freq:
-        raise NotImplementedError("jax has no arguments 'max_norm' and 'scale_grad_by_freq' of embedding")
+        raise UnmappedOp("the dialect of jax has no arguments 'max_norm' and 'scale_grad_by_freq' of embedding")
     if padding_idx is not None:
         weight = weight.at[padding_idx].set(lax.stop_gradient(weight[padding_idx]))
     return jnp.take(weight, input, axis=0)
 
 
-def one_hot(tensor: Array, num_classes: int = -1) -> Array:
+def one_hot(input: Array, num_classes: int = -1) -> Array:
     """A one at the place of each class."""
-    return jax.nn.one_hot(tensor, int(tensor.max()) + 1 if num_classes == -1 else num_classes, dtype="int64")
+    return jax.nn.one_hot(input, int(input.max()) + 1 if num_classes == -1 else num_classes, dtype="int64")
 
 
 def argwhere(input: Array) -> Array:
@@ -115,9 +116,9 @@ def argwhere(input: Array) -> Array:
     return nonzero(input)
 
 
-def scatter(input: Array, dim: int, index: Array, src: Any) -> Array:
-    """With other elements along a dimension, each at its place."""
-    return _scattered(input, dim, index, src, "set")
+def scatter(input: Array, dim: int, index: Array, src: Any = None, *, value: Any = None, reduce: str = "set") -> Array:
+    """With other elements along a dimension, each at its place, or what was there and these."""
+    return _scattered(input, dim, index, value if src is None else src, reduce)
 
 
 def scatter_add(input: Array, dim: int, index: Array, src: Any) -> Array:

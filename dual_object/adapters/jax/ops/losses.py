@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from dual_object.adapters.jax.ops.shared import Array, floating
 
@@ -160,11 +161,15 @@ def cross_entropy(
 
 
 def cosine_similarity(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:
-    """The cosine of the angle between vectors, whose lengths count as no less than `eps`."""
-    along = {"axis": dim, "keepdims": True}
-    lengths = (jnp.maximum(jnp.linalg.norm(x, **along), eps) for x in (x1, x2))
-    first, second = lengths
+    """The cosine of the angle between vectors, whose lengths count as no less than `eps`, with the gradients of what
+    they are.
+    """
+    first, second = (_no_less(jnp.linalg.norm(x, axis=dim, keepdims=True), eps) for x in (x1, x2))
     return ((x1 / first) * (x2 / second)).sum(dim)
+
+
+def _no_less(length: Array, eps: float) -> Array:
+    return jnp.where(length < eps, eps + (length - lax.stop_gradient(length)), length)
 
 
 __all__ = [

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from dual_object.adapters.jax.ops.linear_algebra import vector_norm
-from dual_object.adapters.jax.ops.shared import Array, Written
+from dual_object.adapters.jax.ops.shared import ITSELF, Array, Itself, Written
+from dual_object.errors import UnmappedOp
 
 
 def _normalized(input: Array, axes: tuple[int, ...], eps: float) -> Array:
@@ -106,11 +107,13 @@ def group_norm(input: Array, num_groups: int, weight: Array = None, bias: Array 
     return _scaled(_normalized(grouped, (2,), eps).reshape(input.shape), weight, bias, _channels(input))
 
 
-def dropout(input: Array, p: float = 0.5, training: bool = True, inplace: bool = False) -> Array:
-    """Without change. Raises NotImplementedError where it would have to draw."""
-    if training and p:
-        raise NotImplementedError("jax draws no random numbers here")
-    return input * 1
+def dropout(input: Array, p: float = 0.5, training: bool = True, inplace: bool = False) -> Array | Itself:
+    """Itself, or nothing of it. Raises UnmappedOp where it would have to draw."""
+    if not training or not p or not input.size:
+        return ITSELF
+    if p == 1:
+        return input * jnp.zeros_like(input)
+    raise UnmappedOp("the dialect of jax draws no random numbers")
 
 
 def normalize(input: Array, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Array:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from dual_object.adapters.jax.ops.shared import Array, each, floating
+from dual_object.errors import UnmappedOp
 
 _Ends = list[tuple[int, int]]
 
@@ -41,7 +42,7 @@ def _pool_max(ndim: int) -> Any:
         return_indices: bool = False,
     ) -> Array:
         if return_indices:
-            raise NotImplementedError("jax has no argument 'return_indices' of max_pool")
+            raise UnmappedOp("the dialect of jax has no argument 'return_indices' of max_pool")
         sizes, steps, dilations, ends = _windows(input, ndim, kernel_size, stride, padding, dilation, ceil_mode)
         least = -jnp.inf if floating(input) else jnp.iinfo(input.dtype).min
         return lax.reduce_window(input, least, lax.max, sizes, steps, ends, window_dilation=dilations)

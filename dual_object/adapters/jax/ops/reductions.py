@@ -147,7 +147,8 @@ def quantile(
 
 def _running(function: Callable[..., Array]) -> Callable[..., Array]:
     def called(input: Array, dim: int, *, dtype: Any = None) -> Array:
-        return function(lifted(input), axis=axis(input, dim), dtype=dtype).reshape(input.shape)
+        wide = dtype or (None if jnp.issubdtype(input.dtype, jnp.inexact) else jnp.dtype("int64"))
+        return function(lifted(input), axis=axis(input, dim), dtype=wide).reshape(input.shape)
 
     return called
 

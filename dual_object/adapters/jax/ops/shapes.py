@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -26,6 +26,33 @@ def view_as(input: Array, other: Array) -> Array:
 def transpose(input: Array, dim0: int, dim1: int) -> Array:
     """Two dimensions exchanged."""
     return jnp.swapaxes(input, axis(input, dim0), axis(input, dim1)) if input.ndim else input
+
+
+def swapaxes(input: Array, axis0: int, axis1: int) -> Array:
+    """The same, under NumPy's name."""
+    return transpose(input, axis0, axis1)
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """With so many dimensions at least; itself where it has them."""
+    return _at_least(1, jnp.atleast_1d, tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """With so many dimensions at least; itself where it has them."""
+    return _at_least(2, jnp.atleast_2d, tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """With so many dimensions at least; itself where it has them."""
+    return _at_least(3, jnp.atleast_3d, tensors)
+
+
+def _at_least(ndim: int, function: Callable[..., Array], tensors: Any) -> Any:
+    if len(tensors) > 1 or isinstance(tensors[0], (list, tuple)):
+        given = tensors if len(tensors) > 1 else tensors[0]
+        return tuple(function(tensor) for tensor in given)
+    return ITSELF if tensors[0].ndim >= ndim else function(tensors[0])
 
 
 def t(input: Array) -> Array:
@@ -52,10 +79,14 @@ def unsqueeze(input: Array, dim: int) -> Array:
     return jnp.expand_dims(input, dim)
 
 
-def flatten(input: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
-    """These dimensions as one."""
+def flatten(input: Array, start_dim: int = 0, end_dim: int = -1) -> Array | Itself:
+    """These dimensions as one; itself where they are. Raises ValueError."""
     given = lifted(input)
     first, last = axis(given, start_dim), axis(given, end_dim)
+    if first > last:
+        raise ValueError(f"start_dim={start_dim} and end_dim={end_dim}, but the end should not come first")
+    if first == last and input.ndim:
+        return ITSELF
     return jnp.reshape(given, (*given.shape[:first], -1, *given.shape[last + 1 :]))
 
 
@@ -66,8 +97,12 @@ def unflatten(input: Array, dim: int, sizes: Sequence[int]) -> Array:
 
 
 def expand(input: Array, *given: Any, size: Any = ()) -> Array:
-    """Repeated along new dimensions and those of one element; -1 keeps a size."""
+    """Repeated along new dimensions and those of one element; -1 keeps a size. Raises ValueError for one that is not
+    there.
+    """
     wanted = sizes(given or (size,))
+    if -1 in wanted[: max(len(wanted) - input.ndim, 0)]:
+        raise ValueError(f"size={wanted}, but should keep no size of a new dimension")
     own = (1,) * (len(wanted) - input.ndim) + input.shape
     return jnp.broadcast_to(input, tuple(old if new == -1 else new for old, new in zip(own, wanted, strict=True)))
 
@@ -125,29 +160,48 @@ def broadcast_tensors(*tensors: Any) -> tuple[Array, ...]:
     return tuple(jnp.broadcast_arrays(*given))
 
 
-def tensor_split(input: Array, indices_or_sections: Any, dim: int = 0) -> tuple[Array, ...]:
-    """So many parts, the first ones perhaps greater, or parts that end at these places."""
-    given = indices_or_sections
-    return tuple(jnp.array_split(input, given if isinstance(given, int) else list(given), axis=axis(input, dim)))
+def tensor_split(
+    input: Array, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: int | None = None
+) -> tuple[Array, ...]:
+    """So many parts, the first ones perhaps greater, or parts that end at these places, which need no order."""
+    given, place = _places(indices_or_sections, indices, sections), axis(input, dim)
+    if isinstance(given, int):
+        return tuple(jnp.array_split(input, given, axis=place))
+    ahead = (slice(None),) * place
+    cuts = [(*ahead, slice(start, stop)) for start, stop in zip([None, *given], [*given, None], strict=True)]
+    return tuple(input[cut] for cut in cuts)
 
 
-def hsplit(input: Array, indices_or_sections: Any) -> tuple[Array, ...]:
+def hsplit(
+    input: Array, indices_or_sections: Any = None, *, indices: Any = None, sections: int | None = None
+) -> tuple[Array, ...]:
     """Parts beside one another."""
-    return tuple(jnp.split(input, _places(indices_or_sections), axis=0 if input.ndim == 1 else 1))
+    along = 0 if input.ndim == 1 else 1
+    return tuple(jnp.split(input, _places(indices_or_sections, indices, sections), axis=along))
 
 
-def vsplit(input: Array, indices_or_sections: Any) -> tuple[Array, ...]:
+def vsplit(
+    input: Array, indices_or_sections: Any = None, *, indices: Any = None, sections: int | None = None
+) -> tuple[Array, ...]:
     """Parts below one another."""
-    return tuple(jnp.split(input, _places(indices_or_sections), axis=0))
+    return tuple(jnp.split(input, _places(indices_or_sections, indices, sections), axis=0))
 
 
-def dsplit(input: Array, indices_or_sections: Any) -> tuple[Array, ...]:
+def dsplit(
+    input: Array, indices_or_sections: Any = None, *, indices: Any = None, sections: int | None = None
+) -> tuple[Array, ...]:
     """Parts behind one another."""
-    return tuple(jnp.split(input, _places(indices_or_sections), axis=2))
+    return tuple(jnp.split(input, _places(indices_or_sections, indices, sections), axis=2))
 
 
-def _places(given: Any) -> Any:
-    return given if isinstance(given, int) else list(given)
+def _places(given: Any, indices: Any, sections: int | None) -> Any:
+    """Whichever was given of a number of parts and the places where they end. Raises TypeError for one under the name
+    of the other.
+    """
+    [parts] = [one for one in (given, indices, sections) if one is not None]
+    if (sections is not None and not isinstance(sections, int)) or isinstance(indices, int):
+        raise TypeError(f"indices={indices!r} and sections={sections!r}, but should be places or a number")
+    return parts if isinstance(parts, int) else list(parts)
 
 
 def cpu(input: Array) -> Itself:
@@ -277,6 +331,9 @@ def bool_(input: Array) -> Array | Itself:
 
 
 __all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "bfloat16",
     "bool_",
     "broadcast_tensors",
@@ -310,6 +367,7 @@ __all__ = [
     "select",
     "split",
     "squeeze",
+    "swapaxes",
     "t",
     "tensor_split",
     "to",

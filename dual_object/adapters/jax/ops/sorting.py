@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from dual_object.adapters.jax.ops.shared import Array, Pair, axis, lifted
+from dual_object.errors import UnmappedOp
 
 
 def argsort(input: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> Array:
@@ -40,7 +41,7 @@ def searchsorted(
 ) -> Array:
     """Where a number would be inserted into a sorted row."""
     if sorted_sequence.ndim != 1:
-        raise NotImplementedError("jax searches in one row alone")
+        raise UnmappedOp("the dialect of jax searches in one row alone")
     found = jnp.searchsorted(sorted_sequence, jnp.asarray(input), side=side or ("right" if right else "left"))
     return found.astype("int32" if out_int32 else "int64")
 

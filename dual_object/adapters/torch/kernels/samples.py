@@ -104,8 +104,26 @@ class Sample:
         return [*enumerate(self.args), *self.kwargs.items()]
 
     def changed(self, leaf: Callable[[Any], Any], role: str, detail: str) -> Sample:
-        """With another role, and `leaf` applied to whatever is no tuple, list or dict."""
-        return Sample(mapped(self.args, leaf), mapped(self.kwargs, leaf), role, detail)
+        """With another role, and `leaf` applied to whatever is no tuple, list or dict. A row of numbers that goes up
+        still does: ops that search in one say nothing of any other.
+        """
+
+        def kept(item: Any) -> Any:
+            new = leaf(item)
+            return _sorted(new) if goes_up(item) and isinstance(new, torch.Tensor) and new.dim() == 1 else new
+
+        return Sample(mapped(self.args, kept), mapped(self.kwargs, kept), role, detail)
+
+
+def goes_up(item: Any) -> bool:
+    """Whether something is a row of at least three numbers, none of which is less than the one before."""
+    if not isinstance(item, torch.Tensor) or item.dim() != 1 or item.numel() < 3 or item.is_complex():
+        return False
+    return bool((item[1:] >= item[:-1]).all())
+
+
+def _sorted(row: torch.Tensor) -> torch.Tensor:
+    return row.detach().sort().values.requires_grad_(row.requires_grad)
 
 
 def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:
@@ -646,4 +664,15 @@ def _unfitting(sample: Sample) -> Iterator[Sample]:
                 yield _on(sample, turn, change, "errors", "sizes that do not fit")
 
 
-__all__ = ["Sample", "mapped", "named", "path_of", "resized", "samples", "silent", "stretched", "varied"]
+__all__ = [
+    "Sample",
+    "goes_up",
+    "mapped",
+    "named",
+    "path_of",
+    "resized",
+    "samples",
+    "silent",
+    "stretched",
+    "varied",
+]

@@ -172,6 +172,17 @@ def _running_statistics() -> Any:
     return x, torch.nn.functional.instance_norm(tensor(4, 3, 6), means[1], variances[1]), means[1] * 2
 
 
+def _asked_of_an_input() -> Any:
+    x = tensor(3, grad=False)
+    x.requires_grad_()
+    return x * 2
+
+
+def _shaped_like_another() -> Any:
+    x, y = tensor(1, 3), tensor(2, 3)
+    return x.expand_as(y), tensor(6).view_as(y), tensor(6).reshape_as(y), tensor(2).type_as(y)
+
+
 def _branch() -> Any:
     x = tensor(2, 3)
     return x * 2 if bool(x.sum() > -100) else x
@@ -203,6 +214,10 @@ GRADIENTS: dict[str, Callable[[], Any]] = {
     "written_through_a_view_unrecorded": _written_through_a_view_unrecorded,
     "input_written_through_a_view": _input_written_through_a_view,
     "running_statistics": _running_statistics,
+    "asked_of_an_input": _asked_of_an_input,
+    "shaped_like_another": _shaped_like_another,
+    "read_data": lambda: (x := tensor(3)) * x.data,
+    "cosine": lambda: torch.nn.functional.cosine_similarity(tensor(2, 3), tensor(2, 3), eps=9.0),
     "branch": _branch,
     "masked": _masked,
     "complex": _complex,
@@ -217,6 +232,53 @@ def test_gradients_are_pytorchs(name: str, worker: Supervisor, recorded: Record)
     [seen] = worker.eager([case.program])
     assert type(seen) is Observation, seen
     assert any(gradient is not None for gradient in case.seen.gradients.values())
+    assert_same(case.seen, seen, 1e-5, 1e-6)
+
+
+def _whole() -> Any:
+    return tensor(4, grad=False, low=1, high=9).long()
+
+
+def _first() -> Any:
+    return torch.zeros(2, 1, dtype=torch.int64)
+
+
+#: Calls and what they give of integers, of names of arguments, and of places in any order.
+FORMS: dict[str, Callable[[], Any]] = {
+    "real_of_whole": lambda: (torch.exp(x := _whole()), x / 2, x * 2.5, torch.where(x > 2, 1.0, 2.0), x.double()),
+    "wide": lambda: (_whole().to(torch.float64), torch.float_power(_whole(), 2), _whole().softmax(0, torch.float64)),
+    "running": lambda: (torch.cumsum(x := _whole().to(torch.int8), 0), x.cumprod(0), (x > 2).cumsum(0)),
+    "softmax": lambda: [torch.nn.functional.softmax(tensor(*shape), None) for shape in ((2, 3), (2, 3, 2))],
+    "log_softmax": lambda: torch.nn.functional.log_softmax(tensor(4), None),
+    "dropped": lambda: [torch.nn.functional.dropout(tensor(3), p, train) for p, train in ((1, True), (0.5, False))],
+    "undropped": lambda: torch.nn.functional.dropout(tensor(3), 0.0, True),
+    "sized": lambda: (torch.ones(size=(2, 3)), torch.zeros(size=(2,)), torch.arange(end=3)),
+    "one_hot": lambda: torch.nn.functional.one_hot(input=_whole(), num_classes=9),
+    "split": lambda: (*tensor(4).tensor_split((3, 1)), *torch.tensor_split(tensor(4), indices=(1,))),
+    "split_in": lambda: torch.tensor_split(tensor(5), sections=2),
+    "hsplit": lambda: (*torch.hsplit(tensor(2, 4), sections=2), *torch.vsplit(tensor(4, 2), indices=(1,))),
+    "dsplit": lambda: torch.dsplit(tensor(1, 1, 4), sections=2),
+    "swapped": lambda: torch.swapaxes(tensor(2, 3), axis0=0, axis1=1),
+    "at_least": lambda: (
+        torch.atleast_1d(tensor(2)),
+        torch.atleast_2d(tensor(2)),
+        *torch.atleast_3d(tensor(2), tensor()),
+    ),
+    "flat": lambda: (torch.flatten(input=tensor(2)), torch.flatten(tensor(2, 3), 1), torch.flatten(tensor())),
+    "scattered": lambda: [
+        tensor(2, 3, grad=False).scatter(1, _first(), 3.0, reduce=word) for word in ("add", "multiply")
+    ],
+}
+
+
+@pytest.mark.filterwarnings("ignore:Implicit dimension choice")
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_are_pytorchs(name: str, worker: Supervisor, recorded: Record) -> None:
+    """Values, dtypes and whether a tensor is the one that was given."""
+    case = recorded(FORMS[name])
+    [seen] = worker.eager([case.program])
+    assert type(seen) is Observation, seen
+    assert seen.structures == {}
     assert_same(case.seen, seen, 1e-5, 1e-6)
 
 
@@ -343,6 +405,18 @@ REFUSED: dict[str, tuple[Callable[[], Any], tuple[Any, ...], dict[str, Any], str
         {"mode": "wild"},
         "mode='wild', but should be one of constant, reflect, replicate, circular",
     ),
+    "ends": (
+        lambda: torch.flatten(tensor(2, 3, 4), 1, 2),
+        (2, 1),
+        {},
+        "start_dim=2 and end_dim=1, but the end should not come first",
+    ),
+    "kept": (
+        lambda: tensor(3).expand(2, 3),
+        (-1, 3),
+        {},
+        "size=(-1, 3), but should keep no size of a new dimension",
+    ),
     "frobenius": (
         lambda: torch.norm(tensor(2, 2, 2)),
         ("fro", (0, 1, 2)),
@@ -361,6 +435,48 @@ def test_refusals(name: str, worker: Supervisor, recorded: Record) -> None:
     _changed(case.program, *args, **kwargs)
     [seen] = worker.eager([case.program])
     assert [failure.message for failure in seen.failures] == [sentence]
+
+
+def _embedded() -> Any:
+    return torch.nn.functional.embedding(torch.zeros(2, dtype=torch.int64), tensor(3, 2), max_norm=1.0)
+
+
+def _replaced() -> Any:
+    x = tensor(3, grad=False)
+    x.data = tensor(3, grad=False)
+    return x * 2
+
+
+#: What nobody has written for JAX.
+UNMAPPED: dict[str, tuple[Callable[[], Any], str]] = {
+    "embedding": (_embedded, "the dialect of jax has no arguments 'max_norm' and 'scale_grad_by_freq' of embedding"),
+    "indices": (
+        lambda: torch.nn.functional.max_pool1d(tensor(1, 4), 2, return_indices=True),
+        "the dialect of jax has no argument 'return_indices' of max_pool",
+    ),
+    "rows": (
+        lambda: torch.searchsorted(tensor(2, 3, grad=False).sort()[0], tensor(2, 1, grad=False)),
+        "the dialect of jax searches in one row alone",
+    ),
+    "dropout": (lambda: torch.nn.functional.dropout(tensor(3), 0.5), "the dialect of jax draws no random numbers"),
+    "data": (
+        _replaced,
+        "the dialect of jax sets no data: what had been there would have to stay where it was",
+    ),
+    "swapped": (
+        lambda: (tensor(2, 3) * 1).swapaxes_(0, 1),
+        "the dialect of jax has no 'Tensor.swapaxes_', which lays a tensor out anew in its place",
+    ),
+}
+
+
+@pytest.mark.own_environment
+@pytest.mark.parametrize("name", UNMAPPED)
+def test_unmapped(name: str, worker: Supervisor, recorded: Record) -> None:
+    """It is counted, and says nothing of JAX."""
+    body, sentence = UNMAPPED[name]
+    [seen] = worker.eager([recorded(body).program])
+    assert [(failure.kind, failure.message) for failure in seen.failures] == [("unmapped", sentence)]
 
 
 @pytest.mark.own_environment
