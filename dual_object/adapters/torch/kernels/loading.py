@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +12,9 @@ from typing import Any
 
 from dual_object.adapters.torch.kernels.devices import require_device
 from dual_object.errors import TargetError
+
+#: Letters of an error that are told.
+_MOST = 300
 
 
 def load_kernel(file: str, function: str) -> Any:
@@ -41,9 +45,17 @@ def load_file(file: str, what: str) -> ModuleType:
             return found
         return _alone(path, f"kernel_{name}")
     except Exception as error:
-        raise TargetError(f"{file} cannot be imported: {type(error).__name__}: {str(error)[:300]}") from error
+        raise TargetError(f"{file} cannot be imported: {type(error).__name__}: {_words(str(error))}") from error
     finally:
         sys.path.remove(str(root))
+
+
+def _words(message: str) -> str:
+    """What an error says, as far as a sentence has room: of a compiler's output, its beginning and the first error."""
+    if len(message) <= _MOST:
+        return message
+    first = next((line for line in message.splitlines()[1:] if re.search(r"\berror\b", line)), "")
+    return f"{message[:100]} ... {first.strip()[:200]}" if first else message[:_MOST]
 
 
 def _place(path: Path) -> tuple[Path, str]:

@@ -139,7 +139,7 @@ def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:
 
 def named(path: str) -> Any:
     """PyTorch's table entry for the op at a path below `torch`, such as `nn.functional.softmax`. Raises TargetError."""
-    with warnings.catch_warnings(), _silent():
+    with warnings.catch_warnings(), silent():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
     if path.startswith(OPERATORS):
@@ -161,7 +161,7 @@ def named(path: str) -> Any:
 
 
 @contextlib.contextmanager
-def _silent() -> Iterator[None]:
+def silent() -> Iterator[None]:
     """Without the log, in which PyTorch's own tests say that there is no GPU."""
     logging.disable(logging.WARNING)
     try:
@@ -666,4 +666,15 @@ def _unfitting(sample: Sample) -> Iterator[Sample]:
                 yield _on(sample, turn, change, "errors", "sizes that do not fit")
 
 
-__all__ = ["Sample", "goes_up", "mapped", "named", "path_of", "resized", "samples", "stretched", "varied"]
+__all__ = [
+    "Sample",
+    "goes_up",
+    "mapped",
+    "named",
+    "path_of",
+    "resized",
+    "samples",
+    "silent",
+    "stretched",
+    "varied",
+]

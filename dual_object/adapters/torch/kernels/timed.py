@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples import mapped
+from dual_object.adapters.torch.kernels.samples import mapped, silent
 from dual_object.program.program import Program
 from dual_object.replay.replay import QuietReplay
 
@@ -74,7 +74,7 @@ def _compiled(own: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Callable
     """The op compiled, once it has been called; or None, and why."""
     compiled = torch.compile(lambda *args, **kwargs: own(*args, **kwargs), dynamic=False)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), silent():
             warnings.simplefilter("ignore")
             compiled(*args, **kwargs)
     except Exception as error:  # a compiler may fail in any way: the others are timed without it
