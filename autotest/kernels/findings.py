@@ -109,7 +109,6 @@ class Verdict:
 
     Attributes:
         like: the op, as people type it.
-        accepted: whether nothing was found.
         findings: the worst first.
         gaps: what the kernel says that it does not take, which the op takes, by how often it was asked.
         cells: of each role, how many questions there were, and how many were answered as PyTorch answers them.

@@ -274,7 +274,7 @@ class Judging:
         """Whether an answer is as PyTorch's."""
         cell, program = question.cell, question.program
         if isinstance(answer, Death):
-            self._find(_OF_ENDS[answer.cause], f"it {answer.sentence()}", cell, program)
+            self._find(_OF_ENDS[answer.cause], _ended_words(answer), cell, program)
             return False
         if answer.ended and self._ended(question, answer):
             return False
@@ -353,7 +353,7 @@ class Judging:
         if question.program.random is not None:
             return
         for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
-            self._find(_OF_ENDS[death.cause], f"it {death.sentence()}", question.cell, question.program)
+            self._find(_OF_ENDS[death.cause], _ended_words(death), question.cell, question.program)
         seen = [answer for answer in answers if isinstance(answer, Observation) and not _misconduct(answer)]
         told = [_shown(answer) for answer in seen]
         if len(told) > 1 and any(one != told[0] for one in told):
@@ -443,6 +443,11 @@ def _nearly(difference: Difference) -> bool:
     with np.errstate(all="ignore"):
         off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
         return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
+
+
+def _ended_words(death: Death) -> str:
+    """How a kernel's process ended: `it was killed by SIGKILL`."""
+    return f"it {'was ' if death.how.startswith('killed') else ''}{death.sentence()}"
 
 
 def _counts(difference: Difference) -> bool:

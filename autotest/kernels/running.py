@@ -17,19 +17,20 @@ from dual_object.replay.adapter import load_reference
 
 Level = Literal["quick", "full"]
 
-_JUDGES: dict[Asking, KernelJudge] = {}
+_JUDGES: dict[tuple[Asking, float | None, int | None], KernelJudge] = {}
 _MAKING = threading.Lock()
 
 
 def judge_of(asking: Asking, timeout: float | None, memory: int | None) -> KernelJudge:
     """The judge of an op, whose questions are made once. Raises UsageError where PyTorch has no samples of the op."""
     with _MAKING:
-        judge = _JUDGES.get(asking)
+        judge = _JUDGES.get((asking, timeout, memory))
         if judge is None:
             reference = load_reference()
             reference.use_one_thread()
             try:
-                judge = _JUDGES[asking] = KernelJudge(reference, asking, timeout=timeout, memory=memory)
+                judge = KernelJudge(reference, asking, timeout=timeout, memory=memory)
+                _JUDGES[asking, timeout, memory] = judge
             except TargetError as error:
                 raise UsageError(str(error)) from None
         return judge

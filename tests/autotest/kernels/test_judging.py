@@ -39,8 +39,8 @@ FAULTS = {
     "slightly_off": ("precision", None),
     "detached": ("gradient", None),
     "of_noise": ("nondeterminism", None),
-    "ends": ("crash", None),
-    "loops": ("timeout", None),
+    "ends": ("crash", "it was killed by SIGKILL"),
+    "loops": ("timeout", "it did not answer within 4 s and was killed"),
     "opens": ("descriptors", None),
 }
 
