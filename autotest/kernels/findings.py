@@ -17,6 +17,7 @@ CATEGORIES: Mapping[str, str] = MappingProxyType(
         "timeout": "it does not end",
         "memory": "it takes more memory than it may",
         "fork": "it starts processes",
+        "flood": "it writes without need",
         "descriptors": "it opens or closes descriptors and leaves them so",
         "cheating": "it looks at what is none of its business",
         "delegates": "it calls the op that it should be",
@@ -70,7 +71,18 @@ DIMENSIONS: Mapping[str, Dimension] = MappingProxyType(
         "errors": _dimension("errors", "errors"),
         "side effects": _dimension(
             "",
-            *("mutation", "state", "delegates", "cheating", "fork", "descriptors", "crash", "timeout", "memory"),
+            *(
+                "mutation",
+                "state",
+                "delegates",
+                "cheating",
+                "fork",
+                "flood",
+                "descriptors",
+                "crash",
+                "timeout",
+                "memory",
+            ),
         ),
         "determinism": _dimension("", "nondeterminism"),
     }

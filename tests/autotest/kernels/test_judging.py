@@ -42,6 +42,7 @@ FAULTS = {
     "ends": ("crash", "it was killed by SIGKILL"),
     "loops": ("timeout", "it did not answer within 4 s and was killed"),
     "opens": ("descriptors", None),
+    "chatters": ("flood", "it writes 1.8 MB in one call"),
 }
 
 

@@ -621,6 +621,9 @@ def _of_dtypes(
     for dtype in sorted(others, key=_name):
         for sample in _chosen(within(_drawn(info, dtype)), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
             yield replace(sample, role="dtype", detail=_name(dtype))
+    if torch.int64 in others:
+        for sample in _first_with(_drawn(info, torch.int64), 2, lambda s: any(x.numel() > 1 for x in s.tensors())):
+            yield sample.changed(_beyond_float64, "dtype", "int64 beyond 2**53")
     if type(info).__name__ != "BinaryUfuncInfo":  # what others make of two dtypes is no rule of theirs
         return
     for sample in _first_with(plain, 2, lambda s: _floating(s) and len(s.tensors()) > 1):
@@ -635,6 +638,15 @@ def _of_dtypes(
                 return changed.requires_grad_(item.requires_grad) if dtype.is_floating_point else changed
 
             yield sample.changed(leaf, "dtype", f"{_name(tensors[0].dtype)} meets {_name(dtype)}")
+
+
+def _beyond_float64(leaf: Any) -> Any:
+    """Half of the elements of a tensor of int64 so great that float64 has no such number."""
+    if not isinstance(leaf, torch.Tensor) or leaf.dtype != torch.int64:
+        return leaf
+    changed = leaf.clone(memory_format=torch.contiguous_format)
+    changed.view(-1)[::2] = 2**53 + 1
+    return changed
 
 
 # Refusals.

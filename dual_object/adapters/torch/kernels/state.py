@@ -20,10 +20,18 @@ _SUBNORMAL = torch.tensor(1e-40)
 _PROC = os.path.isdir("/proc/self/fd")
 
 
+def _written() -> int:
+    """How many bytes the process has written so far, wherever to."""
+    with open("/proc/self/io", encoding="ascii") as counts:
+        return next(int(line.split()[1]) for line in counts if line.startswith("wchar"))
+
+
 def _of_numpy(state: Any) -> tuple[bytes, int]:
     return state["state"]["key"].tobytes(), state["state"]["pos"]
 
 
+#: No op writes so many bytes in a call.
+_FLOOD = 1 << 20
 #: What is looked at one by one, by what it is called: how it is read, and how it is put back, where it can be.
 _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "the grad mode": (torch.is_grad_enabled, torch.set_grad_enabled),
@@ -52,6 +60,7 @@ _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "the garbage collector": (gc.isenabled, None),
     "the tracing of Python": (lambda: (sys.gettrace(), sys.getprofile()), None),
     "the threads of the process": (threading.active_count, None),
+    "what is written": (lambda: _written() if _PROC else 0, None),
     "the open descriptors": (lambda: sorted(os.listdir("/proc/self/fd"))[:-1] if _PROC else [], None),
 }
 #: Of these, what takes long to look at.
@@ -95,6 +104,10 @@ class State:
         """What is otherwise now, as a category and in words; it is put back where that is possible."""
         for name, (look, put_back) in _LOOKS.items():
             before, now = self._looks[name], look()
+            if name == "what is written":
+                if now - before > _FLOOD:
+                    yield "flood", f"it writes {(now - before) / 1e6:.1f} MB in one call"
+                continue
             if before == now or (random_allowed and "random" in name):
                 continue
             if put_back is not None:
