@@ -28,7 +28,7 @@ from dual_object.replay.observation import Observation
 #: A case of such a number also shows what shares memory, and what modules hold.
 _WHOLE = 4
 #: So many calls of the same come in one Program, where a kernel may be right at first only.
-WORN = 48
+WORN = 100
 #: So many samples are called several times in a row.
 REPEATED = 2
 
