@@ -12,7 +12,7 @@ from typing import Any
 
 from autotest.errors import UsageError
 from autotest.kernels.judging import Kernel
-from dual_object.adapters.torch.kernels.samples import path_of
+from dual_object.adapters.torch.kernels.samples.table import path_of
 from dual_object.adapters.torch.kernels.shapes import Pattern
 from dual_object.errors import MissingOp
 from dual_object.replay.adapter import Reference

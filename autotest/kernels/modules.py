@@ -27,7 +27,8 @@ from autotest.options import TestOptions
 from autotest.workers.launch import Launch
 from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.torch.kernels import problems
-from dual_object.adapters.torch.kernels.samples import Sample, varied
+from dual_object.adapters.torch.kernels.samples.drawing import varied
+from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.errors import TargetError
 from dual_object.record.namespace import dual, torch
 from dual_object.replay.adapter import Reference

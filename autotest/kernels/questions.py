@@ -16,7 +16,8 @@ from autotest.cases.case import Origin, Rejection
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
 from autotest.options import TestOptions
-from dual_object.adapters.torch.kernels.samples import Sample, goes_up, mapped, samples
+from dual_object.adapters.torch.kernels.samples.drawing import samples
+from dual_object.adapters.torch.kernels.samples.sample import Sample, goes_up, mapped
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
 from dual_object.program.program import Program

@@ -12,7 +12,7 @@ from autotest.kernels.modules import ModulePair
 from autotest.kernels.pairs import Left, Pair, read_kernels, read_module, read_pairs
 from autotest.kernels.questions import Asking
 from dual_object.adapters.torch.kernels.naming import operator_named, public_path
-from dual_object.adapters.torch.kernels.samples import samples
+from dual_object.adapters.torch.kernels.samples.drawing import samples
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
 

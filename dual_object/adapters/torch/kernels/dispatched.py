@@ -12,7 +12,7 @@ import torch
 
 from dual_object.adapters.torch.kernels.misconduct import Misconduct
 from dual_object.adapters.torch.kernels.naming import overloads
-from dual_object.adapters.torch.kernels.samples import mapped
+from dual_object.adapters.torch.kernels.samples.sample import mapped
 from dual_object.errors import TargetError
 
 _CPU = "CPU"

@@ -16,7 +16,7 @@ import torch
 from dual_object.adapters.torch.kernels.auditing import Auditor
 from dual_object.adapters.torch.kernels.delegation import Delegation
 from dual_object.adapters.torch.kernels.misconduct import Misconduct, NotTaken
-from dual_object.adapters.torch.kernels.samples import mapped
+from dual_object.adapters.torch.kernels.samples.sample import mapped
 from dual_object.adapters.torch.kernels.state import State
 
 #: So many of the last results are kept, to see whether one of them is given again.

@@ -22,7 +22,8 @@ from dual_object.adapters.torch.adapter import Adapter as Torch
 from dual_object.adapters.torch.kernels.auditing import Auditor
 from dual_object.adapters.torch.kernels.guard import Guard
 from dual_object.adapters.torch.kernels.loading import load_file
-from dual_object.adapters.torch.kernels.samples import Sample, seeded
+from dual_object.adapters.torch.kernels.samples.sample import Sample
+from dual_object.adapters.torch.kernels.samples.table import seeded
 from dual_object.errors import TargetError
 
 #: Names the module in its process: JSON, the file, the class, and whether it may draw random numbers.

@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples import Sample, resized, stretched
+from dual_object.adapters.torch.kernels.samples.sample import Sample
+from dual_object.adapters.torch.kernels.samples.sizes import resized, stretched
 
 #: A size for each dimension; None: any.
 Pattern = tuple[int | None, ...]

@@ -16,7 +16,8 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples import mapped, silent
+from dual_object.adapters.torch.kernels.samples.sample import mapped
+from dual_object.adapters.torch.kernels.samples.table import silent
 from dual_object.program.program import Program
 from dual_object.replay.replay import QuietReplay
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples import Sample
+from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, fits, within, worded
 
 

@@ -1,0 +1,64 @@
+"""Calls whose tensors lie otherwise in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, spread_over
+
+
+def transposed(x: torch.Tensor) -> torch.Tensor:
+    """The same values, with the dimensions in memory the other way round."""
+    order = tuple(reversed(range(x.dim())))
+    return x.permute(order).contiguous().permute(order)
+
+
+def strided(x: torch.Tensor) -> torch.Tensor:
+    """The same values, every second element of its memory along the last dimension."""
+    if not x.dim():
+        return x
+    wide = x.new_zeros((*x.shape[:-1], 2 * x.shape[-1]))
+    wide[..., ::2] = x
+    return wide[..., ::2]
+
+
+def swapped(x: torch.Tensor) -> torch.Tensor:
+    """The same values, with the last two dimensions in memory the other way round."""
+    return x.transpose(-1, -2).contiguous().transpose(-1, -2) if x.dim() > 1 else x
+
+
+def expanded(x: torch.Tensor) -> torch.Tensor:
+    """The first of each along the first dimension, again and again in the same memory."""
+    return x[:1].expand(x.shape) if x.dim() and x.shape[0] > 1 else x
+
+
+def offset(x: torch.Tensor) -> torch.Tensor:
+    """The same values, three elements after the beginning of their memory."""
+    longer = torch.cat([x.new_zeros(3), x.reshape(-1)])
+    return longer[3:].view(x.shape)
+
+
+LAYOUTS = {"transposed": transposed, "strided": strided, "swapped": swapped, "expanded": expanded, "offset": offset}
+
+
+def of_layouts(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
+    """All tensors, and the first alone, lying otherwise in memory."""
+
+    def lies(sample: Sample) -> bool:
+        return any(x.dim() > 1 and x.numel() > 1 for x in sample.tensors())
+
+    chosen = spread_over(plain, 8 if whole else 3, lies)
+    chosen = chosen or spread_over(plain, 2, lambda sample: any(x.dim() and x.numel() > 1 for x in sample.tensors()))
+    for sample in chosen:
+        for detail, lay in LAYOUTS.items():
+
+            def leaf(item: Any, lay: Callable[[torch.Tensor], torch.Tensor] = lay) -> Any:
+                if not isinstance(item, torch.Tensor):
+                    return item
+                return lay(item.detach()).requires_grad_(item.requires_grad)
+
+            yield sample.changed(leaf, "layout", detail)
+        yield on_one(sample, 0, transposed, "layout", "the first transposed")

@@ -1,0 +1,38 @@
+"""Calls that an op refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, spread_over, with_argument
+from dual_object.adapters.torch.kernels.samples.table import _storable
+
+
+def of_refusals(info: Any, plain: Sequence[Sample], main: torch.dtype) -> Iterator[Sample]:
+    """What PyTorch's own tests expect it to refuse, of the main dtype; and dimensions that no tensor has."""
+    if info.error_inputs_func is not None:
+        for error in info.error_inputs("cpu"):
+            given = error.sample_input
+            sample = Sample((given.input, *given.args), dict(given.kwargs), "errors", str(error.error_type.__name__))
+            if _storable(sample) and all(x.dtype in (main, torch.int64) and x.numel() for x in sample.tensors()):
+                yield sample
+    for sample in spread_over(plain, 2, lambda s: len(s.tensors()) > 1):
+        yield from _unfitting(sample)
+    for sample in spread_over(plain, 3, lambda s: any("dim" in str(name) for name in s.kwargs) or len(s.args) > 1):
+        for place, value in sample.places():
+            if type(value) is int and (place == "dim" or isinstance(place, int)):
+                yield with_argument(sample, place, 64, "a dimension that is not there", "errors")
+
+
+def _unfitting(sample: Sample) -> Iterator[Sample]:
+    """Each size of the second and third tensor greater by one."""
+    for turn, x in [*enumerate(sample.tensors())][1:3]:
+        for dim, size in enumerate(x.shape):
+            if size > 1:
+                wider = torch.arange(size + 1) % size
+                change = partial(torch.index_select, dim=dim, index=wider)
+                yield on_one(sample, turn, change, "errors", "sizes that do not fit")

@@ -1,0 +1,122 @@
+"""Calls of other shapes and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from dual_object.adapters.torch.kernels.samples.sample import Sample, every_tensor, mapped, on_one, spread_over
+from dual_object.adapters.torch.kernels.samples.table import MOST_ELEMENTS
+
+#: Sizes at which kernels go another way: powers of two, multiples of a block, and their neighbours.
+SIZES = (
+    *(2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129),
+    *(255, 256, 257, 511, 512, 513, 1023, 1024, 1025),
+)
+FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025, 4097)
+
+
+def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
+    """Each size as 0 and as 1, one dimension more, no dimension."""
+    for sample in spread_over(plain, 8 if whole else 3, lambda s: any(x.dim() and x.numel() for x in s.tensors())):
+        first, *others = [x for x in sample.tensors() if x.dim()]
+        alike = all(x.shape == first.shape for x in others)
+        for size in dict.fromkeys(first.shape):
+            # A weight without channels is no tensor of size 0 that an op meets.
+            shared = not alike and any(size in x.shape and x.dim() > 2 for x in others)
+            for new in (1,) if shared else (0, 1):
+                yield from resized(sample, size, new, "shape", f"{size} as {new}")
+        yield sample.changed(every_tensor(_wrapped), "shape", "one dimension more")
+        yield on_one(
+            sample, 0, lambda x: x.unsqueeze(0).expand(2, *x.shape).clone(), "shape", "the first with one more"
+        )
+        yield sample.changed(every_tensor(lambda x: x[0].clone() if x.dim() else x), "shape", "one dimension less")
+        yield sample.changed(every_tensor(lambda x: x.reshape(-1)[:1].reshape(())), "shape", "0-dim")
+        yield sample.changed(
+            every_tensor(lambda x: x.reshape(1, 1, 1, *x.shape) if x.dim() < 3 else x), "shape", "rank 5"
+        )
+
+
+def _wrapped(x: torch.Tensor) -> torch.Tensor:
+    """The same twice, along a new first dimension."""
+    return x.unsqueeze(0).expand(2, *x.shape).clone()
+
+
+def of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
+    """Each size as others at which kernels go another way."""
+    for sample in spread_over(plain, 4 if whole else 2, lambda s: any(x.dim() and x.numel() > 1 for x in s.tensors())):
+        for size in _sizes(sample)[-3:]:
+            for new in SIZES if whole else FEW_SIZES:
+                yield from resized(sample, size, new, "size", str(new))
+        first, *others = sample.tensors()
+        if first.dim() > 1 and all(x.shape == first.shape for x in others):
+            for dim in dict.fromkeys((0, first.dim() - 1)):
+                for new in SIZES[-9:] if whole else FEW_SIZES[-3:]:
+                    yield sample.changed(every_tensor(partial(_long, dim=dim, new=new)), "size", f"{new} along {dim}")
+
+
+def _sizes(sample: Sample) -> list[int]:
+    """The different sizes of dimensions, in the order in which they come."""
+    return list(dict.fromkeys(size for x in sample.tensors() for size in x.shape if size > 1))
+
+
+def resized(sample: Sample, size: int, new: int, role: str, detail: str, most: int = MOST_ELEMENTS) -> Iterator[Sample]:
+    """Every dimension of this size as another one; and so where plain numbers name it, such as in a shape."""
+    grown = sum(x.numel() // max(1, size ** x.shape.count(size)) * new ** _count(x, size) for x in sample.tensors())
+    if grown > most or new == size or not size:
+        return
+
+    def tensors(leaf: Any) -> Any:
+        return _stretched(leaf, size, new) if isinstance(leaf, torch.Tensor) else leaf
+
+    def both(leaf: Any) -> Any:
+        return new if type(leaf) is int and leaf == size else tensors(leaf)
+
+    yield sample.changed(tensors, role, detail)
+    if any(type(leaf) is int and leaf == size for leaf in _plain(sample)):
+        yield sample.changed(both, role, detail)
+
+
+def _long(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
+    """One dimension long, the others short."""
+    short = x[tuple(slice(None) if axis == dim else slice(0, 2) for axis in range(x.dim()))]
+    longer = short.index_select(dim, torch.arange(new) % x.shape[dim])
+    return longer * (1 + 0.05 * torch.rand(longer.shape)).to(x.dtype) if x.is_floating_point() else longer
+
+
+def _count(x: torch.Tensor, size: int) -> int:
+    return [*x.shape].count(size)
+
+
+def _plain(sample: Sample) -> list[Any]:
+    found: list[Any] = []
+    mapped((sample.args, sample.kwargs), found.append)
+    return found
+
+
+def _stretched(x: torch.Tensor, size: int, new: int) -> torch.Tensor:
+    """The elements again and again along each dimension of this size."""
+    changed = x.detach()
+    for dim, there in enumerate(x.shape):
+        if there == size:
+            changed = changed.index_select(dim, torch.arange(new) % size)
+    changed = _apart(changed) if new > size else changed
+    changed = changed.clone(memory_format=torch.contiguous_format)
+    return changed.requires_grad_(x.requires_grad) if x.is_floating_point() or x.is_complex() else changed
+
+
+def stretched(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
+    """The elements again and again along one dimension, floating ones a little apart from each other."""
+    size = x.shape[dim]
+    changed = x.detach().index_select(dim, torch.arange(new) % size)
+    return _apart(changed) if new > size else changed
+
+
+def _apart(x: torch.Tensor) -> torch.Tensor:
+    """Floating elements a little apart from each other."""
+    if not x.is_floating_point():
+        return x
+    return x * (1 + 0.05 * torch.rand(x.shape, dtype=torch.float64).to(x.dtype))

@@ -1,0 +1,151 @@
+"""PyTorch's own table of ops and the samples that it tests them with."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import warnings
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from dual_object.adapters.torch.kernels.captured import captured
+from dual_object.adapters.torch.kernels.naming import OPERATORS
+from dual_object.adapters.torch.kernels.samples.sample import Sample, mapped
+from dual_object.errors import TargetError
+
+#: Elements of all tensors of a sample.
+MOST_ELEMENTS = 1 << 14
+
+
+def named(path: str) -> Any:
+    """PyTorch's table entry for the op at a path below `torch`, such as `nn.functional.softmax`. Raises TargetError."""
+    with warnings.catch_warnings(), silent():
+        warnings.simplefilter("ignore")
+        from torch.testing._internal.common_methods_invocations import op_db
+    if path.startswith(OPERATORS):
+        return captured(path, op_db)
+    last = path.rpartition(".")[2]
+    aliases = {path, last}
+    for wanted in (
+        lambda info: info.name == path,
+        lambda info: path in {alias.name for alias in info.aliases},
+        lambda info: info.name.rpartition(".")[2] == last,
+        lambda info: aliases & {alias.name.rpartition(".")[2] for alias in info.aliases},
+    ):
+        found = [info for info in op_db if wanted(info)]
+        if found:
+            return next((info for info in found if not info.variant_test_name), found[0])
+    raise TargetError(
+        f"PyTorch has no samples of torch.{path}, but a kernel can be judged for any op of its table op_db [--like]"
+    )
+
+
+@contextlib.contextmanager
+def silent() -> Iterator[None]:
+    """Without the log, in which PyTorch's own tests say that there is no GPU."""
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def path_of(function: Any) -> str | None:
+    """The path of a public function of PyTorch, such as `nn.functional.softmax`; None where it is none."""
+    for place in ("", "nn.functional", "linalg", "special", "fft", "nn"):
+        namespace: Any = torch
+        for part in filter(None, place.split(".")):
+            namespace = getattr(namespace, part)
+        for name, member in vars(namespace).items():
+            if member is function and not name.startswith("_"):
+                return f"{place}.{name}" if place else name
+    return None
+
+
+@contextlib.contextmanager
+def seeded() -> Iterator[None]:
+    """All sources of randomness that samples are drawn from, started anew; afterwards they go on as before."""
+    states = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(0)
+        random.seed(0)
+        np.random.seed(0)
+        try:
+            yield
+        finally:
+            random.setstate(states[0])
+            np.random.set_state(states[1])
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
+    """The entry's samples of a dtype that a Program can hold."""
+    differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
+    given = info.sample_inputs("cpu", dtype, requires_grad=differentiable, set_seed=False)
+    drawn = [Sample((sample.input, *sample.args), dict(sample.kwargs)) for sample in given]
+    return [_by_its_shapes(sample) for sample in drawn if _storable(sample) and not unordered(info, sample)]
+
+
+def unordered(info: Any, sample: Sample) -> bool:
+    """Whether it asks for results in any order, `sorted=False`: those of two functions cannot be held together."""
+    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{info.name.rpartition('.')[2]}"):
+        names = [argument.name for argument in schema.arguments]
+        if "sorted" in names:
+            place = names.index("sorted")
+            given = sample.args[place : place + 1] or (sample.kwargs.get("sorted", True),)
+            return given[0] is False
+    return False
+
+
+def _by_its_shapes(sample: Sample) -> Sample:
+    """A plain sample, or one of shapes that few think of."""
+    tensors = sample.tensors()
+    if any(not x.numel() for x in tensors):
+        return replace(sample, role="shape", detail="size 0")
+    return replace(sample, role="shape", detail="0-dim") if any(not x.dim() for x in tensors[:1]) else sample
+
+
+def _storable(sample: Sample) -> bool:
+    """Whether a Program can hold it: small strided tensors, and plain values."""
+    tensors, plain = sample.tensors(), True
+
+    def look(leaf: Any) -> Any:
+        nonlocal plain
+        kept = (type(None), bool, int, float, complex, str, torch.dtype, torch.Tensor, torch.memory_format)
+        plain = plain and isinstance(leaf, kept)
+        return leaf
+
+    mapped((sample.args, sample.kwargs), look)
+    dense = all(x.layout == torch.strided and not x.is_nested and x.device.type == "cpu" for x in tensors)
+    return plain and dense and sum(x.numel() for x in tensors) <= MOST_ELEMENTS
+
+
+def chosen(drawn: Sequence[Sample], most: int) -> list[Sample]:
+    """At most so many: one of each form first, and no two that are all alike."""
+    forms: dict[Hashable, Sample] = {}
+    for sample in drawn:
+        forms.setdefault(_form(sample), sample)
+    first = [*forms.values()]
+    if len(first) > most:
+        return [first[round(i * (len(first) - 1) / (most - 1))] for i in range(most)]
+    others = [sample for sample in drawn if all(sample is not one for one in first)]
+    return [*first, *others[: most - len(first)]]
+
+
+def _form(sample: Sample) -> Hashable:
+    told: list[Hashable] = []
+
+    def look(leaf: Any) -> None:
+        told.append((leaf.dim(), 0 in leaf.shape, leaf.dtype) if isinstance(leaf, torch.Tensor) else (type(leaf), leaf))
+
+    mapped((sample.args, sample.kwargs), look)
+    return (*told, *sample.kwargs)
