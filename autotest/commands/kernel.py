@@ -12,7 +12,7 @@ from typing import Any
 from autotest.errors import UsageError
 from autotest.kernels.claims import kernel_at, op_path
 from autotest.kernels.findings import Verdict
-from autotest.kernels.judging import Kernel
+from autotest.kernels.judge import Kernel
 from autotest.kernels.modules import ModuleJudge
 from autotest.kernels.pairs import Pair, read_module, read_pairs
 from autotest.kernels.questions import Asking

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autotest.errors import UsageError
-from autotest.kernels.judging import Kernel
+from autotest.kernels.judge import Kernel
 from dual_object.adapters.torch.kernels.samples.table import path_of
 from dual_object.adapters.torch.kernels.shapes import Pattern
 from dual_object.errors import MissingOp

@@ -1,57 +1,41 @@
-"""The judge of a kernel: what it shows is held against what PyTorch shows, in this process, which never runs it."""
+"""One judgement: what a kernel shows is held against what PyTorch shows, in this process, which never runs it."""
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-import numpy as np
+from collections.abc import Collection, Sequence
 
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
+from autotest.kernels.answers import (
+    counts,
+    ended_words,
+    has_gradients,
+    misconduct,
+    nearly,
+    of_gradients,
+    shown_bits,
+    unwritten,
+)
 from autotest.kernels.contrast import ORDINARY, in_common
 from autotest.kernels.findings import Finding, Verdict, worst_first
 from autotest.kernels.precision import MOST_UNITS, off_by, units
-from autotest.kernels.questions import Asking, Cell, Question, questions
-from autotest.kernels.sandbox import sandbox_command, sandbox_environment
-from autotest.kernels.timing import Times, programs, times
+from autotest.kernels.questions import Cell, Question
 from autotest.oracle.undecidable import undecided
-from autotest.workers.launch import START_TIMEOUT, Launch
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
 from dual_object.program.program import Program
-from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference
-from dual_object.replay.observation import Observation, Seen
+from dual_object.replay.observation import Observation
 
-#: What is loaded in the process that runs kernels.
-ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
-#: What makes the C library fill fresh memory with one byte, 8.457e+37 as float32; what a thread keeps for itself it
-#: does not fill.
-_POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
-#: What nothing in that process reads any more, so that a kernel that sets it is seen to.
-_UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
-#: What a process that runs kernels has in its environment.
-ENVIRONMENT = {**_POISON, **_UNUSED}
-#: What a file names that compiles C++ while it is imported, and seconds in which that must be done.
-_COMPILES, _COMPILED_WITHIN = b"cpp_extension", 600.0
-#: Seconds in which one size must be timed: PyTorch's compiler takes most of them.
-_TIMED_WITHIN = 300.0
-_POISONED = 0x7E
-_FAR = 1e15
 #: Of those who have little time so many are asked together.
 TOGETHER = 24
 #: What PyTorch is asked goes one by one: its modes are those of the whole process.
-_ASKING = threading.Lock()
+ASKING = threading.Lock()
 #: So many differences of one category are looked into: whether PyTorch defines what differs.
 LOOKED_INTO = 4
 #: Of which roles the answers are weighed, and what they are refused for; so many of each group.
@@ -64,8 +48,6 @@ WEIGHED = {
     "magnitude": "numerics",
 }
 MOST_WEIGHED = 24
-#: What is off by less than this share of the greatest number was meant to be right.
-FIRST_DIGITS = 0.01
 #: The categories of what differs, by what it was asked for.
 _OF_ROLES = {
     "plain": "numerics",
@@ -95,88 +77,6 @@ _OF_KINDS = {
 #: Which of them are held against right answers, to see what they have in common.
 _BY_CONTRAST = frozenset({"numerics", "shape", "arguments", "dtype"})
 _OF_ENDS = {"crash": "crash", "timeout": "timeout", "out_of_memory": "memory"}
-#: What nobody promises of a function: how its result lies, and the names of a tuple's parts.
-_FREE = frozenset({"layout", "structure", "device", "exception_class"})
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """A function that says to be an op.
-
-    Attributes:
-        file, function: where it is.
-        delegates: whether it may call the op itself.
-        sandbox: whether its process has no network, and no files that it may write to but temporary ones of its own.
-    """
-
-    file: Path
-    function: str
-    delegates: bool = False
-    sandbox: bool = False
-
-
-class KernelJudge:
-    """Judges kernels of one op; what PyTorch answers is asked once."""
-
-    def __init__(
-        self, reference: Reference, asking: Asking, *, timeout: float | None = 20.0, memory: int | None = None
-    ) -> None:
-        self._reference = reference
-        self._asking = asking
-        self._timeout = timeout
-        self._memory = memory
-        with _ASKING:
-            self.questions = questions(reference, asking)
-
-    def launch(self, kernel: Kernel, folder: Path | None = None, *, timed: bool = False) -> Supervisor:
-        """The process that the kernel runs in, started; with a folder, in a sandbox that may write there; to be timed,
-        without poison in its memory. Raises EnvironmentFault where there is no sandbox.
-        """
-        place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
-        environment = {} if timed else {**ENVIRONMENT}
-        environment["AUTOTEST_KERNELS"] = json.dumps(place)
-        within = _COMPILED_WITHIN if _COMPILES in kernel.file.read_bytes() else START_TIMEOUT
-        behind: tuple[str, ...] = ()
-        if folder is not None:
-            behind = sandbox_command(folder)
-            environment.update(sandbox_environment(folder))
-        launch = Launch("kernel", ADAPTER, None, environment, within, behind)
-        supervisor = Supervisor(launch, _TIMED_WITHIN if timed else self._timeout, memory=self._memory)
-        supervisor.start()
-        return supervisor
-
-    def judge(self, kernel: Kernel, budget: float | None = None) -> Verdict:
-        """Ask everything, or what can be asked in so many seconds, and say what was found. May be called by several
-        threads at once: kernels run side by side, each in a process of its own.
-
-        Raises EnvironmentFault where the kernel cannot be loaded, or there is no sandbox for it.
-        """
-        with self._process(kernel) as supervisor:
-            until = None if budget is None else time.monotonic() + budget
-            return Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
-
-    def times(self, kernel: Kernel) -> list[Times] | str:
-        """How long the kernel takes, in another process than that in which it was judged; or why that is not known.
-
-        Raises EnvironmentFault as `judge`.
-        """
-        with _ASKING:
-            asked = programs(self._reference, self.questions, self._asking.shapes)
-        if not asked:
-            return f"not timed: no single call of torch.{self._asking.path} with floating numbers can be grown"
-        with self._process(kernel, timed=True) as supervisor, _ASKING:
-            return times(self._reference, supervisor, asked)
-
-    @contextmanager
-    def _process(self, kernel: Kernel, *, timed: bool = False) -> Iterator[Supervisor]:
-        """The process that the kernel runs in, while it is needed."""
-        with ExitStack() as stack:
-            folder = None
-            if kernel.sandbox:
-                folder = Path(stack.enter_context(TemporaryDirectory(prefix="autotest-sandbox-")))
-            supervisor = self.launch(kernel, folder, timed=timed)
-            stack.callback(supervisor.close)
-            yield supervisor
 
 
 class Judging:
@@ -219,7 +119,7 @@ class Judging:
         answers = self._answers()
         asked = self._asked[: len(answers)]
         right: list[tuple[Question, Observation]] = []
-        with _ASKING:
+        with ASKING:
             for question, answer in zip(asked, answers, strict=True):
                 cell = self._cells[question.cell.role]
                 cell[0] += 1
@@ -233,7 +133,7 @@ class Judging:
                 self._find("arguments", words, asked[0].cell, None)
         if not any(isinstance(answer, Death) for answer in answers):
             self._ask_again(asked, answers)
-            with _ASKING:
+            with ASKING:
                 self._weigh(right)
         told = worst_first(self._findings, self._shown)
         cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
@@ -274,14 +174,14 @@ class Judging:
         """Whether an answer is as PyTorch's."""
         cell, program = question.cell, question.program
         if isinstance(answer, Death):
-            self._find(_OF_ENDS[answer.cause], _ended_words(answer), cell, program)
+            self._find(_OF_ENDS[answer.cause], ended_words(answer), cell, program)
             return False
         if answer.ended and self._ended(question, answer):
             return False
         differences = [
             difference
             for difference in eager_differences(self._reference, program, question.expected, answer, self._rules)
-            if _counts(difference) and not (_of_gradients(difference) and not _finite(program))
+            if counts(difference) and not (of_gradients(difference) and not has_gradients(program))
         ]
         return [self._differs(question, difference, answer) for difference in differences].count(True) == 0
 
@@ -323,17 +223,17 @@ class Judging:
             return False
         self._looked[category] += 1
         self._shown[category] += 1
-        if cell.role not in ("edges", "magnitude") and _unwritten(difference):
+        if cell.role not in ("edges", "magnitude") and unwritten(difference):
             category = "stale"
         self._find(category, left.difference.message, cell, program)
-        if category in ("numerics", "dtype") and _nearly(difference):
+        if category in ("numerics", "dtype") and nearly(difference):
             self._find("precision", left.difference.message, cell, program)
         return True
 
     def _category(self, cell: Cell, difference: Difference) -> str:
         if difference.kind in _OF_KINDS and not (difference.kind == "dtype" and cell.role == "dtype"):
             return _OF_KINDS[difference.kind]
-        if _of_gradients(difference):
+        if of_gradients(difference):
             return "gradient"
         return _OF_ROLES[cell.role]
 
@@ -344,7 +244,7 @@ class Judging:
         programs = [question.program for question in asked]
         backwards = self._supervisor.eager(programs[::-1])[::-1]
         forwards = self._supervisor.eager(programs)
-        with _ASKING:
+        with ASKING:
             for question, *answers in zip(asked, first, backwards, forwards, strict=True):
                 self._same(question, answers)
 
@@ -353,9 +253,9 @@ class Judging:
         if question.program.random is not None:
             return
         for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
-            self._find(_OF_ENDS[death.cause], _ended_words(death), question.cell, question.program)
-        seen = [answer for answer in answers if isinstance(answer, Observation) and not _misconduct(answer)]
-        told = [_shown(answer) for answer in seen]
+            self._find(_OF_ENDS[death.cause], ended_words(death), question.cell, question.program)
+        seen = [answer for answer in answers if isinstance(answer, Observation) and not misconduct(answer)]
+        told = [shown_bits(answer) for answer in seen]
         if len(told) > 1 and any(one != told[0] for one in told):
             self._unsteady(question, seen, told)
 
@@ -367,13 +267,13 @@ class Judging:
                 for difference in eager_differences(
                     self._reference, question.program, question.expected, answer, self._rules
                 )
-                if _counts(difference) and not (_of_gradients(difference) and not _finite(question.program))
+                if counts(difference) and not (of_gradients(difference) and not has_gradients(question.program))
             ]
             for answer in seen
         ]
         wrong = [differences for differences in compared if differences]
         if wrong and len(wrong) < len(seen):
-            category = "stale" if any(map(_unwritten, wrong[0])) else "calls"
+            category = "stale" if any(map(unwritten, wrong[0])) else "calls"
             words = f"right in {len(seen) - len(wrong)} of {len(seen)} calls; in another, {wrong[0][0].message}"
             self._find(category, words, question.cell, question.program)
             return
@@ -404,79 +304,4 @@ class Judging:
                 self._find(category, message, question.cell, question.program)
 
 
-def _of_gradients(difference: Difference) -> bool:
-    return difference.part in ("gradient", "second") or difference.phase.endswith(("backward", "second"))
-
-
-def _finite(program: Program) -> bool:
-    """Whether gradients are promised: not where an input is no number, or so great that its square is none."""
-    floats = [x.data for x in program.inputs if x.data.dtype.kind == "f"]
-    with np.errstate(over="ignore"):
-        return all(np.isfinite(np.square(data)).all() for data in floats)
-
-
-def _unwritten(difference: Difference) -> bool:
-    """Whether an element that differs holds what fresh memory holds there, or no number that one computes from these:
-    greater or smaller by fifteen digits than any that should be there.
-    """
-    expected, actual, mismatch = difference.expected, difference.actual, difference.mismatch
-    if expected is None or actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
-        return False
-    wrong = np.ascontiguousarray(actual.data[mismatch.mask])
-    size = wrong.dtype.itemsize
-    if size < 2 or not wrong.size:
-        return False
-    if (wrong.view(np.uint8).reshape(-1, size) == _POISONED).all(axis=1).any():
-        return True
-    if wrong.dtype.kind != "f":
-        return False
-    known, given = np.abs(expected.data.astype(np.float64)), np.abs(wrong.astype(np.float64))
-    known, given = known[np.isfinite(known) & (known > 0)], given[np.isfinite(given) & (given > 0)]
-    return bool(known.size and ((given > _FAR * known.max()) | (given < known.min() / _FAR)).any())
-
-
-def _nearly(difference: Difference) -> bool:
-    """Whether what differs is the number that it should be in its first two digits."""
-    expected, actual = difference.expected, difference.actual
-    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind != "f":
-        return False
-    with np.errstate(all="ignore"):
-        off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
-        return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
-
-
-def _ended_words(death: Death) -> str:
-    """How a kernel's process ended: `it was killed by SIGKILL`."""
-    return f"it {'was ' if death.how.startswith('killed') else ''}{death.sentence()}"
-
-
-def _counts(difference: Difference) -> bool:
-    """Whether somebody promises what differs: not how a result lies, nor which zero it is."""
-    if difference.kind == "sign" and difference.mismatch is not None:
-        return bool(difference.mismatch.beyond.any())
-    return difference.kind not in _FREE or (difference.kind == "structure" and difference.part == "output")
-
-
-def _misconduct(answer: Observation) -> bool:
-    return bool(answer.failures) and answer.failures[-1].classes[:1] in (("Misconduct",), ("NotTaken",))
-
-
-def _shown(answer: Observation) -> object:
-    """All that an answer shows, bit for bit."""
-    failures = [(failure.classes, failure.kind) for failure in answer.failures]
-    parts = (answer.outputs, answer.gradients, answer.second, answer.inputs)
-    return failures, [{key: _bits(value) for key, value in part.items()} for part in parts]
-
-
-def _bits(value: Seen | Array | None) -> object:
-    if value is None:
-        return None
-    data = value.data if isinstance(value, Seen) else value
-    return (
-        data.dtype.str,
-        data.shape,
-        np.where(np.isnan(data), 0, data).tobytes() if data.dtype.kind == "f" else (data.tobytes()),
-    )
-
-
-__all__ = ["ENVIRONMENT", "Judging", "Kernel", "KernelJudge"]
+__all__ = ["ASKING", "Judging"]

@@ -21,7 +21,8 @@ from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
 from autotest.errors import UsageError
 from autotest.kernels.findings import Verdict
-from autotest.kernels.judging import ENVIRONMENT, Judging
+from autotest.kernels.judge import ENVIRONMENT
+from autotest.kernels.judging import Judging
 from autotest.kernels.questions import Cell, Question, sample_inputs
 from autotest.options import TestOptions
 from autotest.workers.launch import Launch

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotest.errors import UsageError
-from autotest.kernels.judging import Kernel
+from autotest.kernels.judge import Kernel
 from autotest.kernels.modules import NEW, ModulePair
 from autotest.options.overrides import read_overrides
 from dual_object.adapters.torch.kernels.naming import operator_named, public_named, public_path

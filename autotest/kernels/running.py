@@ -10,7 +10,7 @@ from typing import Any, Literal
 from autotest.errors import UsageError
 from autotest.kernels.claims import kernel_of, op_path, shapes_of
 from autotest.kernels.findings import Verdict
-from autotest.kernels.judging import KernelJudge
+from autotest.kernels.judge import KernelJudge
 from autotest.kernels.questions import Asking
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference

@@ -16,7 +16,7 @@ import click
 
 from autotest.errors import AutotestError
 from autotest.kernels.findings import Verdict
-from autotest.kernels.judging import Kernel
+from autotest.kernels.judge import Kernel
 from autotest.kernels.questions import Asking
 from autotest.kernels.running import judge_of
 from benchmarks.kernels.entries import Entry, entries

@@ -9,7 +9,7 @@ import torch
 
 from autotest.errors import UsageError
 from autotest.kernels.claims import kernel_at, kernel_of, op_path, shapes_of
-from autotest.kernels.judging import Kernel
+from autotest.kernels.judge import Kernel
 from dual_object.replay.adapter import load_reference
 
 RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"

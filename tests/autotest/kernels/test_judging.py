@@ -9,7 +9,7 @@ import pytest
 
 from autotest.errors import EnvironmentFault
 from autotest.kernels.findings import CATEGORIES, DIMENSIONS
-from autotest.kernels.judging import Kernel, KernelJudge
+from autotest.kernels.judge import Kernel, KernelJudge
 from autotest.kernels.questions import Asking
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autotest.errors import UsageError
-from autotest.kernels.judging import Kernel, KernelJudge
+from autotest.kernels.judge import Kernel, KernelJudge
 from autotest.kernels.modules import ModulePair
 from autotest.kernels.pairs import Left, Pair, read_kernels, read_module, read_pairs
 from autotest.kernels.questions import Asking

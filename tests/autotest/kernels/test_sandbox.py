@@ -8,7 +8,7 @@ from shutil import which
 import pytest
 
 from autotest.errors import EnvironmentFault
-from autotest.kernels.judging import Kernel, KernelJudge
+from autotest.kernels.judge import Kernel, KernelJudge
 from autotest.kernels.questions import Asking
 from autotest.kernels.sandbox import sandbox_command, sandbox_environment
 from autotest.workers.launch import Launch

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autotest.kernels.judging import Kernel, KernelJudge
+from autotest.kernels.judge import Kernel, KernelJudge
 from autotest.kernels.questions import Asking
 from autotest.kernels.telling import times_data, times_text
 from autotest.kernels.timing import ROUNDS, Times, programs, times

@@ -1,0 +1,98 @@
+"""What of an answer counts: what somebody promises, what was never written, what was meant to be right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autotest.compare.difference import Difference
+from autotest.workers.protocol import Death
+from dual_object.program.program import Program
+from dual_object.program.values import Array
+from dual_object.replay.observation import Observation, Seen
+
+_POISONED = 0x7E
+_FAR = 1e15
+#: What is off by less than this share of the greatest number was meant to be right.
+FIRST_DIGITS = 0.01
+#: What nobody promises of a function: how its result lies, and the names of a tuple's parts.
+_FREE = frozenset({"layout", "structure", "device", "exception_class"})
+
+
+def of_gradients(difference: Difference) -> bool:
+    """Whether a gradient differs, of whatever order."""
+    return difference.part in ("gradient", "second") or difference.phase.endswith(("backward", "second"))
+
+
+def has_gradients(program: Program) -> bool:
+    """Whether gradients are promised: not where an input is no number, or so great that its square is none."""
+    floats = [x.data for x in program.inputs if x.data.dtype.kind == "f"]
+    with np.errstate(over="ignore"):
+        return all(np.isfinite(np.square(data)).all() for data in floats)
+
+
+def unwritten(difference: Difference) -> bool:
+    """Whether an element that differs holds what fresh memory holds there, or no number that one computes from these:
+    greater or smaller by fifteen digits than any that should be there.
+    """
+    expected, actual, mismatch = difference.expected, difference.actual, difference.mismatch
+    if expected is None or actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
+        return False
+    wrong = np.ascontiguousarray(actual.data[mismatch.mask])
+    size = wrong.dtype.itemsize
+    if size < 2 or not wrong.size:
+        return False
+    if (wrong.view(np.uint8).reshape(-1, size) == _POISONED).all(axis=1).any():
+        return True
+    if wrong.dtype.kind != "f":
+        return False
+    known, given = np.abs(expected.data.astype(np.float64)), np.abs(wrong.astype(np.float64))
+    known, given = known[np.isfinite(known) & (known > 0)], given[np.isfinite(given) & (given > 0)]
+    return bool(known.size and ((given > _FAR * known.max()) | (given < known.min() / _FAR)).any())
+
+
+def nearly(difference: Difference) -> bool:
+    """Whether what differs is the number that it should be in its first two digits."""
+    expected, actual = difference.expected, difference.actual
+    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
+        return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
+
+
+def ended_words(death: Death) -> str:
+    """How a kernel's process ended: `it was killed by SIGKILL`."""
+    return f"it {'was ' if death.how.startswith('killed') else ''}{death.sentence()}"
+
+
+def counts(difference: Difference) -> bool:
+    """Whether somebody promises what differs: not how a result lies, nor which zero it is."""
+    if difference.kind == "sign" and difference.mismatch is not None:
+        return bool(difference.mismatch.beyond.any())
+    return difference.kind not in _FREE or (difference.kind == "structure" and difference.part == "output")
+
+
+def misconduct(answer: Observation) -> bool:
+    """Whether it tells what the kernel has done, or does not take, and nothing of its values."""
+    return bool(answer.failures) and answer.failures[-1].classes[:1] in (("Misconduct",), ("NotTaken",))
+
+
+def shown_bits(answer: Observation) -> object:
+    """All that an answer shows, bit for bit."""
+    failures = [(failure.classes, failure.kind) for failure in answer.failures]
+    parts = (answer.outputs, answer.gradients, answer.second, answer.inputs)
+    return failures, [{key: _bits(value) for key, value in part.items()} for part in parts]
+
+
+def _bits(value: Seen | Array | None) -> object:
+    if value is None:
+        return None
+    data = value.data if isinstance(value, Seen) else value
+    return (
+        data.dtype.str,
+        data.shape,
+        np.where(np.isnan(data), 0, data).tobytes() if data.dtype.kind == "f" else (data.tobytes()),
+    )
+
+
+__all__ = ["counts", "ended_words", "has_gradients", "misconduct", "nearly", "of_gradients", "shown_bits", "unwritten"]

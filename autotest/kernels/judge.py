@@ -1,0 +1,117 @@
+"""The judge of the kernels of one op: the questions, and the process that a kernel runs in."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from autotest.kernels.findings import Verdict
+from autotest.kernels.judging import ASKING, Judging
+from autotest.kernels.questions import Asking, questions
+from autotest.kernels.sandbox import sandbox_command, sandbox_environment
+from autotest.kernels.timing import Times, programs, times
+from autotest.workers.launch import START_TIMEOUT, Launch
+from autotest.workers.supervisor import Supervisor
+from dual_object.replay.adapter import Reference
+
+#: What is loaded in the process that runs kernels.
+ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
+#: What makes the C library fill fresh memory with one byte, 8.457e+37 as float32; what a thread keeps for itself it
+#: does not fill.
+_POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+#: What nothing in that process reads any more, so that a kernel that sets it is seen to.
+_UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
+#: What a process that runs kernels has in its environment.
+ENVIRONMENT = {**_POISON, **_UNUSED}
+#: What a file names that compiles C++ while it is imported, and seconds in which that must be done.
+_COMPILES, _COMPILED_WITHIN = b"cpp_extension", 600.0
+#: Seconds in which one size must be timed: PyTorch's compiler takes most of them.
+_TIMED_WITHIN = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function that says to be an op.
+
+    Attributes:
+        file, function: where it is.
+        delegates: whether it may call the op itself.
+        sandbox: whether its process has no network, and no files that it may write to but temporary ones of its own.
+    """
+
+    file: Path
+    function: str
+    delegates: bool = False
+    sandbox: bool = False
+
+
+class KernelJudge:
+    """Judges kernels of one op; what PyTorch answers is asked once."""
+
+    def __init__(
+        self, reference: Reference, asking: Asking, *, timeout: float | None = 20.0, memory: int | None = None
+    ) -> None:
+        self._reference = reference
+        self._asking = asking
+        self._timeout = timeout
+        self._memory = memory
+        with ASKING:
+            self.questions = questions(reference, asking)
+
+    def launch(self, kernel: Kernel, folder: Path | None = None, *, timed: bool = False) -> Supervisor:
+        """The process that the kernel runs in, started; with a folder, in a sandbox that may write there; to be timed,
+        without poison in its memory. Raises EnvironmentFault where there is no sandbox.
+        """
+        place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
+        environment = {} if timed else {**ENVIRONMENT}
+        environment["AUTOTEST_KERNELS"] = json.dumps(place)
+        within = _COMPILED_WITHIN if _COMPILES in kernel.file.read_bytes() else START_TIMEOUT
+        behind: tuple[str, ...] = ()
+        if folder is not None:
+            behind = sandbox_command(folder)
+            environment.update(sandbox_environment(folder))
+        launch = Launch("kernel", ADAPTER, None, environment, within, behind)
+        supervisor = Supervisor(launch, _TIMED_WITHIN if timed else self._timeout, memory=self._memory)
+        supervisor.start()
+        return supervisor
+
+    def judge(self, kernel: Kernel, budget: float | None = None) -> Verdict:
+        """Ask everything, or what can be asked in so many seconds, and say what was found. May be called by several
+        threads at once: kernels run side by side, each in a process of its own.
+
+        Raises EnvironmentFault where the kernel cannot be loaded, or there is no sandbox for it.
+        """
+        with self._process(kernel) as supervisor:
+            until = None if budget is None else time.monotonic() + budget
+            return Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
+
+    def times(self, kernel: Kernel) -> list[Times] | str:
+        """How long the kernel takes, in another process than that in which it was judged; or why that is not known.
+
+        Raises EnvironmentFault as `judge`.
+        """
+        with ASKING:
+            asked = programs(self._reference, self.questions, self._asking.shapes)
+        if not asked:
+            return f"not timed: no single call of torch.{self._asking.path} with floating numbers can be grown"
+        with self._process(kernel, timed=True) as supervisor, ASKING:
+            return times(self._reference, supervisor, asked)
+
+    @contextmanager
+    def _process(self, kernel: Kernel, *, timed: bool = False) -> Iterator[Supervisor]:
+        """The process that the kernel runs in, while it is needed."""
+        with ExitStack() as stack:
+            folder = None
+            if kernel.sandbox:
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="autotest-sandbox-")))
+            supervisor = self.launch(kernel, folder, timed=timed)
+            stack.callback(supervisor.close)
+            yield supervisor
+
+
+__all__ = ["ENVIRONMENT", "Kernel", "KernelJudge"]
