@@ -66,7 +66,8 @@ class Auditor:
                 if not path or path.startswith((self._folder, "/dev/null")):
                     return
                 words = f"{words}: {path}"
-            if category == "fork" or self._asks(sys._getframe(1)):
+            frame = sys._getframe(1)
+            if not _compiles(frame) if category == "fork" else self._asks(frame):
                 self.seen.append((category, words))
         finally:
             self._listening = True
@@ -80,6 +81,15 @@ class Auditor:
                 return False
             frame = frame.f_back
         return False
+
+
+def _compiles(frame: FrameType | None) -> bool:
+    """Whether it is PyTorch's compiler of C++ that asks: a kernel may be compiled when it is first called."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "torch.utils.cpp_extension":
+            return True
+        frame = frame.f_back
+    return False
 
 
 __all__ = ["Auditor"]

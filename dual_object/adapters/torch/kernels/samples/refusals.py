@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, spread_over, with_argument
-from dual_object.adapters.torch.kernels.samples.table import _storable
+from dual_object.adapters.torch.kernels.samples.table import storable
 
 
 def of_refusals(info: Any, plain: Sequence[Sample], main: torch.dtype) -> Iterator[Sample]:
@@ -18,14 +18,26 @@ def of_refusals(info: Any, plain: Sequence[Sample], main: torch.dtype) -> Iterat
         for error in info.error_inputs("cpu"):
             given = error.sample_input
             sample = Sample((given.input, *given.args), dict(given.kwargs), "errors", str(error.error_type.__name__))
-            if _storable(sample) and all(x.dtype in (main, torch.int64) and x.numel() for x in sample.tensors()):
+            if storable(sample) and all(x.dtype in (main, torch.int64) and x.numel() for x in sample.tensors()):
                 yield sample
     for sample in spread_over(plain, 2, lambda s: len(s.tensors()) > 1):
         yield from _unfitting(sample)
+    for sample in spread_over(plain, 2, lambda s: any(x.dtype == torch.int64 and x.numel() for x in s.tensors()[1:])):
+        for index in (-1, 1 << 20):
+            yield sample.changed(partial(_first_as, index=index), "errors", f"the index {index}")
     for sample in spread_over(plain, 3, lambda s: any("dim" in str(name) for name in s.kwargs) or len(s.args) > 1):
         for place, value in sample.places():
             if type(value) is int and (place == "dim" or isinstance(place, int)):
                 yield with_argument(sample, place, 64, "a dimension that is not there", "errors")
+
+
+def _first_as(leaf: Any, index: int) -> Any:
+    """A tensor of whole numbers with another first one."""
+    if not isinstance(leaf, torch.Tensor) or leaf.dtype != torch.int64 or not leaf.numel():
+        return leaf
+    changed = leaf.clone(memory_format=torch.contiguous_format)
+    changed.view(-1)[0] = index
+    return changed
 
 
 def _unfitting(sample: Sample) -> Iterator[Sample]:

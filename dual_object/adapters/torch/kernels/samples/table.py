@@ -92,7 +92,7 @@ def drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
     differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
     given = info.sample_inputs("cpu", dtype, requires_grad=differentiable, set_seed=False)
     drawn = [Sample((sample.input, *sample.args), dict(sample.kwargs)) for sample in given]
-    return [_by_its_shapes(sample) for sample in drawn if _storable(sample) and not unordered(info, sample)]
+    return [_by_its_shapes(sample) for sample in drawn if storable(sample) and not unordered(info, sample)]
 
 
 def unordered(info: Any, sample: Sample) -> bool:
@@ -114,7 +114,7 @@ def _by_its_shapes(sample: Sample) -> Sample:
     return replace(sample, role="shape", detail="0-dim") if any(not x.dim() for x in tensors[:1]) else sample
 
 
-def _storable(sample: Sample) -> bool:
+def storable(sample: Sample) -> bool:
     """Whether a Program can hold it: small strided tensors, and plain values."""
     tensors, plain = sample.tensors(), True
 
