@@ -174,7 +174,7 @@ class Judging:
         """Whether an answer is as PyTorch's."""
         cell, program = question.cell, question.program
         if isinstance(answer, Death):
-            self._find(_OF_ENDS[answer.cause], ended_words(answer), cell, program)
+            self._find(_category_of_end(answer), ended_words(answer), cell, program)
             return False
         if answer.ended and self._ended(question, answer):
             return False
@@ -253,7 +253,7 @@ class Judging:
         if question.program.random is not None:
             return
         for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
-            self._find(_OF_ENDS[death.cause], ended_words(death), question.cell, question.program)
+            self._find(_category_of_end(death), ended_words(death), question.cell, question.program)
         seen = [answer for answer in answers if isinstance(answer, Observation) and not misconduct(answer)]
         told = [shown_bits(answer) for answer in seen]
         if len(told) > 1 and any(one != told[0] for one in told):
@@ -302,6 +302,13 @@ class Judging:
                 )
                 question = chosen[0][0]
                 self._find(category, message, question.cell, question.program)
+
+
+def _category_of_end(death: Death) -> str:
+    """Of a process that could no longer answer its descriptors were taken."""
+    if death.cause == "crash" and ("Bad file descriptor" in death.last_words or death.how == "closed its pipe"):
+        return "descriptors"
+    return _OF_ENDS[death.cause]
 
 
 __all__ = ["ASKING", "Judging"]
