@@ -92,7 +92,7 @@ def first_tests() -> None:
     said = run(0, "pytest", "test_first.py", "--autotest-target", "torch", "-n", "1", module=True)
     expect(said, "aligned: 12 cases of 2 tests")
     said = run(1, "autotest", "run", "test_first.py", "--target", "wrong:Adapter", "-n", "0")
-    expect(said, "wrong:Adapter/eager_forward/value/erf/float32", "DIVERGENT: 2 divergences in 1 of 2 tests")
+    expect(said, "wrong/eager_forward/value/erf/float32", "DIVERGENT: 2 divergences in 1 of 2 tests")
     [row] = [row for row in summary()["divergences"] if row["phase"] == "eager_forward"]
     expect(run(0, "autotest", "report", "--format", "markdown"), "DIVERGENT")
     if "erf" not in Path("autotest-report/index.html").read_text():
