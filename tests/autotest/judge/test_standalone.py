@@ -14,12 +14,17 @@ from autotest.judge.standalone import trial
 from autotest.workers.protocol import GraphFailure
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
+from dual_object.replay.adapter import TargetInfo
 from dual_object.replay.replay import Replay
 from support.programs import one_call
 
 
 class Backwards:
     """A target that answers here, and whose `argsort` counts down."""
+
+    def info(self) -> TargetInfo:
+        """It lacks nothing."""
+        return Adapter().info()
 
     def eager(self, programs: Sequence[Program]) -> list[Any]:
         """What each Program shows."""
@@ -49,6 +54,10 @@ class Graph:
 
     def __init__(self, eager: float, graph: float) -> None:
         self.off = {"eager": eager, "graph": graph}
+
+    def info(self) -> TargetInfo:
+        """It lacks nothing."""
+        return Adapter().info()
 
     def eager(self, programs: Sequence[Program]) -> list[Any]:
         """What each Program shows."""
