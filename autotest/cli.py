@@ -1,4 +1,7 @@
-"""The `autotest` command. Imports no framework before it must: `autotest --help` answers at once."""
+"""The `autotest` command. Imports no framework before it must: `autotest --help` answers at once.
+
+Over 500 lines, for what each command takes and says of itself stands in one flat list; what it does is in `commands/`.
+"""
 
 from __future__ import annotations
 
@@ -293,7 +296,7 @@ def replay(
     Exit status: 0 gone, 1 stands, 125 cannot run here; `git bisect run autotest replay ID` works.
     """
     from autotest.cases.store import ReplayError, whole_id
-    from autotest.commands.replay import graph_log, replay_id
+    from autotest.commands.replaying.stored import graph_log, replay_id
 
     case = "#" in id_
     if case and path is None:
@@ -308,7 +311,7 @@ def replay(
     timeout = case_timeout or None
     try:
         if path is not None:
-            from autotest.commands.replay_case import replay_case
+            from autotest.commands.replaying.case import replay_case
 
             if pdb or float64 or graph_debug is not None:
                 raise click.UsageError("--pdb, --float64 and --graph-debug need the ID of a divergence, not a case")
@@ -318,7 +321,7 @@ def replay(
             sys.exit(status)
         id_ = whole_id(id_, report)
         if pdb:
-            from autotest.commands.replay_pdb import step_through
+            from autotest.commands.replaying.pdb import step_through
 
             step_through(id_, report, target, target_python)
         status, text = replay_id(

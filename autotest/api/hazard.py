@@ -12,7 +12,7 @@ from autotest.options import TestOptions
 from autotest.run.session import session_for
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
-from dual_object.replay.executors import asked_executor
+from dual_object.replay.asked.executors import asked_executor
 
 if TYPE_CHECKING:
     import pytest

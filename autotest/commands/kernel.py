@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from autotest.kernels.claims import kernel_at, op_path
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judge import Kernel
 from autotest.kernels.modules import ModuleJudge
-from autotest.kernels.pairs import Pair, read_module, read_pairs
+from autotest.kernels.pairs import Left, Pair, read_module, read_pairs
 from autotest.kernels.questions import Asking
 from autotest.kernels.running import judge_of
 from autotest.kernels.script import write_script
@@ -45,20 +45,20 @@ def judge_kernels(
     rows: list[dict[str, Any]] = []
     texts: list[str] = []
     for text in kernels:
-        place = Path(text)
-        if place.suffix == ".py":
+        if Path(text).suffix == ".py":
+            claims = {"--like": like, "--dtypes": asking.dtypes, "--shapes": asking.shapes, "--sandbox": sandbox}
+            claims |= {"--no-grad": not asking.gradients, "--delegates": delegates, "--time": timed}
+            _refuse_for_problems(text, claims)
             row, told = _module(reference, text, timeout, memory, budget)
             rows.append(row)
             texts.append(told)
             continue
-        for name, pair in _pairs(reference, text, like, delegates, texts):
-            asked = replace(
-                asking,
-                path=pair.path,
-                dtypes=asking.dtypes or pair.dtypes,
-                gradients=asking.gradients and pair.gradients,
-            )
-            judge = judge_of(asked, timeout, memory)
+        pairs, left = _pairs(reference, text, like, delegates)
+        rows += [{"kernel": str(one.path), "not_judged": one.why} for one in left]
+        texts += ["".join(f"{one.path}: not judged: {one.why}\n" for one in left)] if left else []
+        for name, pair in pairs:
+            dtypes, gradients = asking.dtypes or pair.dtypes, asking.gradients and pair.gradients
+            judge = judge_of(replace(asking, path=pair.path, dtypes=dtypes, gradients=gradients), timeout, memory)
             kernel = replace(pair.kernel, sandbox=sandbox)
             started = time.monotonic()
             verdict = judge.judge(kernel, budget)
@@ -70,29 +70,30 @@ def judge_kernels(
             rows.append(row | ({"times": times_data(measured)} if timed else {}))
             told = verdict_text(name, verdict, scripts, seconds, notes)
             texts.append(told + times_text(verdict.like, measured))
-    refused = not all(row["accepted"] for row in rows)
+    refused = not all(row.get("accepted", True) for row in rows)
     told = json.dumps(rows, indent=1) + "\n" if as_json else "\n".join(texts)
     return int(refused), told
 
 
+def _refuse_for_problems(text: str, claims: Mapping[str, object]) -> None:
+    """Raise UsageError for what is claimed of a function alone: a problem says itself what its module is."""
+    given = next((name for name, value in claims.items() if value), None)
+    if given is not None:
+        raise UsageError(f"{given} comes with the problem {text}, but is for functions: leave it out [{given}]")
+
+
 def _pairs(
-    reference: Reference, text: str, like: str | None, delegates: bool, texts: list[str]
-) -> Iterator[tuple[str, Pair]]:
-    """What is judged, by what it is called: one function, or those of a folder or table; what is left out is said in
-    `texts`.
-    """
+    reference: Reference, text: str, like: str | None, delegates: bool
+) -> tuple[list[tuple[str, Pair]], list[Left]]:
+    """What is judged, by what it is called: one function, or those of a folder or table; and what of these is not."""
     place = Path(text)
     if not place.is_dir() and place.suffix != ".toml":
         kernel = kernel_at(text, delegates=delegates)
-        yield text, Pair(op_path(reference, like, kernel), kernel)
-        return
+        return [(text, Pair(op_path(reference, like, kernel), kernel))], []
     if like is not None:
         raise UsageError(f"--like={like} comes with {text}, whose kernels are named after their ops [--like]")
     pairs, left = read_pairs(place)
-    if left:
-        texts.append("".join(f"{one.path}: not judged: {one.why}\n" for one in left))
-    for pair in pairs:
-        yield f"{pair.kernel.file}:{pair.kernel.function}", pair
+    return [(f"{pair.kernel.file}:{pair.kernel.function}", pair) for pair in pairs], left
 
 
 def _module(
@@ -104,9 +105,8 @@ def _module(
     judged = ModuleJudge(reference, pair.problem, timeout=timeout, memory=memory).judge(pair, budget)
     seconds = time.monotonic() - started
     name = f"{pair.file.name}:{pair.name}"
-    words = judged.words
-    row = verdict_data(name, judged.verdict, {}, seconds, words)
-    return row, verdict_text(name, judged.verdict, {}, seconds, words)
+    row = verdict_data(name, judged.verdict, {}, seconds, judged.words)
+    return row, verdict_text(name, judged.verdict, {}, seconds, judged.words)
 
 
 def _scripts(folder: Path, kernel: Kernel, verdict: Verdict) -> dict[str, str]:

@@ -402,8 +402,8 @@ class Judge:
         rules, agreed = self.options.rules, self._agreed
         divergences = localize(reference, target, case.program, differences, rules, sides, graph=graph, agreed=agreed)
         divergences = self._decidable(judgement, divergences)
-        if self.names_functions or "modules" in target.info().lacks:
-            divergences = told_within(reference, target, divergences, rules, graph=graph)
+        always = self.names_functions
+        divergences = told_within(reference, target, divergences, rules, graph=graph, always=always)
         divergences = self._with_conditions(divergences, graph=graph)
         if case.laid_out and not self._ordinary:
             self._ordinary = {_told_by(found): found for found in divergences} if _ordinary(case) else {}

@@ -81,16 +81,8 @@ def trial(
         return facts.with_conditions(of_graph, graph=True)
     differences = eager_differences(reference, program, expected, eager, rules)
     localized = localize(reference, target, program, differences, rules, Sides(expected, eager), graph=False)
-    told = _told_within(reference, target, decidable(reference, localized)[0], rules, graph=False)
+    told = told_within(reference, target, decidable(reference, localized)[0], rules, graph=False)
     return facts.with_conditions(told, graph=False)
-
-
-def _told_within(
-    reference: Reference, target: Target, divergences: Sequence[Divergence], rules: Rules, *, graph: bool
-) -> list[Divergence]:
-    """The divergences, of a target without layers with the functions within them."""
-    lacks = "modules" in target.info().lacks
-    return told_within(reference, target, divergences, rules, graph=graph) if lacks else list(divergences)
 
 
 def _in_graph(
@@ -123,7 +115,7 @@ def _in_graph(
     if differences or result.again is None or isinstance(second, str):
         sides = Sides(expected, eager, result)
         localized = left(localize(reference, target, program, differences, rules, sides, graph=True))
-        return _told_within(reference, target, localized, rules, graph=True)
+        return told_within(reference, target, localized, rules, graph=True)
     differences_again = second_call.differences(second, result.again, rules)
     if not differences_again:
         return []

@@ -8,9 +8,10 @@ from autotest.compare.difference import Difference
 from autotest.workers.protocol import Death
 from dual_object.program.program import Program
 from dual_object.program.values import Array
+from dual_object.replay.asked.kernels import MISCONDUCT, NOT_TAKEN, POISONED
 from dual_object.replay.observation import Observation, Seen
 
-_POISONED = 0x7E
+#: What no number that one computes is beyond: so many times the greatest, or so small a part of the least.
 _FAR = 1e15
 #: What is off by less than this share of the greatest number was meant to be right.
 FIRST_DIGITS = 0.01
@@ -41,7 +42,7 @@ def unwritten(difference: Difference) -> bool:
     size = wrong.dtype.itemsize
     if size < 2 or not wrong.size:
         return False
-    if (wrong.view(np.uint8).reshape(-1, size) == _POISONED).all(axis=1).any():
+    if (wrong.view(np.uint8).reshape(-1, size) == POISONED).all(axis=1).any():
         return True
     if wrong.dtype.kind != "f":
         return False
@@ -74,7 +75,7 @@ def counts(difference: Difference) -> bool:
 
 def misconduct(answer: Observation) -> bool:
     """Whether it tells what the kernel has done, or does not take, and nothing of its values."""
-    return bool(answer.failures) and answer.failures[-1].classes[:1] in (("Misconduct",), ("NotTaken",))
+    return bool(answer.failures) and answer.failures[-1].classes[:1] in ((MISCONDUCT,), (NOT_TAKEN,))
 
 
 def shown_bits(answer: Observation) -> object:
@@ -88,11 +89,9 @@ def _bits(value: Seen | Array | None) -> object:
     if value is None:
         return None
     data = value.data if isinstance(value, Seen) else value
-    return (
-        data.dtype.str,
-        data.shape,
-        np.where(np.isnan(data), 0, data).tobytes() if data.dtype.kind == "f" else (data.tobytes()),
-    )
+    if data.dtype.kind == "f":  # one NaN is as another
+        data = np.where(np.isnan(data), np.array(np.nan, data.dtype), data)
+    return data.dtype.str, data.shape, data.tobytes()
 
 
 __all__ = ["counts", "ended_words", "has_gradients", "misconduct", "nearly", "of_gradients", "shown_bits", "unwritten"]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
+import ast
 import inspect
 import re
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from autotest.errors import UsageError
 from autotest.kernels.judge import Kernel
-from dual_object.adapters.torch.kernels.samples.table import path_of
+from autotest.options.overrides import module_file
+from dual_object.adapters.torch.kernels.naming import path_of, spaces
 from dual_object.adapters.torch.kernels.shapes import Pattern
 from dual_object.errors import MissingOp
 from dual_object.replay.adapter import Reference
-
-#: Where an op is looked for that is named without its place.
-_PLACES = ("", "nn.functional.", "linalg.", "special.", "fft.")
 
 
 def kernel_at(text: str, *, delegates: bool = False) -> Kernel:
@@ -31,24 +30,32 @@ def kernel_at(text: str, *, delegates: bool = False) -> Kernel:
         if not path.is_file():
             raise UsageError(f"KERNEL={text!r}, but {place} is no file")
         return Kernel(path, function, delegates)
-    try:
-        spec = importlib.util.find_spec(place)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is None or spec.origin is None:
+    file = module_file(place, Path.cwd())
+    if file is None:
         raise UsageError(f"KERNEL={text!r}, but there is no module {place}: put its folder on PYTHONPATH")
-    return Kernel(Path(spec.origin), function, delegates)
+    return Kernel(file, function, delegates)
 
 
-def kernel_of(kernel: Callable[..., Any] | str, *, delegates: bool = False) -> Kernel:
-    """The kernel of a function of a file, of `FILE.py:function`, or of a source text, whose last function it is.
+@contextmanager
+def claimed(kernel: Callable[..., Any] | str, *, delegates: bool = False) -> Iterator[Kernel]:
+    """The kernel of a function of a file, of `FILE.py:function`, or of a source text, whose last function it is and
+    which is in a file for so long.
 
     Raises UsageError for a function that no file has by name: another process could not find it.
     """
-    if isinstance(kernel, str):
-        if "\n" not in kernel:
-            return kernel_at(kernel, delegates=delegates)
-        return Kernel(_written(kernel), _last_function(kernel), delegates)
+    if isinstance(kernel, str) and "\n" in kernel:
+        function = _last_function(kernel)
+        with TemporaryDirectory(prefix="autotest-kernel-") as folder:
+            path = Path(folder) / "kernel.py"
+            path.write_text(kernel, encoding="utf-8")
+            yield Kernel(path, function, delegates)
+    elif isinstance(kernel, str):
+        yield kernel_at(kernel, delegates=delegates)
+    else:
+        yield _of_function(kernel, delegates=delegates)
+
+
+def _of_function(kernel: Callable[..., Any], *, delegates: bool) -> Kernel:
     name = getattr(kernel, "__qualname__", "")
     try:
         file = inspect.getsourcefile(kernel)
@@ -62,16 +69,7 @@ def kernel_of(kernel: Callable[..., Any] | str, *, delegates: bool = False) -> K
     return Kernel(Path(file), name, delegates)
 
 
-def _written(source: str) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="autotest-kernel-"))
-    path = folder / "kernel.py"
-    path.write_text(source, encoding="utf-8")
-    return path
-
-
 def _last_function(source: str) -> str:
-    import ast
-
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
@@ -104,14 +102,14 @@ def op_path(reference: Reference, like: Any, kernel: Kernel) -> str:
             raise UsageError(f"like={like!r:.80}, but should be a public function of PyTorch, or its name")
         return path
     name = (like or kernel.function.rpartition(".")[2]).removeprefix("torch.")
-    for place in _PLACES:
+    for at, _ in spaces():
         try:
-            if callable(reference.resolve(f"{place}{name}")):
-                return f"{place}{name}"
+            if callable(reference.resolve(f"{at}{name}")):
+                return f"{at}{name}"
         except MissingOp:
             continue
     asked = f"like={like!r}" if like else f"{kernel.function} comes without like"
     raise UsageError(f"{asked}, but torch.{name} is no function of PyTorch: name the op, as torch.softmax [--like]")
 
 
-__all__ = ["kernel_at", "kernel_of", "op_path", "shapes_of"]
+__all__ = ["claimed", "kernel_at", "op_path", "shapes_of"]

@@ -100,7 +100,7 @@ class Finding:
         message: what it did, and what it should have done.
         cell: what it was asked.
         program: the least Program known to show it; None where it is no single one.
-        cells: of how many questions it is the answer.
+        count: how many questions show it.
     """
 
     category: str

@@ -18,16 +18,14 @@ from autotest.kernels.timing import Times, programs, times
 from autotest.workers.launch import START_TIMEOUT, Launch
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.adapter import Reference
+from dual_object.replay.asked.kernels import KERNELS, POISON
 
 #: What is loaded in the process that runs kernels.
 ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
-#: What makes the C library fill fresh memory with one byte, 8.457e+37 as float32; what a thread keeps for itself it
-#: does not fill.
-_POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 #: What nothing in that process reads any more, so that a kernel that sets it is seen to.
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 #: What a process that runs kernels has in its environment.
-ENVIRONMENT = {**_POISON, **_UNUSED}
+ENVIRONMENT = {**POISON, **_UNUSED}
 #: What a file names that compiles C++ while it is imported, and seconds in which that must be done.
 _COMPILES, _COMPILED_WITHIN = b"cpp_extension", 600.0
 #: Seconds in which one size must be timed: PyTorch's compiler takes most of them.
@@ -69,7 +67,7 @@ class KernelJudge:
         """
         place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
         environment = {} if timed else {**ENVIRONMENT}
-        environment["AUTOTEST_KERNELS"] = json.dumps(place)
+        environment[KERNELS] = json.dumps(place)
         within = _COMPILED_WITHIN if _COMPILES in kernel.file.read_bytes() else START_TIMEOUT
         behind: tuple[str, ...] = ()
         if folder is not None:

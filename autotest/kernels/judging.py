@@ -30,6 +30,7 @@ from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
+from dual_object.replay.asked.kernels import MISCONDUCT, NOT_TAKEN
 from dual_object.replay.observation import Observation
 
 #: Of those who have little time so many are asked together.
@@ -106,8 +107,8 @@ class Judging:
         self._findings: list[Finding] = []
         self._gaps = Counter[str]()
         self._looked = Counter[str]()
-        #: How many differences of each category there are.
-        self._shown = Counter[str]()
+        #: The questions whose answers show each category.
+        self._shown: dict[str, set[Question]] = defaultdict(set)
         self._undecided = 0
         #: Ordinary calls that gave wrong values or shapes.
         self._wrong: list[Question] = []
@@ -135,7 +136,7 @@ class Judging:
             self._ask_again(asked, answers)
             with ASKING:
                 self._weigh(right)
-        told = worst_first(self._findings, self._shown)
+        told = worst_first(self._findings, {category: len(asked) for category, asked in self._shown.items()})
         cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
         unasked = len(self._asked) - len(asked)
         return Verdict(self._like, told, dict(self._gaps), cells, self._undecided, unasked)
@@ -178,22 +179,28 @@ class Judging:
             return False
         if answer.ended and self._ended(question, answer):
             return False
-        differences = [
+        found = [self._differs(question, difference, answer) for difference in self._differences(question, answer)]
+        return not any(found)
+
+    def _differences(self, question: Question, answer: Observation) -> list[Difference]:
+        """How an answer differs from PyTorch's in what somebody promises."""
+        program = question.program
+        promised = has_gradients(program)
+        return [
             difference
             for difference in eager_differences(self._reference, program, question.expected, answer, self._rules)
-            if counts(difference) and not (of_gradients(difference) and not has_gradients(program))
+            if counts(difference) and (promised or not of_gradients(difference))
         ]
-        return [self._differs(question, difference, answer) for difference in differences].count(True) == 0
 
     def _ended(self, question: Question, answer: Observation) -> bool:
         """Whether an exception was no finding of the op, or is told of already."""
         failure, cell = answer.failures[-1], question.cell
         name = (*failure.classes, "")[0]
-        if name == "Misconduct":
+        if name == MISCONDUCT:
             category, _, words = failure.message.partition(": ")
             self._find(category, words, cell, question.program)
             return True
-        if name == "NotTaken":
+        if name == NOT_TAKEN:
             self._gaps[f"it takes no such arguments: {failure.message}"] += 1
             return True
         if "NotImplementedError" in failure.classes:
@@ -211,7 +218,7 @@ class Judging:
         if cell.role in ORDINARY and category in _BY_CONTRAST and question not in self._wrong:
             self._wrong.append(question)
         if self._looked[category] >= LOOKED_INTO:
-            self._shown[category] += 1
+            self._shown[category].add(question)
             return True
         call = next((i for i, one in enumerate(program.calls) if one.op == self._path), None)
         several = sum(one.op == self._path for one in program.calls) > 1
@@ -222,7 +229,7 @@ class Judging:
             self._undecided += bool(doubts)
             return False
         self._looked[category] += 1
-        self._shown[category] += 1
+        self._shown[category].add(question)
         if cell.role not in ("edges", "magnitude") and unwritten(difference):
             category = "stale"
         self._find(category, left.difference.message, cell, program)
@@ -261,17 +268,7 @@ class Judging:
 
     def _unsteady(self, question: Question, seen: Sequence[Observation], told: Sequence[object]) -> None:
         """What changes from one time to the next: from right to wrong with the calls, or its last digits by chance."""
-        compared = [
-            [
-                difference
-                for difference in eager_differences(
-                    self._reference, question.program, question.expected, answer, self._rules
-                )
-                if counts(difference) and not (of_gradients(difference) and not has_gradients(question.program))
-            ]
-            for answer in seen
-        ]
-        wrong = [differences for differences in compared if differences]
+        wrong = [differences for answer in seen if (differences := self._differences(question, answer))]
         if wrong and len(wrong) < len(seen):
             category = "stale" if any(map(unwritten, wrong[0])) else "calls"
             words = f"right in {len(seen) - len(wrong)} of {len(seen)} calls; in another, {wrong[0][0].message}"

@@ -9,22 +9,17 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autotest.cases.case import Origin, Rejection
-from autotest.cases.dialect import Dialect
-from autotest.cases.drawer import Drawer
 from autotest.errors import UsageError
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judge import ENVIRONMENT
 from autotest.kernels.judging import Judging
-from autotest.kernels.questions import Cell, Question, sample_inputs
-from autotest.options import TestOptions
+from autotest.kernels.questions import Cell, Question, question, sample_inputs
 from autotest.workers.launch import Launch
 from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.torch.kernels import problems
@@ -33,13 +28,12 @@ from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.errors import TargetError
 from dual_object.record.namespace import dual, torch
 from dual_object.replay.adapter import Reference
+from dual_object.replay.asked.kernels import MODULE
 from dual_object.replay.observation import Observation
 
 ADAPTER = "dual_object.adapters.torch.kernels.problems:Adapter"
 #: What a module is called in Programs, and what the one that stands for it is called in its file.
 NAME, NEW = "Model", "ModelNew"
-#: A case of such a number also shows what shares memory, and what modules hold.
-_WHOLE = 4
 #: Roles in which a module may say that it does not take a shape.
 _REFUSABLE = frozenset({"dtype", "shape", "size"})
 
@@ -117,7 +111,7 @@ class ModuleJudge:
         loaded.
         """
         place = json.dumps([str(pair.file.resolve()), pair.name, self._random])
-        launch = Launch("kernel", ADAPTER, None, {**ENVIRONMENT, problems.MODULE: place})
+        launch = Launch("kernel", ADAPTER, None, {**ENVIRONMENT, MODULE: place})
         supervisor = Supervisor(launch, self._timeout, memory=self._memory)
         supervisor.start()
         until = None if budget is None else time.monotonic() + budget
@@ -136,21 +130,19 @@ class ModuleJudge:
         def body() -> Any:
             return _STATE(self._problem, *_init(self._plain))
 
-        [question] = self._of(Cell("plain", "", ""), body)
-        [answer] = supervisor.eager([question.program])
+        [asked] = self._of(Cell("plain", "", ""), body)
+        [answer] = supervisor.eager([asked.program])
         return isinstance(answer, Observation) and not answer.hosts and not answer.structures and not answer.ended
 
     def questions(self, *, copied: bool) -> list[Question]:
         """What is asked, of modules that get the parameters of the problem's, or of others."""
         if copied not in self._questions:
             made = _COPIED if copied else _SEEDED
-            self._questions[copied] = [
-                question
-                for sample in self._samples
-                for question in self._of(Cell(sample.role, sample.detail, ""), partial(self._once, made, sample))
-            ] + [
-                question for detail, body in self._again(made) for question in self._of(Cell("again", detail, ""), body)
+            bodies: list[tuple[Cell, Callable[[], Any]]] = [
+                (Cell(sample.role, sample.detail, ""), partial(self._once, made, sample)) for sample in self._samples
             ]
+            bodies += [(Cell("again", detail, ""), body) for detail, body in self._again(made)]
+            self._questions[copied] = [asked for cell, body in bodies for asked in self._of(cell, body)]
         return self._questions[copied]
 
     def _once(self, made: Any, sample: Sample) -> Any:
@@ -181,14 +173,7 @@ class ModuleJudge:
 
     def _of(self, cell: Cell, body: Callable[[], Any]) -> list[Question]:
         """The question that a body makes; none where the problem's module refuses it."""
-        options = TestOptions(check_graph=False, coverage="none")
-        drawer = Drawer(self._reference, f"module {self._problem}", 0, "torch", options, body, Dialect())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            drawn = drawer.draw(_WHOLE, origin=Origin(0, "plain"))
-        if isinstance(drawn, Rejection) or drawn.program.inline is not None:
-            return []
-        return [Question(cell, drawn.program, drawn.reference)]
+        return question(self._reference, f"module {self._problem}", cell, body)
 
 
 def _init(sample: Sample) -> list[Any]:

@@ -16,11 +16,13 @@ from autotest.cases.case import Origin, Rejection
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
 from autotest.options import TestOptions
+from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
-from dual_object.adapters.torch.kernels.samples.sample import Sample, goes_up, mapped
+from dual_object.adapters.torch.kernels.samples.sample import Sample, goes_up, mapped, spread
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
 from dual_object.program.program import Program
+from dual_object.record.dual import DualObject
 from dual_object.record.namespace import torch
 from dual_object.record.recording import recording
 from dual_object.replay.adapter import Reference
@@ -57,11 +59,6 @@ class Question:
     cell: Cell
     program: Program
     expected: Observation
-
-    @property
-    def elements(self) -> int:
-        """How large it is."""
-        return sum(x.data.size for x in self.program.inputs) + len(self.program.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +99,7 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
             f"brought to it with at most {MOST_ELEMENTS} elements [--shapes]"
         )
     lawful = [sample for sample in asked.lawful if sample.tensors()]
-    for sample in _spread([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
+    for sample in spread([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
         dtype = _dtype(reference, sample)
         for detail, body in asked.again(sample, lawful):
             found += asked.of(Cell("again", detail, dtype), body)
@@ -110,9 +107,31 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
             found += asked.of(Cell("modes", "no_grad", dtype), asked.without_gradients(sample))
     if asking.gradients:
         differentiable = [sample for sample in lawful if any(x.requires_grad for x in sample.tensors())]
-        for sample in _spread(differentiable, 6 if asking.whole else 3):
+        for sample in spread(differentiable, 6 if asking.whole else 3):
             found += asked.of(Cell("second", "", _dtype(reference, sample)), asked.once(sample), order=2)
     return found
+
+
+def question(
+    reference: Reference,
+    name: str,
+    cell: Cell,
+    body: Callable[[], Any],
+    *,
+    number: int = 1,
+    order: GradOrder = 1,
+) -> list[Question]:
+    """The question that a body makes, with gradients of this order; none where PyTorch refuses it. What is drawn for it
+    follows from `name` and `number`.
+    """
+    options = TestOptions(check_graph=False, coverage="none", grad_order=order, auto_backward=cell.role != "errors")
+    drawer = Drawer(reference, name, 0, "torch", options, body, Dialect())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        drawn = drawer.draw(_WHOLE * number, origin=Origin(0, "plain"))
+    if isinstance(drawn, Rejection) or drawn.program.inline is not None:
+        return []
+    return [Question(cell, drawn.program, drawn.reference)]
 
 
 def _detached(leaf: Any) -> Any:
@@ -122,12 +141,6 @@ def _detached(leaf: Any) -> Any:
 def _dtype(reference: Reference, sample: Sample) -> str:
     tensors = sample.tensors()
     return reference.describe(tensors[0])[0] if tensors else ""
-
-
-def _spread(items: Sequence[Any], most: int) -> list[Any]:
-    if len(items) <= most:
-        return list(items)
-    return [items[round(i * (len(items) - 1) / max(most - 1, 1))] for i in range(most)]
 
 
 class _Asked:
@@ -141,26 +154,16 @@ class _Asked:
         self.lawful: list[Sample] = []
         self._sample: Sample | None = None
 
-    def of(self, cell: Cell, body: Callable[[], Any], order: int = 1) -> list[Question]:
+    def of(self, cell: Cell, body: Callable[[], Any], order: GradOrder = 1) -> list[Question]:
         """The question that a body makes; none where PyTorch refuses it."""
-        options = TestOptions(
-            check_graph=False,
-            coverage="none",
-            grad_order=2 if order == 2 else 1,
-            auto_backward=cell.role != "errors",
-        )
-        drawer = Drawer(self._reference, f"kernel {self._path}", 0, "torch", options, body, Dialect())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                drawn = drawer.draw(_WHOLE * next(self._numbers), origin=Origin(0, "plain"))
-            except _AcceptedError:
-                return []
-        if isinstance(drawn, Rejection) or drawn.program.inline is not None:
+        name = f"kernel {self._path}"
+        try:
+            made = question(self._reference, name, cell, body, number=next(self._numbers), order=order)
+        except _AcceptedError:
             return []
-        if cell.role == "plain" and self._sample is not None:
+        if made and cell.role == "plain" and self._sample is not None:
             self.lawful.append(self._sample)
-        return [Question(cell, drawn.program, drawn.reference)]
+        return made
 
     def once(self, sample: Sample) -> Callable[[], Any]:
         """One call."""
@@ -298,8 +301,6 @@ def _input(tensor: Any) -> Any:
 
 
 def _mapped_tensors(given: Any, change: Callable[[Any], Any]) -> Any:
-    from dual_object.record.dual import DualObject
-
     return mapped(given, lambda item: change(item) if isinstance(item, DualObject) else item)
 
 
@@ -318,4 +319,4 @@ class _AcceptedError(Exception):
     """PyTorch takes what it was to refuse."""
 
 
-__all__ = ["WORN", "Asking", "Cell", "Question", "questions", "sample_inputs"]
+__all__ = ["WORN", "Asking", "Cell", "Question", "question", "questions", "sample_inputs"]

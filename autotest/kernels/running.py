@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, Literal
 
 from autotest.errors import UsageError
-from autotest.kernels.claims import kernel_of, op_path, shapes_of
+from autotest.kernels.claims import claimed, op_path, shapes_of
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judge import KernelJudge
 from autotest.kernels.questions import Asking
@@ -17,23 +18,24 @@ from dual_object.replay.adapter import load_reference
 
 Level = Literal["quick", "full"]
 
-_JUDGES: dict[tuple[Asking, float | None, int | None], KernelJudge] = {}
+#: Two threads that want the same judge make it once.
 _MAKING = threading.Lock()
 
 
 def judge_of(asking: Asking, timeout: float | None, memory: int | None) -> KernelJudge:
     """The judge of an op, whose questions are made once. Raises UsageError where PyTorch has no samples of the op."""
     with _MAKING:
-        judge = _JUDGES.get((asking, timeout, memory))
-        if judge is None:
-            reference = load_reference()
-            reference.use_one_thread()
-            try:
-                judge = KernelJudge(reference, asking, timeout=timeout, memory=memory)
-                _JUDGES[asking, timeout, memory] = judge
-            except TargetError as error:
-                raise UsageError(str(error)) from None
-        return judge
+        return _made(asking, timeout, memory)
+
+
+@cache
+def _made(asking: Asking, timeout: float | None, memory: int | None) -> KernelJudge:
+    reference = load_reference()
+    reference.use_one_thread()
+    try:
+        return KernelJudge(reference, asking, timeout=timeout, memory=memory)
+    except TargetError as error:
+        raise UsageError(str(error)) from None
 
 
 def judge_kernel(
@@ -76,10 +78,10 @@ def judge_kernel(
     """
     if level not in ("quick", "full"):
         raise UsageError(f"level={level!r}, but should be 'quick' or 'full'")
-    claimed = replace(kernel_of(kernel, delegates=delegates), sandbox=sandbox)
-    path = op_path(load_reference(), like, claimed)
-    asking = Asking(path, tuple(dtypes), gradients, level == "full", shapes_of(shapes))
-    return judge_of(asking, timeout, memory).judge(claimed, budget)
+    with claimed(kernel, delegates=delegates) as made:
+        path = op_path(load_reference(), like, made)
+        asking = Asking(path, tuple(dtypes), gradients, level == "full", shapes_of(shapes))
+        return judge_of(asking, timeout, memory).judge(replace(made, sandbox=sandbox), budget)
 
 
 __all__ = ["judge_kernel", "judge_of"]

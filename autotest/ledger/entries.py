@@ -18,7 +18,6 @@ beside it, `known_divergences.paddle.toml`. Each target has a list of entries:
 from __future__ import annotations
 
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from autotest import toml
 from autotest.compare.difference import Rules
 from autotest.compare.fingerprint import Fingerprint, configuration_of
 from autotest.compare.kinds import DEADLY, KINDS, PHASES
@@ -38,11 +38,6 @@ from dual_object.errors import ProgramError
 from dual_object.program.program import Program
 from dual_object.program.values import Array
 from dual_object.replay.adapter import TargetInfo
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _REQUIRED = ("fingerprint", "reason", "versions", "tests", "message", "program", "stored")
 _OPTIONAL = ("strict", "device", "elsewhere")
@@ -181,7 +176,7 @@ def version_of(target: str, environment: Mapping[str, str]) -> str:
 
 def others(path: Path, target: str) -> dict[str, int]:
     """How many entries a ledger that can be read has about each other target."""
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    data = toml.loads(path.read_text(encoding="utf-8"))
     return {name: len(section) for name, section in data.items() if name != target and isinstance(section, list)}
 
 
@@ -274,8 +269,8 @@ class Ledger:
 def read(path: Path, *targets: str) -> Ledger:
     """Read a ledger's entries for these targets; what cannot be used is named in `problems`, the rest stands."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        data = toml.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, toml.TOMLDecodeError) as error:
         return Ledger(path, {}, (f"{path} cannot be read as a ledger: {error}; no divergence counts as known",))
     problems: list[str] = []
     entries: dict[str, Entry] = {}

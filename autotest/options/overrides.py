@@ -23,20 +23,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from autotest import toml
 from autotest.errors import UsageError
 from autotest.workers.launch import Launch
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dual_object.replay.asked.kernels import OVERRIDES, POISON
 
 #: What is loaded in the process of a target with overrides.
 ADAPTER = "dual_object.adapters.torch.kernels.overriding:Adapter"
-#: Names them there: a list of lists of JSON.
-VARIABLE = "AUTOTEST_OVERRIDES"
-#: What fresh memory holds there, but for a bit each: 8.457e+37 as float32. What a kernel has not written shows.
-_POISON = {"MALLOC_PERTURB_": "129", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 SHOULD = "OP=FILE.py:FUNCTION, OP=package.module:FUNCTION, or a file such as kernels.toml"
 _KEYS = ("op", "implementation", "domain", "known_gaps", "delegates")
 _NAME = r"[A-Za-z_]\w*"
@@ -95,7 +88,7 @@ def given_overrides(text: str) -> tuple[Override, ...]:
 def read_overrides(path: Path) -> tuple[Override, ...]:
     """The kernels of a file. Raises UsageError for one that cannot be read, or says something else than it should."""
     try:
-        kernels = tomllib.loads(path.read_text(encoding="utf-8")).get("kernel")
+        kernels = toml.loads(path.read_text(encoding="utf-8")).get("kernel")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"override='{path}' cannot be read: {reason} [--override]") from None
@@ -185,7 +178,7 @@ def overridden(launch: Launch, overrides: Sequence[Override]) -> Launch:
     if twice is not None:
         raise UsageError(f"{twice} is overridden twice, but should be once [--override]")
     told = [override.to_json() for override in overrides]
-    return replace(launch, adapter=ADAPTER, environment={**launch.environment, **_POISON, VARIABLE: json.dumps(told)})
+    return replace(launch, adapter=ADAPTER, environment={**launch.environment, **POISON, OVERRIDES: json.dumps(told)})
 
 
-__all__ = ["SHOULD", "VARIABLE", "Override", "given_overrides", "module_file", "overridden", "read_overrides"]
+__all__ = ["SHOULD", "Override", "given_overrides", "module_file", "overridden", "read_overrides"]

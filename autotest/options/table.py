@@ -79,7 +79,7 @@ def _names(text: str) -> tuple[str, ...]:
 def _target(text: str) -> str:
     from dual_object.errors import TargetError
     from dual_object.replay.adapter import BUILT_IN
-    from dual_object.replay.executors import asked_executor, versions_of
+    from dual_object.replay.asked.executors import asked_executor, versions_of
     from dual_object.replay.stages import stages
 
     try:

@@ -12,20 +12,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from autotest import toml
 from autotest.errors import UsageError
 from autotest.options.overrides import Override, overridden
 from autotest.workers.launch import Launch
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 #: Names the interpreter of any target.
 VARIABLE = "AUTOTEST_TARGET_PYTHON"
@@ -79,7 +74,7 @@ def interpreter(given: str, knob: str) -> str:
 
 def _table(file: Path) -> Mapping[str, Any] | None:
     try:
-        tables = tomllib.loads(file.read_text()).get("tool", {}).get("autotest", {}).get("targets")
+        tables = toml.loads(file.read_text()).get("tool", {}).get("autotest", {}).get("targets")
     except (OSError, ValueError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from None
     if tables is not None and not isinstance(tables, dict):

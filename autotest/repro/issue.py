@@ -12,7 +12,7 @@ from autotest.compare.tolerance import tolerance
 from autotest.repro.script import versions
 from autotest.repro.short.trial import Told
 from autotest.repro.templating import template
-from dual_object.replay.executors import EXECUTORS, asked_executor
+from dual_object.replay.asked.executors import EXECUTORS, asked_executor
 from reports.evidence import stages_words
 from reports.quantities import counted
 

@@ -13,7 +13,7 @@ from dual_object.adapters.oneflow.configurations import NAMES
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
 from dual_object.replay import tracing
-from dual_object.replay.executors import EXECUTORS, REFUSES, AskedExecutor, asked_executor
+from dual_object.replay.asked.executors import EXECUTORS, REFUSES, AskedExecutor, asked_executor
 
 #: What a script asks a framework's own tensors for, and cannot ask those of a class of the user's.
 _UNREAD = frozenset({"device", "strides", "offset", "is_leaf"})

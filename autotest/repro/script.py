@@ -26,7 +26,7 @@ from dual_object.adapters.oneflow.configurations import computes_in
 from dual_object.program.precision import is_wide
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, leaves
-from dual_object.replay.executors import EXECUTORS, AskedExecutor, asked_executor
+from dual_object.replay.asked.executors import EXECUTORS, AskedExecutor, asked_executor
 from dual_object.replay.observation import FAMILIES
 from reports.evidence import stages_words
 

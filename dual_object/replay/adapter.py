@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, runt
 
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.values import Array, Placement, Sbp, Tree
-from dual_object.replay.executors import asked_executor
+from dual_object.replay.asked.executors import asked_executor
 from dual_object.replay.gradients import Tape, functional
 from dual_object.replay.unfilled import unfilled_members
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import BUILT_IN, Adapter, TargetInfo, load
-from dual_object.replay.executors import PREFIX, asked_executor
+from dual_object.replay.asked.executors import PREFIX, asked_executor
 
 
 def stages(target: str) -> tuple[str, ...]:

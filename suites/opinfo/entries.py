@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import random
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 import torch as pytorch
 
 from autotest import dual_tensor, torch
+from dual_object.adapters.torch.kernels.samples.table import seeded
 
 #: So many samples of an entry run in the static graph as well, spread over them.
 IN_GRAPH = 3
@@ -48,21 +47,6 @@ SWAPPED = {
 
 STORABLE = (type(None), bool, int, float, complex, str, type(Ellipsis), pytorch.dtype, pytorch.device)
 STORABLE += (pytorch.layout, pytorch.memory_format)
-
-
-@contextlib.contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """All sources of randomness that sample functions use, seeded; their states afterwards as before."""
-    states = random.getstate(), np.random.get_state()
-    with pytorch.random.fork_rng(devices=[]):
-        pytorch.random.default_generator.manual_seed(seed)
-        random.seed(seed)
-        np.random.seed(seed % 2**32)
-        try:
-            yield
-        finally:
-            random.setstate(states[0])
-            np.random.set_state(states[1])
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ import pytest
 
 from autotest.errors import UsageError
 from autotest.options import OPTIONS, RunOptions
-from autotest.options.overrides import VARIABLE, Override, overridden, read_overrides
+from autotest.options.overrides import Override, overridden, read_overrides
 from autotest.options.targets import launch
 from autotest.workers.launch import Launch
+from dual_object.replay.asked.kernels import OVERRIDES
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def test_the_process(folder: Path) -> None:
     one = Override("softmax", folder / "kernels.py", "softmax")
     started = launch("torch", overrides=[one])
     assert (started.target, started.loads) == ("torch", "dual_object.adapters.torch.kernels.overriding:Adapter")
-    assert json.loads(started.environment[VARIABLE]) == [["softmax", f"{folder}/kernels.py", "softmax", [], [], False]]
+    assert json.loads(started.environment[OVERRIDES]) == [["softmax", f"{folder}/kernels.py", "softmax", [], [], False]]
     assert launch("torch", overrides=[]) == Launch("torch")
 
 

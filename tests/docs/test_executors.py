@@ -6,7 +6,7 @@ import re
 
 from dual_object.adapters.torch.executors import making
 from dual_object.adapters.torch.executors.compiled import TorchCompile
-from dual_object.replay.executors import EXECUTORS
+from dual_object.replay.asked.executors import EXECUTORS
 from dual_object.replay.observation import ALL_PARTS, PLAIN_PARTS
 from support.documents import ROOT, table
 

@@ -9,7 +9,7 @@ import torch
 
 from dual_object.adapters.torch.executed import Adapter
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.asked.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS, Capture
 
 

@@ -15,6 +15,17 @@ def _change(home: Any, name: str, change: Callable[[Op], Op]) -> None:
     setattr(home, name, change(getattr(home, name)))
 
 
+def _late(configure: Op) -> Op:
+    """A StepLR that a graph is told of as one that steps a batch later."""
+
+    def instead(self: Any, conf: Any) -> None:
+        self.step_size += 1
+        configure(self, conf)
+        self.step_size -= 1
+
+    return instead
+
+
 def eager(adapter: Any) -> None:
     """One in each part of a step."""
     import torch
@@ -144,15 +155,7 @@ def graph(adapter: Any) -> None:
 
     _change(optim.Adadelta, "_generate_conf_for_graph", one_group)
 
-    def late(configure: Op) -> Op:
-        def instead(self: Any, conf: Any) -> None:
-            self.step_size += 1
-            configure(self, conf)
-            self.step_size -= 1
-
-        return instead
-
-    _change(optim.lr_scheduler.StepLR, "_generate_conf_for_graph", late)
+    _change(optim.lr_scheduler.StepLR, "_generate_conf_for_graph", _late)
     # The scale stays in the gradients.
     _change(
         flow.amp.GradScaler, "_generate_conf_for_graph", lambda configure: lambda self, conf: configure_late(self, conf)
@@ -249,15 +252,7 @@ def parts(adapter: Any) -> None:
 
     _change(flow.Tensor, "backward", otherwise)
 
-    def late(configure: Op) -> Op:
-        def instead(self: Any, conf: Any) -> None:
-            self.step_size += 1
-            configure(self, conf)
-            self.step_size -= 1
-
-        return instead
-
-    _change(schedules.StepLR, "_generate_conf_for_graph", late)
+    _change(schedules.StepLR, "_generate_conf_for_graph", _late)
 
     def ending(rate: Op) -> Op:
         return lambda self, base, step: base if step >= self.total_iters > 0 else rate(self, base, step)
@@ -342,12 +337,4 @@ def clipping(adapter: Any) -> None:
     configured(optim.Adam, large_epsilon)
     configured(optim.SGD, twice_the_rate)
 
-    def late(configure: Op) -> Op:
-        def instead(self: Any, conf: Any) -> None:
-            self.step_size += 1
-            configure(self, conf)
-            self.step_size -= 1
-
-        return instead
-
-    _change(optim.lr_scheduler.StepLR, "_generate_conf_for_graph", late)
+    _change(optim.lr_scheduler.StepLR, "_generate_conf_for_graph", _late)

@@ -15,9 +15,19 @@ from dual_object.replay.adapter import Reference
 
 
 def told_within(
-    reference: Reference, target: Target, divergences: Sequence[Divergence], rules: Rules, *, graph: bool
+    reference: Reference,
+    target: Target,
+    divergences: Sequence[Divergence],
+    rules: Rules,
+    *,
+    graph: bool,
+    always: bool = False,
 ) -> list[Divergence]:
-    """The divergences, those of a module's call with the first function within it that diverges in the same phase."""
+    """The divergences; of a target without modules, or `always`, those of a module's call with the first function
+    within it that diverges in the same phase.
+    """
+    if not (always or "modules" in target.info().lacks):
+        return [*divergences]
     return [
         _told(reference, target, found, rules, graph=graph) if any(found.program.modules()) else found
         for found in divergences

@@ -17,7 +17,7 @@ from autotest.repro.templating import template
 from autotest.repro.wanted import Wanted
 from dual_object.program.program import Program
 from dual_object.program.values import Array
-from dual_object.replay.executors import EXECUTORS, AskedExecutor
+from dual_object.replay.asked.executors import EXECUTORS, AskedExecutor
 from dual_object.replay.forward import Forward, forward
 
 

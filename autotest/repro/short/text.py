@@ -23,7 +23,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.strides import memory_of
 from dual_object.program.values import Array, Ref
-from dual_object.replay.executors import asked_executor
+from dual_object.replay.asked.executors import asked_executor
 
 #: A script of one call that compares no gradient has at most so many lines.
 MOST_LINES = 12

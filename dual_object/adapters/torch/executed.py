@@ -18,7 +18,7 @@ from dual_object.program.program import Program
 from dual_object.program.strides import laid
 from dual_object.program.values import Array
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, TargetInfo
-from dual_object.replay.executors import REFUSES, AskedExecutor, versions_of
+from dual_object.replay.asked.executors import REFUSES, AskedExecutor, versions_of
 from dual_object.replay.modes import Modes
 from dual_object.replay.observation import Observation, Seen, class_names, first_words
 from dual_object.replay.reading import Finished, observe

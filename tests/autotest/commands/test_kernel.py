@@ -143,7 +143,7 @@ def test_a_folder_a_table_and_a_problem(tmp_path: Path) -> None:
         "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return torch.clamp(x, min=0)\n\n\n"
         "def get_inputs():\n    return [torch.randn(4, 5)]\n\n\ndef get_init_inputs():\n    return []\n"
     )
-    done = run_autotest(tmp_path, "kernel", "kernels", "kernels.toml", "problem.py", "--dtypes", "float32")
+    done = run_autotest(tmp_path, "kernel", "kernels", "kernels.toml", "problem.py")
     assert done.returncode == 1, done.stderr
     heads = re.findall(r"^(\S+) as (\S+): (\w+), \d+ questions", done.stdout, re.MULTILINE)
     assert [(name.rpartition("/")[2], like, verdict) for name, like, verdict in heads] == [
@@ -159,6 +159,14 @@ def test_a_folder_a_table_and_a_problem(tmp_path: Path) -> None:
     ):
         assert f"  {note}\n" in done.stdout
     assert "  its parameters are those of Model\n" in done.stdout
+    done = run_autotest(tmp_path, "kernel", "kernels", "--json", "--dtypes", "float32", "--budget", "0")
+    left, _ = json.loads(done.stdout)
+    assert (left["kernel"], left["not_judged"]) == ("kernels/two.py", "PyTorch has no public function nosuch")
+    done = run_autotest(tmp_path, "kernel", "problem.py", "--sandbox")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "--sandbox comes with the problem problem.py, but is for functions: leave it out [--sandbox]\n"
+    )
     done = run_autotest(tmp_path, "kernel", "kernels", "--like", "relu")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "--like=relu comes with kernels, whose kernels are named after their ops [--like]\n"

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autotest.errors import UsageError
-from autotest.kernels.claims import kernel_at, kernel_of, op_path, shapes_of
+from autotest.kernels.claims import claimed, kernel_at, op_path, shapes_of
 from autotest.kernels.judge import Kernel
 from dual_object.replay.adapter import load_reference
 
@@ -44,10 +44,21 @@ def test_what_is_no_kernel(text: str, message: str) -> None:
 
 def test_functions_and_sources() -> None:
     """A function is found by its file and name; of a source the last function is meant."""
-    found = kernel_of(own)
-    assert (found.file, found.function) == (Path(__file__), "own")
-    written = kernel_of("def helper():\n    pass\n\ndef relu(input):\n    return input\n")
-    assert (written.function, written.file.read_text().count("def")) == ("relu", 2)
+    with claimed(own) as found:
+        assert (found.file, found.function) == (Path(__file__), "own")
+    with claimed("def helper():\n    pass\n\ndef relu(input):\n    return input\n") as written:
+        assert (written.function, written.file.read_text().count("def")) == ("relu", 2)
+    assert not written.file.parent.exists()
+
+
+def test_no_package_is_imported_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kernel's package does when it is imported, it does in its own process alone."""
+    package = tmp_path / "loud"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit")
+    (package / "kernels.py").write_text("def relu(input):\n    return input\n")
+    monkeypatch.chdir(tmp_path)
+    assert kernel_at("loud.kernels:relu") == Kernel(package / "kernels.py", "relu")
 
 
 @pytest.mark.parametrize(
@@ -59,15 +70,18 @@ def test_functions_and_sources() -> None:
 )
 def test_sources_that_are_none(kernel: str, message: str) -> None:
     """It is said whole."""
-    with pytest.raises(UsageError) as refused:
-        kernel_of(kernel)
+    with pytest.raises(UsageError) as refused, claimed(kernel):
+        pass
     assert str(refused.value) == message
 
 
 def test_a_function_that_no_file_has() -> None:
     """Another process could not find it."""
-    with pytest.raises(UsageError, match="but should be a function that a file has by name"):
-        kernel_of(lambda x: x)
+    with (
+        pytest.raises(UsageError, match="but should be a function that a file has by name"),
+        claimed(lambda x: x),
+    ):
+        pass
 
 
 def test_the_op() -> None:

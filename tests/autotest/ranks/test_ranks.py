@@ -18,7 +18,7 @@ from click import UsageError
 
 from autotest import EnvironmentFault
 from autotest.cases.store import ReplayError
-from autotest.commands.replay import replay_id
+from autotest.commands.replaying.stored import replay_id
 from autotest.compare.difference import Difference
 from autotest.ranks.environment import Resume
 from autotest.ranks.launcher import End, Ranks, _record, run_ranks

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autotest.cases.store import ReplayError
-from autotest.commands.replay_pdb import step_through
+from autotest.commands.replaying.pdb import step_through
 from support.runs import Outcome, lay, run_autotest, run_pytest, run_python
 
 FILES = {"test_a.py": "softmaxes.py", "kernels.py": "kernels_of_softmax.py"}

@@ -9,7 +9,7 @@ import pytest
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load
-from dual_object.replay.executors import EXECUTORS
+from dual_object.replay.asked.executors import EXECUTORS
 from dual_object.replay.stages import stages, stages_info
 
 NAMES = ", ".join(EXECUTORS)

@@ -11,7 +11,7 @@ import torch
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.aten import aten_graph
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole, is_bug
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.asked.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS
 
 #: A graph of tensors has no plain values: those that the body read are not in it.

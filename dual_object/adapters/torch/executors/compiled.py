@@ -10,7 +10,7 @@ import torch
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured
 from dual_object.errors import TargetError
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.asked.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS, Capture, first_words
 
 

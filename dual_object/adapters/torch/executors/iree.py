@@ -11,7 +11,7 @@ import torch
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole
 from dual_object.adapters.torch.executors.exported import arrays, decomposed, exported, loaded, tensors
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.asked.executors import AskedExecutor
 from dual_object.replay.observation import GraphPart
 
 #: The compiler as a user calls it, but that float64 stays what it is.

@@ -11,7 +11,7 @@ from dual_object.adapters.torch.executors.executor import Executor
 from dual_object.adapters.torch.executors.iree import Iree
 from dual_object.adapters.torch.executors.moved import Fake, Lazy, Meta, Refs
 from dual_object.adapters.torch.executors.onnx_runtime import OnnxRuntime
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.asked.executors import AskedExecutor
 
 #: By name; all others are backends of `torch.compile`.
 _MADE: Mapping[str, Callable[[AskedExecutor], Executor]] = MappingProxyType(

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_map_only
 
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole, is_bug
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.asked.executors import AskedExecutor
 from dual_object.replay.observation import GraphPart
 
 

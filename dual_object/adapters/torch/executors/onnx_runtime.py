@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_unflatten
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured, Whole
 from dual_object.adapters.torch.executors.exported import arrays, exported, innermost, loaded, tensors
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.asked.executors import AskedExecutor
 from dual_object.replay.observation import GraphPart
 
 

@@ -11,10 +11,7 @@ from dual_object.adapters.torch.adapter import Adapter as Torch
 from dual_object.adapters.torch.kernels.auditing import Auditor
 from dual_object.adapters.torch.kernels.guard import Guard
 from dual_object.adapters.torch.kernels.loading import load_kernel
-
-#: The variable that names them: JSON, by the op's path below `torch` the file, the function, and whether it may call
-#: the op itself, `{"relu": ["/home/me/kernels.py", "relu", false]}`.
-KERNELS = "AUTOTEST_KERNELS"
+from dual_object.replay.asked.kernels import KERNELS
 
 
 class Adapter(Torch):
@@ -45,4 +42,4 @@ class Adapter(Torch):
         return super().resolve(path) if guard is None else guard
 
 
-__all__ = ["KERNELS", "Adapter"]
+__all__ = ["Adapter"]

@@ -43,13 +43,12 @@ class _Ops(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's cla
 
 
 class Delegation:
-    """Tells whether a function calls the op at `path`, by the name that people call or by an operator below it."""
+    """Tells whether a function calls the op at `path`, by its name or by an operator below it."""
 
-    def __init__(self, path: str, aliases: Iterable[str] = ()) -> None:
+    def __init__(self, path: str) -> None:
         if path.startswith(OPERATORS):  # the name of an overload says nothing
             path = path.rpartition(".")[0]
         self._op = _plain(path.rpartition(".")[2])
-        self._names = {self._op, *(name.rpartition(".")[2].strip("_") for name in aliases)}
 
     @contextmanager
     def watching(self, seen: list[str]) -> Iterator[None]:
@@ -59,7 +58,7 @@ class Delegation:
 
     def called(self, seen: Iterable[str]) -> str | None:
         """The first of the names that is the op's own; None where none is."""
-        return next((name for name in seen if _plain(name) in self._names), None)
+        return next((name for name in seen if _plain(name) == self._op), None)
 
     def below(self, function: Callable[[], Any], reference: Callable[[], Any]) -> str | None:
         """The operator that a function calls where PyTorch's own op is nothing but that operator; None where it calls

@@ -16,7 +16,7 @@ import torch
 from dual_object.adapters.torch.kernels.auditing import Auditor
 from dual_object.adapters.torch.kernels.delegation import Delegation
 from dual_object.adapters.torch.kernels.misconduct import Misconduct, NotTaken
-from dual_object.adapters.torch.kernels.samples.sample import mapped
+from dual_object.adapters.torch.kernels.samples.sample import leaves, mapped
 from dual_object.adapters.torch.kernels.state import State
 
 #: So many of the last results are kept, to see whether one of them is given again.
@@ -111,9 +111,7 @@ class Guard:
             found.append(("lazy", _lazy(leaf)))
         for tensor in tensors:
             if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
-                found.append(
-                    ("lazy", f"its result is a {type(tensor).__name__}, which may compute when it is looked at")
-                )
+                found.append(("lazy", _lazy(tensor)))
                 continue
             place = _storage(tensor)
             if place and place not in given and any(place == _storage(kept) for kept in self._results):
@@ -146,16 +144,7 @@ class Guard:
 
 
 def _tensors(tree: Any) -> list[torch.Tensor]:
-    found: list[torch.Tensor] = []
-
-    def look(leaf: Any) -> None:
-        if isinstance(leaf, torch.Tensor):
-            found.append(leaf)
-        elif isinstance(leaf, tuple):  # of a type of its own
-            mapped([*leaf], look)
-
-    mapped(tree, look)
-    return found
+    return [leaf for leaf in leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
 def _lazy(item: Any) -> str:
@@ -164,16 +153,8 @@ def _lazy(item: Any) -> str:
 
 def _others(tree: Any) -> list[Any]:
     """What of a result is neither a tensor nor a plain value."""
-    found: list[Any] = []
-
-    def look(leaf: Any) -> None:
-        if isinstance(leaf, tuple):
-            mapped([*leaf], look)
-        elif not isinstance(leaf, (torch.Tensor, bool, int, float, complex, str, type(None), torch.dtype, np.generic)):
-            found.append(leaf)
-
-    mapped(tree, look)
-    return found
+    plain = (torch.Tensor, bool, int, float, complex, str, type(None), torch.dtype, np.generic)
+    return [leaf for leaf in leaves(tree) if not isinstance(leaf, plain)]
 
 
 @contextmanager

@@ -1,10 +1,6 @@
-"""What a kernel may not do, whatever its values."""
+"""What a kernel may not do, whatever its values; the judge knows these by name: `dual_object.replay.asked.kernels`."""
 
 from __future__ import annotations
-
-#: How the exceptions are called by which a worker tells of it: the judge knows them by name.
-MISCONDUCT = "Misconduct"
-NOT_TAKEN = "NotTaken"
 
 
 class Misconduct(Exception):  # noqa: N818 - it tells of a kernel, not of an error

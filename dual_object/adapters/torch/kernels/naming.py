@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import BuiltinFunctionType
 from typing import Any
 
 import torch
 
-#: Where public functions are that are made of an operator's own schema.
-_PLACES = ("", "nn.functional", "linalg", "special", "fft")
+#: Where public functions are, the likelier first.
+_PLACES = ("nn.functional", "linalg", "special", "fft", "nn")
 #: Below `torch`, where operators are.
 OPERATORS = "ops.aten."
 
@@ -55,13 +55,7 @@ def public_path(operator: str) -> str | None:
     ]
     if others or base.startswith("_") or base.endswith("_") or getattr(packet, overload)._schema.is_mutable:
         return None
-    for place in _PLACES:
-        space: object = torch
-        for part in filter(None, place.split(".")):
-            space = getattr(space, part)
-        if isinstance(getattr(space, base, None), BuiltinFunctionType):
-            return f"{place}.{base}" if place else base
-    return None
+    return next((f"{at}{base}" for at, space in spaces() if isinstance(space.get(base), BuiltinFunctionType)), None)
 
 
 def _of_names(packet: object, overload: str) -> bool:
@@ -74,14 +68,30 @@ def _of_names(packet: object, overload: str) -> bool:
 
 def public_named(name: str) -> str | None:
     """The path below `torch` of the public function of this name; None where there is none."""
-    for place in _PLACES:
-        space: object = torch
-        for part in filter(None, place.split(".")):
-            space = getattr(space, part)
-        found = getattr(space, name, None)
+    for at, space in spaces():
+        found = space.get(name)
         if callable(found) and not isinstance(found, type) and not name.startswith("_"):
-            return f"{place}.{name}" if place else name
+            return f"{at}{name}"
     return None
 
 
-__all__ = ["OPERATORS", "operator_named", "overloads", "public_named", "public_path"]
+def path_of(function: object) -> str | None:
+    """The path of a public function of PyTorch, such as `nn.functional.softmax`; None where it is none."""
+    for at, space in spaces():
+        for name, member in space.items():
+            if member is function and not name.startswith("_"):
+                return f"{at}{name}"
+    return None
+
+
+def spaces() -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What paths of public functions begin with, and the functions there by name."""
+    yield "", vars(torch)
+    for place in _PLACES:
+        space: Any = torch
+        for part in place.split("."):
+            space = getattr(space, part)
+        yield f"{place}.", vars(space)
+
+
+__all__ = ["OPERATORS", "operator_named", "overloads", "path_of", "public_named", "public_path", "spaces"]

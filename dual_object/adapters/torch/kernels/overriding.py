@@ -16,14 +16,13 @@ from dual_object.adapters.torch.kernels.auditing import Auditor
 from dual_object.adapters.torch.kernels.dispatched import Dispatched, install, operator
 from dual_object.adapters.torch.kernels.guard import Guard
 from dual_object.adapters.torch.kernels.loading import load_kernel
-from dual_object.adapters.torch.kernels.samples.sample import mapped
+from dual_object.adapters.torch.kernels.samples.sample import leaves
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, TargetInfo
+from dual_object.replay.asked.kernels import OVERRIDES
 from dual_object.replay.observation import Observation
 
-#: The variable that names them: JSON, a list of lists as `Asked` has them.
-OVERRIDES = "AUTOTEST_OVERRIDES"
 #: Why a Program has no static graph.
 EAGER_ALONE = "the kernel of a public function runs eagerly alone: nothing says what a trace of it is"
 
@@ -143,11 +142,10 @@ def _within(dtypes: Sequence[str], guard: Callable[..., Any], own: Callable[...,
     known = {getattr(torch, name) for name in dtypes}
 
     def within(*args: Any, **kwargs: Any) -> Any:
-        given: list[torch.Tensor] = []
-        mapped((args, kwargs), lambda leaf: given.append(leaf) if isinstance(leaf, torch.Tensor) else leaf)
-        return (guard if all(x.dtype in known for x in given) else own)(*args, **kwargs)
+        given = [leaf.dtype for leaf in leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        return (guard if known.issuperset(given) else own)(*args, **kwargs)
 
     return within
 
 
-__all__ = ["EAGER_ALONE", "OVERRIDES", "Adapter"]
+__all__ = ["EAGER_ALONE", "Adapter"]

@@ -25,9 +25,8 @@ from dual_object.adapters.torch.kernels.loading import load_file
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.adapters.torch.kernels.samples.table import seeded
 from dual_object.errors import TargetError
+from dual_object.replay.asked.kernels import MODULE
 
-#: Names the module in its process: JSON, the file, the class, and whether it may draw random numbers.
-MODULE = "AUTOTEST_MODULE"
 #: What a problem has.
 _PARTS = ("Model", "get_inputs", "get_init_inputs")
 #: Elements of all inputs that a problem is asked with; where its own are more, its constants are made less.
@@ -175,7 +174,6 @@ class Adapter(Torch):
 
 
 __all__ = [
-    "MODULE",
     "MOST_ELEMENTS",
     "Adapter",
     "copied",

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples.sample import mapped
+from dual_object.adapters.torch.kernels.samples.sample import leaves, mapped
 from dual_object.adapters.torch.kernels.samples.table import silent
 from dual_object.program.program import Program
 from dual_object.replay.replay import QuietReplay
@@ -89,16 +89,8 @@ def _rolled(leaf: Any, turn: int) -> Any:
 
 def _tensors(result: Any) -> list[torch.Tensor]:
     """Copies of the tensors of a result: what is given later must not change them."""
-    found: list[torch.Tensor] = []
-
-    def look(leaf: Any) -> None:
-        if type(leaf) is torch.Tensor:
-            found.append(leaf.detach().clone(memory_format=torch.contiguous_format))
-        elif isinstance(leaf, tuple):  # of a type of its own
-            mapped([*leaf], look)
-
-    mapped(result, look)
-    return found
+    given = [leaf for leaf in leaves(result) if type(leaf) is torch.Tensor]
+    return [tensor.detach().clone(memory_format=torch.contiguous_format) for tensor in given]
 
 
 __all__ = ["FLUSHED", "Timed", "timed"]

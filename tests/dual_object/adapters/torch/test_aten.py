@@ -11,7 +11,7 @@ import torch
 from dual_object.adapters.torch.executors import NotCaptured, make_executor
 from dual_object.adapters.torch.executors.aten import aten_graph
 from dual_object.adapters.torch.executors.body import module_of
-from dual_object.replay.executors import AskedExecutor
+from dual_object.replay.asked.executors import AskedExecutor
 from dual_object.replay.tracing import NotTraced
 
 #: What the tracer does not do, and why.

@@ -16,7 +16,7 @@ from autotest.conformance.bodies import BODIES, tensor, torch
 from dual_object.adapters.torch.executors import NotCaptured, make_executor, private
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
-from dual_object.replay.executors import EXECUTORS, asked_executor
+from dual_object.replay.asked.executors import EXECUTORS, asked_executor
 from dual_object.replay.observation import Capture, Observation
 from dual_object.replay.second_call import second_call
 from support.executors import Plain, adapter, refusing

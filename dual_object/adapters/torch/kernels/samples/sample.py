@@ -26,9 +26,7 @@ class Sample:
 
     def tensors(self) -> list[torch.Tensor]:
         """Every tensor that is given."""
-        found: list[torch.Tensor] = []
-        mapped((self.args, self.kwargs), lambda leaf: found.append(leaf) if isinstance(leaf, torch.Tensor) else leaf)
-        return found
+        return [leaf for leaf in leaves((self.args, self.kwargs)) if isinstance(leaf, torch.Tensor)]
 
     def places(self) -> list[tuple[int | str, Any]]:
         """Every argument, by its position or name."""
@@ -66,6 +64,20 @@ def mapped(tree: Any, leaf: Callable[[Any], Any]) -> Any:
     if type(tree) in (tuple, list):
         return type(tree)(mapped(item, leaf) for item in tree)
     return leaf(tree)
+
+
+def leaves(tree: Any) -> list[Any]:
+    """Whatever of a tree is no tuple, of whatever type, list or dict, in its order."""
+    found: list[Any] = []
+
+    def look(leaf: Any) -> None:
+        if isinstance(leaf, tuple):  # of a type of its own
+            mapped([*leaf], look)
+        else:
+            found.append(leaf)
+
+    mapped(tree, look)
+    return found
 
 
 def has_floats(sample: Sample) -> bool:
@@ -121,7 +133,11 @@ def with_argument(sample: Sample, place: int | str, value: Any, detail: str, rol
 
 def spread_over(plain: Sequence[Sample], count: int, fits: Callable[[Sample], bool]) -> list[Sample]:
     """Samples that fit, spread over all of them."""
-    fitting = [sample for sample in plain if fits(sample)]
-    if len(fitting) <= count:
-        return fitting
-    return [fitting[round(i * (len(fitting) - 1) / max(count - 1, 1))] for i in range(count)]
+    return spread([sample for sample in plain if fits(sample)], count)
+
+
+def spread(samples: Sequence[Sample], most: int) -> list[Sample]:
+    """At most so many, from the first to the last."""
+    if len(samples) <= most:
+        return [*samples]
+    return [samples[round(i * (len(samples) - 1) / max(most - 1, 1))] for i in range(most)]

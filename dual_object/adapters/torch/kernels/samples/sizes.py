@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples.sample import Sample, every_tensor, mapped, on_one, spread_over
+from dual_object.adapters.torch.kernels.samples.sample import Sample, every_tensor, leaves, on_one, spread_over
 from dual_object.adapters.torch.kernels.samples.table import MOST_ELEMENTS
 
 #: Sizes at which kernels go another way: powers of two, multiples of a block, and their neighbours.
@@ -76,7 +76,7 @@ def resized(sample: Sample, size: int, new: int, role: str, detail: str, most: i
         return new if type(leaf) is int and leaf == size else tensors(leaf)
 
     yield sample.changed(tensors, role, detail)
-    if any(type(leaf) is int and leaf == size for leaf in _plain(sample)):
+    if any(type(leaf) is int and leaf == size for leaf in leaves((sample.args, sample.kwargs))):
         yield sample.changed(both, role, detail)
 
 
@@ -89,12 +89,6 @@ def _long(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
 
 def _count(x: torch.Tensor, size: int) -> int:
     return [*x.shape].count(size)
-
-
-def _plain(sample: Sample) -> list[Any]:
-    found: list[Any] = []
-    mapped((sample.args, sample.kwargs), found.append)
-    return found
 
 
 def _stretched(x: torch.Tensor, size: int, new: int) -> torch.Tensor:

@@ -15,7 +15,7 @@ import torch
 
 from dual_object.adapters.torch.kernels.captured import captured
 from dual_object.adapters.torch.kernels.naming import OPERATORS
-from dual_object.adapters.torch.kernels.samples.sample import Sample, mapped
+from dual_object.adapters.torch.kernels.samples.sample import Sample, leaves, spread
 from dual_object.errors import TargetError
 
 #: Elements of all tensors of a sample.
@@ -55,26 +55,14 @@ def silent() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def path_of(function: Any) -> str | None:
-    """The path of a public function of PyTorch, such as `nn.functional.softmax`; None where it is none."""
-    for place in ("", "nn.functional", "linalg", "special", "fft", "nn"):
-        namespace: Any = torch
-        for part in filter(None, place.split(".")):
-            namespace = getattr(namespace, part)
-        for name, member in vars(namespace).items():
-            if member is function and not name.startswith("_"):
-                return f"{place}.{name}" if place else name
-    return None
-
-
 @contextlib.contextmanager
-def seeded() -> Iterator[None]:
+def seeded(seed: int = 0) -> Iterator[None]:
     """All sources of randomness that samples are drawn from, started anew; afterwards they go on as before."""
     states = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(0)
-        random.seed(0)
-        np.random.seed(0)
+        torch.default_generator.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed % 2**32)
         try:
             yield
         finally:
@@ -116,15 +104,9 @@ def _by_its_shapes(sample: Sample) -> Sample:
 
 def storable(sample: Sample) -> bool:
     """Whether a Program can hold it: small strided tensors, and plain values."""
-    tensors, plain = sample.tensors(), True
-
-    def look(leaf: Any) -> Any:
-        nonlocal plain
-        kept = (type(None), bool, int, float, complex, str, torch.dtype, torch.Tensor, torch.memory_format)
-        plain = plain and isinstance(leaf, kept)
-        return leaf
-
-    mapped((sample.args, sample.kwargs), look)
+    tensors = sample.tensors()
+    kept = (type(None), bool, int, float, complex, str, torch.dtype, torch.Tensor, torch.memory_format)
+    plain = all(isinstance(leaf, kept) for leaf in leaves((sample.args, sample.kwargs)))
     dense = all(x.layout == torch.strided and not x.is_nested and x.device.type == "cpu" for x in tensors)
     return plain and dense and sum(x.numel() for x in tensors) <= MOST_ELEMENTS
 
@@ -136,16 +118,14 @@ def chosen(drawn: Sequence[Sample], most: int) -> list[Sample]:
         forms.setdefault(_form(sample), sample)
     first = [*forms.values()]
     if len(first) > most:
-        return [first[round(i * (len(first) - 1) / (most - 1))] for i in range(most)]
+        return spread(first, most)
     others = [sample for sample in drawn if all(sample is not one for one in first)]
     return [*first, *others[: most - len(first)]]
 
 
 def _form(sample: Sample) -> Hashable:
-    told: list[Hashable] = []
-
-    def look(leaf: Any) -> None:
-        told.append((leaf.dim(), 0 in leaf.shape, leaf.dtype) if isinstance(leaf, torch.Tensor) else (type(leaf), leaf))
-
-    mapped((sample.args, sample.kwargs), look)
+    told = [
+        (leaf.dim(), 0 in leaf.shape, leaf.dtype) if isinstance(leaf, torch.Tensor) else (type(leaf), leaf)
+        for leaf in leaves((sample.args, sample.kwargs))
+    ]
     return (*told, *sample.kwargs)

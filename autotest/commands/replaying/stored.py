@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autotest.cases.store import ReplayError, Stored, find, read
-from autotest.commands.replay_float64 import has_floats, in_float64, verdict
+from autotest.commands.replaying.float64 import has_floats, in_float64, verdict
 from autotest.compare.divergence import Divergence
 from autotest.compare.fingerprint import configuration_of
 from autotest.compare.kinds import in_graph
@@ -141,7 +141,7 @@ def graph_log(
     python: str | None = None,
 ) -> str:
     """How the target builds a static graph of the stored Program of divergence `id_`. Raises ReplayError."""
-    from autotest.commands.graph_debug import debug_log
+    from autotest.commands.replaying.graph_debug import debug_log
 
     path = find(id_, report)
     row = read(path).row

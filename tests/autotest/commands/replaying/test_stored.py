@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autotest.cases.store import Store
-from autotest.commands import replay
+from autotest.commands.replaying import stored as replay
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from dual_object.replay.adapter import TargetInfo

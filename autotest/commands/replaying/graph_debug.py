@@ -1,4 +1,4 @@
-"""`python -m autotest.graph_debug`: one stored Program in a static graph that tells how it is built.
+"""`python -m autotest.commands.replaying.graph_debug`: one stored Program in a static graph that tells how it is built.
 
 A process of its own, so that all it prints is the graph's log, whatever becomes of it.
 """
@@ -28,7 +28,7 @@ def debug_log(path: Path, target: str, level: int, ranks: Sequence[int], timeout
     environment = {name: value for name, value in os.environ.items() if name not in RANK_VARIABLES}
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-m", "autotest.commands.graph_debug", asked],
+            [sys.executable, "-m", "autotest.commands.replaying.graph_debug", asked],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from autotest.cases.digest import program_digest
 from autotest.cases.store import ReplayError
 from autotest.cli import main
-from autotest.commands.replay_case import Recall, _recorded, _unknown, _verdict, check_key
-from autotest.commands.replay_pdb import advance, diverging_call, scope
+from autotest.commands.replaying.case import Recall, _recorded, _unknown, _verdict, check_key
+from autotest.commands.replaying.pdb import advance, diverging_call, scope
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program

@@ -1,0 +1,1 @@
+"""`autotest replay`: what has diverged, run again."""
