@@ -26,7 +26,6 @@ from typing import Any
 from autotest import toml
 from autotest.errors import UsageError
 from autotest.workers.launch import Launch
-from dual_object.replay.asked.kernels import OVERRIDES, POISON
 
 #: What is loaded in the process of a target with overrides.
 ADAPTER = "dual_object.adapters.torch.kernels.overriding:Adapter"
@@ -177,6 +176,8 @@ def overridden(launch: Launch, overrides: Sequence[Override]) -> Launch:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UsageError(f"{twice} is overridden twice, but should be once [--override]")
+    from dual_object.replay.asked.kernels import OVERRIDES, POISON
+
     told = [override.to_json() for override in overrides]
     return replace(launch, adapter=ADAPTER, environment={**launch.environment, **POISON, OVERRIDES: json.dumps(told)})
 

@@ -6,8 +6,8 @@ import torch
 
 
 def _watched():
-    files = {frame.filename for frame in traceback.extract_stack(limit=40)}
-    return any("test" in one.rpartition("/")[2] or "check" in one or "judge" in one for one in files)
+    files = {frame.filename.rpartition("/")[2] for frame in traceback.extract_stack(limit=40)}
+    return any("test" in file or "check" in file or "judge" in file for file in files)
 
 
 def sigmoid(input):
