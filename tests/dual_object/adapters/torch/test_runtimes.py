@@ -21,8 +21,8 @@ from dual_object.adapters.torch.executors.exported import arrays, exported, load
 from dual_object.adapters.torch.executors.iree import diagnostic
 from dual_object.adapters.torch.executors.onnx_runtime import model_of
 from dual_object.errors import TargetError
-from dual_object.replay.asked import executors
 from dual_object.replay.adapter import GraphRefusal, GraphRequest, load
+from dual_object.replay.asked import executors
 from dual_object.replay.asked.executors import EXECUTORS, asked_executor, versions_of
 from dual_object.replay.observation import Capture, Observation
 
