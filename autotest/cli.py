@@ -344,6 +344,49 @@ def replay(
     sys.exit(status)
 
 
+@main.command()
+@click.argument("id_", metavar="ID")
+@click.option(
+    "--versions",
+    metavar="NAME==V,V,...",
+    help="Versions in their order, each installed into an environment of its own, which is kept: oneflow==0.8.0,0.9.0. "
+    "A wheel by its path.",
+)
+@click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="Installed with each of them; often.")
+@click.option("--pythons", metavar="PATH,PATH,...", help="Interpreters that have the versions already, in their order.")
+@click.option("--every", is_flag=True, help="Ask each of them, and tell every change; else one change is searched for.")
+@_REPORT
+@_CASE_TIMEOUT
+@_MEMORY_LIMIT
+def bisect(
+    id_: str,
+    versions: str | None,
+    also: tuple[str, ...],
+    pythons: str | None,
+    every: bool,
+    report: Path,
+    case_timeout: float,
+    memory_limit: int | None,
+) -> None:
+    """Say between which versions of its target divergence ID came or went.
+
+    Exit status: 0 there is such a place, 1 all are the same, 125 none can run.
+    """
+    from autotest.cases.store import ReplayError, whole_id
+    from autotest.commands.bisecting import bisect as command
+    from autotest.commands.bisecting.versions import asked_versions
+
+    with _refusals():
+        asked = asked_versions(versions, pythons, also)
+        try:
+            id_ = whole_id(id_, report)
+            status = command.bisect(id_, report, asked, case_timeout or None, memory_limit, click.echo, every=every)
+        except ReplayError as error:
+            click.echo(f"cannot replay: {error}", err=True)
+            sys.exit(CANNOT_RUN)
+    sys.exit(status)
+
+
 @main.command("repro")
 @click.argument("id_", metavar="ID")
 @_REPORT
