@@ -121,7 +121,7 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **optio
 @click.option(
     "--calls",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_PATH,
     metavar="FILE",
     help="Those that autotest trace has written, too; several files are one.",
 )

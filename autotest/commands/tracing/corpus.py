@@ -51,7 +51,8 @@ def read(paths: Iterable[Path]) -> Corpus:
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}") from None
+            why = error.strerror if isinstance(error, OSError) else error.reason
+            raise UsageError(f"{path} cannot be read: {why}") from None
         for number, line in enumerate(lines, 1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue
