@@ -15,6 +15,7 @@ from reports.inference import Inference
 from reports.layers import Layers
 from reports.literals import literal_path
 from reports.matrix import Matrix
+from reports.segments import Segments
 from reports.shape import Record
 from reports.tolerances import Needed
 
@@ -240,6 +241,8 @@ class Summary:
     doubts: tuple[OpDoubts, ...]
     tolerances: tuple[Needed, ...]
     loose: tuple[str, ...]
+    #: Each case in one of them.
+    segments: Segments = field(default_factory=Segments)
     space: ArgumentSpace = field(default_factory=ArgumentSpace)
     #: Cases that were compared without the values that depend on random numbers.
     random: int = 0
@@ -309,6 +312,7 @@ class Summary:
             "crashed": self.crashed,
             "timed_out": self.timed_out,
             "out_of_memory": self.out_of_memory,
+            "segments": self.segments.to_json(),
             "tests": self.tests,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,

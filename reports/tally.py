@@ -22,6 +22,7 @@ from reports.layers import Layers
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
 from reports.repros import load_repros
+from reports.segments import SegmentTally
 from reports.shape import ENDS, LEVELS, RED_LEVELS, ROW_TEXTS, Record
 from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary
 from reports.tolerances import ToleranceTally
@@ -186,6 +187,7 @@ class _Tally:
         self._forgotten = _Sentences()
         self._faults = _Sentences()
         self._stops: dict[str, None] = {}
+        self._segments = SegmentTally()
         self._matrix = MatrixTally()
         self._coverage = CoverageTally()
         self._space = ArgumentSpaceTally()
@@ -279,6 +281,7 @@ class _Tally:
         self._verdicts[verdict] += 1
         self._tests.setdefault(test, None)
         self._coverage.case(record, self._matrix.take(record))
+        self._segments.take(record)
         self._doubts.take(record)
         if verdict == "rejected":
             self._rejected.add(record.get("reason") or "no reason given")
@@ -427,6 +430,7 @@ class _Tally:
             outcomes=dict(sorted(self._outcomes.items())),
             seconds_by_test={test: seconds for test, seconds in sorted(self._tests.items()) if seconds is not None},
             lines=dict(sorted(self._lines.items())),
+            segments=self._segments.segments(),
             matrix=self._matrix.matrix(),
             coverage=self._coverage.coverage(),
             space=self._space.space(),

@@ -104,7 +104,8 @@ def _aligned(summary: Summary) -> str:
 def _known(summary: Summary) -> str:
     if not summary.known:
         return ""
-    return f", apart from {counted(len(summary.known), 'known divergence')}"
+    ops = len({row.op for row in summary.known})
+    return f"; nothing new, {counted(ops, 'op is', 'ops are')} known to diverge"
 
 
 def _nothing(summary: Summary) -> str:

@@ -18,11 +18,14 @@ def test_aligned(summed, case, ended):
     assert headline(summed(*case(), ended())) == f"aligned: 1 case of 1 test, {BOTH}"
 
 
-def test_aligned_apart_from_known(summed, case, ended, row):
-    """Known divergences do not fail a run, but are told."""
+def test_aligned_with_known(summed, case, ended, row):
+    """Known divergences do not fail a run, but the line says of how many ops there are some."""
     records = [*case(), *case(index=1, verdict="divergent", divergences=[row(level="known")])]
     words = headline(summed(*records, ended()))
-    assert words == f"aligned: 1 case of 1 test, {BOTH}, apart from 1 known divergence"
+    assert words == f"aligned: 1 case of 1 test, {BOTH}; nothing new, 1 op is known to diverge"
+    rows = [row(level="known", fingerprint=f"f/{number}", op=f"op_{number % 2}") for number in range(3)]
+    words = headline(summed(*case(verdict="divergent", divergences=rows), ended()))
+    assert words == f"nothing compared: no case aligned, {BOTH}; nothing new, 2 ops are known to diverge"
 
 
 def test_divergent(summed, case, ended, row):
