@@ -61,6 +61,11 @@ def nearly(difference: Difference) -> bool:
         return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
 
 
+def partly(difference: Difference) -> bool:
+    """Whether fewer than half of the elements differ: a formula that is wrong somewhere, not one that is less exact."""
+    return difference.mismatch is not None and bool(difference.mismatch.mask.mean() < 0.5)
+
+
 def ended_words(death: Death) -> str:
     """How a kernel's process ended: `it was killed by SIGKILL`."""
     return f"it {'was ' if death.how.startswith('killed') else ''}{death.sentence()}"
@@ -94,4 +99,14 @@ def _bits(value: Seen | Array | None) -> object:
     return data.dtype.str, data.shape, data.tobytes()
 
 
-__all__ = ["counts", "ended_words", "has_gradients", "misconduct", "nearly", "of_gradients", "shown_bits", "unwritten"]
+__all__ = [
+    "counts",
+    "ended_words",
+    "has_gradients",
+    "misconduct",
+    "nearly",
+    "of_gradients",
+    "partly",
+    "shown_bits",
+    "unwritten",
+]

@@ -18,6 +18,7 @@ from autotest.kernels.answers import (
     misconduct,
     nearly,
     of_gradients,
+    partly,
     shown_bits,
     unwritten,
 )
@@ -49,6 +50,8 @@ WEIGHED = {
     "magnitude": "numerics",
 }
 MOST_WEIGHED = 24
+#: Of what is less exact in one call than in another, by how many times.
+_LESS_EXACT = 10.0
 #: The categories of what differs, by what it was asked for.
 _OF_ROLES = {
     "plain": "numerics",
@@ -112,6 +115,8 @@ class Judging:
         self._undecided = 0
         #: Ordinary calls that gave wrong values or shapes.
         self._wrong: list[Question] = []
+        #: The first call that is wrong while no gradients are recorded.
+        self._without_gradients: Finding | None = None
         #: Of each role, how many questions, and how many answers were right.
         self._cells: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
@@ -129,6 +134,8 @@ class Judging:
                     assert isinstance(answer, Observation)
                     right.append((question, answer))
             self._contrast([question for question, _ in right])
+            if self._without_gradients is not None and not self._wrong:
+                self._findings.append(self._without_gradients)
             if not right and not self._findings:
                 words = f"it takes none of {len(asked)} calls: {next(iter(self._gaps), '')}"
                 self._find("arguments", words, asked[0].cell, None)
@@ -235,9 +242,16 @@ class Judging:
         self._find(category, left.difference.message, cell, program)
         if category in ("numerics", "dtype") and nearly(difference):
             self._find("precision", left.difference.message, cell, program)
+            if category == "dtype" and partly(difference):
+                self._find("numerics", left.difference.message, cell, program)
+        if cell.detail == "no_grad" and category == "mode" and self._without_gradients is None:
+            words = f"only while no gradients are recorded: {left.difference.message}"
+            self._without_gradients = Finding("gradient", words, cell, program)
         return True
 
     def _category(self, cell: Cell, difference: Difference) -> str:
+        if cell.detail == "inplace=True" and difference.kind in ("mutation", "alias"):
+            return "mode"
         if difference.kind in _OF_KINDS and not (difference.kind == "dtype" and cell.role == "dtype"):
             return _OF_KINDS[difference.kind]
         if of_gradients(difference):
@@ -274,9 +288,28 @@ class Judging:
             words = f"right in {len(seen) - len(wrong)} of {len(seen)} calls; in another, {wrong[0][0].message}"
             self._find(category, words, question.cell, question.program)
             return
+        if (words := self._more_or_less_exact(question, seen)) is not None:
+            self._find("calls", words, question.cell, question.program)
+            return
         settled = len(told) > 2 and told[1] == told[2]
         words = "other calls between change what it gives" if settled else "it gives other bits each time"
         self._find("nondeterminism", words, question.cell, question.program)
+
+    def _more_or_less_exact(self, question: Question, seen: Sequence[Observation]) -> str | None:
+        """How the answers to one question are exact in some calls and not in others, in words; None where they are not,
+        or where that was looked into often enough.
+        """
+        weighed = WEIGHED.get(question.cell.role)
+        if weighed is None or self._looked["exact"] >= MOST_WEIGHED:
+            return None
+        self._looked["exact"] += 1
+        off = [off_by(units(self._reference, question, answer)) for answer in seen]
+        if not min(off) <= MOST_UNITS[weighed] < max(off) or max(off) < _LESS_EXACT * min(off):
+            return None
+        return (
+            f"half of its results are {max(off):.0f} units of rounding or more from the exact ones in one call, "
+            f"and {min(off):.0f} in another"
+        )
 
     # How exact it is.
 

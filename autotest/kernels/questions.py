@@ -18,7 +18,8 @@ from autotest.cases.drawer import Drawer
 from autotest.options import TestOptions
 from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
-from dual_object.adapters.torch.kernels.samples.sample import Sample, goes_up, mapped, spread
+from dual_object.adapters.torch.kernels.samples.sample import Sample, floats, goes_up, mapped, spread
+from dual_object.adapters.torch.kernels.samples.values import near_one
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
 from dual_object.program.program import Program
@@ -32,8 +33,10 @@ from dual_object.replay.observation import Observation
 _WHOLE = 4
 #: So many calls of the same come in one Program, where a kernel may be right at first only.
 WORN = 100
-#: So many samples are called several times in a row.
-REPEATED = 2
+#: What is asked where one element is written to between two calls.
+ONE_WRITTEN = "one element written to"
+#: So many samples are called several times in a row, each of another form as far as there are such.
+REPEATED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,9 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
             f"brought to it with at most {MOST_ELEMENTS} elements [--shapes]"
         )
     lawful = [sample for sample in asked.lawful if sample.tensors()]
-    for sample in spread([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
+    for sample in _of_other_forms([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
         dtype = _dtype(reference, sample)
+        sample = asked.telling(sample)
         for detail, body in asked.again(sample, lawful):
             found += asked.of(Cell("again", detail, dtype), body)
         if asking.gradients:
@@ -110,6 +114,17 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
         for sample in spread(differentiable, 6 if asking.whole else 3):
             found += asked.of(Cell("second", "", _dtype(reference, sample)), asked.once(sample), order=2)
     return found
+
+
+def _of_other_forms(drawn: Sequence[Sample], most: int) -> list[Sample]:
+    """At most so many: of each way in which arguments are given one, the fewest arguments first; and at least two."""
+    forms: dict[object, Sample] = {}
+    for sample in sorted(drawn, key=lambda one: len(one.places())):
+        form = len(sample.args), *sample.kwargs, *(x.dim() for x in sample.tensors()[:1])
+        forms.setdefault(form, sample)
+    if len(forms) == 1:
+        return spread(drawn, 2)
+    return spread([*forms.values()], most)
 
 
 def question(
@@ -192,6 +207,19 @@ class _Asked:
 
         return body
 
+    def telling(self, sample: Sample) -> Sample:
+        """A sample whose result changes with its last element: the same where it does, or cannot be brought to it."""
+        near = sample.changed(floats(near_one), sample.role, sample.detail)
+        for one in (sample, near):
+            bodies = dict(self.again(one, [one]))
+            for made in self.of(Cell("again", ONE_WRITTEN, ""), bodies.get(ONE_WRITTEN, bodies["the same twice"])):
+                values = [seen.data for seen in made.expected.outputs.values()]
+                half = len(values) // 2
+                pairs = zip(values[:half], values[half : 2 * half], strict=True)
+                if not all(np.array_equal(x, y, equal_nan=x.dtype.kind in "fc") for x, y in pairs):
+                    return one
+        return sample
+
     def again(self, sample: Sample, others: Sequence[Sample]) -> Iterator[tuple[str, Callable[[], Any]]]:
         """Several calls in a row: with the same tensors, with others of the same shapes, with what was written to."""
         plain = sample.changed(_detached, "again", "")
@@ -249,7 +277,7 @@ class _Asked:
             return
         yield "others of the same shapes", of_the_same_shapes
         yield "inputs written to", written_to
-        yield "one element written to", one_element
+        yield ONE_WRITTEN, one_element
         yield "two elements swapped", two_swapped
         yield "the result written to", result_written_to
 

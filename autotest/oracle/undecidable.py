@@ -19,7 +19,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
-from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, plain_name, sums
+from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, multiplies, plain_name, sums
 from autotest.oracle.perturbation import COPIES, RELAID, Reruns, compared_array, greatest, smallest_normal
 from autotest.oracle.pointing import distinct, pointed, points_alike
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
@@ -367,11 +367,11 @@ class _Question:
 
     def _reference_overflow(self, exact: Array, hits: Array) -> Array:
         """Where the reference leaves its dtype's range on the way to what is within it; of what is left of numbers as
-        great as that, only the first digits are asked for.
+        great as that, only the first digits are asked for, and a share of what has overflowed is 0.
         """
         fits = np.isfinite(exact) & (np.abs(exact) <= greatest(self.dtype))
         near = hits | (np.abs(wide(self.actual) - exact) <= _FIRST_DIGITS * np.abs(exact))
-        return np.asarray(~np.isfinite(self.expected) & fits & (near | ~np.isfinite(self.actual)))
+        return np.asarray(~np.isfinite(self.expected) & fits & (near | ~np.isfinite(self.actual) | (self.actual == 0)))
 
     def _overflow(self, exact: Array) -> Array:
         """Where another order of a sum leaves the dtype's range."""
@@ -388,6 +388,11 @@ class _Question:
             for finite in self._arrays([self.reruns.absolute_finite]):
                 beyond = np.abs(finite) * most * (1 + 1e-6) > greatest(self.dtype)
                 overflowing |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
+        if self.reruns.factors is not None and any(map(multiplies, self._names())):
+            # A zero that comes after what overflows on the way makes NaN of it, one that comes before does not.
+            for product in self._arrays([self.reruns.factors]):
+                beyond = ~(np.abs(product) * (1 + 1e-6) <= greatest(self.dtype))
+                overflowing |= ~np.isfinite(self.actual) & beyond
         return np.asarray(overflowing)
 
     def _has_ties(self, runs: Sequence[Observation]) -> bool:

@@ -46,10 +46,15 @@ def _first_as(leaf: Any, index: int) -> Any:
 
 
 def _unfitting(sample: Sample) -> Iterator[Sample]:
-    """Each size of the second and third tensor greater by one."""
-    for turn, x in [*enumerate(sample.tensors())][1:3]:
+    """Each size of the second and third tensor greater by one; and of the first three as 1, which broadcasts where an
+    op allows it.
+    """
+    for turn, x in [*enumerate(sample.tensors())][:3]:
         for dim, size in enumerate(x.shape):
             if size > 1:
                 wider = torch.arange(size + 1) % size
                 change = partial(torch.index_select, dim=dim, index=wider)
-                yield on_one(sample, turn, change, "errors", "sizes that do not fit")
+                if turn:
+                    yield on_one(sample, turn, change, "errors", "sizes that do not fit")
+                change = partial(torch.narrow, dim=dim, start=0, length=1)
+                yield on_one(sample, turn, change, "errors", "a size of 1 among others")
