@@ -26,7 +26,8 @@ from autotest.kernels.contrast import ORDINARY, in_common
 from autotest.kernels.findings import Finding, Verdict, worst_first
 from autotest.kernels.precision import MOST_UNITS, off_by, units
 from autotest.kernels.questions import Cell, Question
-from autotest.oracle.undecidable import undecided
+from autotest.kernels.subgradients import promised
+from autotest.oracle.undecidable import KINK, undecided
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
 from dual_object.program.program import Program
@@ -232,6 +233,8 @@ class Judging:
         sides = Sides(question.expected, answer)
         found = Divergence(difference, program, None if several else call, sides=sides)
         left, doubts = undecided(self._reference, found)
+        if left is None and KINK in {doubt.reason for doubt in doubts} and self._promised(program, difference):
+            left = found
         if left is None:
             self._undecided += bool(doubts)
             return False
@@ -248,6 +251,14 @@ class Judging:
             words = f"only while no gradients are recorded: {left.difference.message}"
             self._without_gradients = Finding("gradient", words, cell, program)
         return True
+
+    def _promised(self, program: Program, difference: Difference) -> bool:
+        """Whether PyTorch promises a gradient that differs at a kink; so many are looked into."""
+        if self._looked[KINK] >= LOOKED_INTO:
+            return False
+        self._looked[KINK] += 1
+        found = promised(self._reference, program, difference)
+        return found is not None and bool(found.any())
 
     def _category(self, cell: Cell, difference: Difference) -> str:
         if cell.detail == "inplace=True" and difference.kind in ("mutation", "alias"):

@@ -475,4 +475,4 @@ def reason_of(doubts: Sequence[Doubt]) -> str:
     return "; ".join(dict.fromkeys(f"{doubt.op}: {doubt.reason}" for doubt in doubts))
 
 
-__all__ = ["Doubt", "reason_of", "undecided"]
+__all__ = ["KINK", "Doubt", "reason_of", "undecided"]

@@ -35,7 +35,7 @@ def _with_numbers(sample: Sample) -> Iterator[Sample]:
     """Each number as others, of several in a row the first, and of two numbers both."""
     numbers = {place: value for place, value in sample.places() if type(value) in (int, float)}
     for place, value in numbers.items():
-        for other in _other_numbers(value):
+        for other in _other_numbers(value, sample):
             yield with_argument(sample, place, other, f"{place}={other!r}")
     for place, value in sample.places():
         if type(value) in (tuple, list) and value and all(type(item) is int for item in value):
@@ -46,9 +46,12 @@ def _with_numbers(sample: Sample) -> Iterator[Sample]:
         yield with_argument(changed, two, second * 2, f"{one}={value * 2!r}, {two}={second * 2!r}")
 
 
-def _other_numbers(value: float) -> Iterator[float]:
+def _other_numbers(value: float, sample: Sample) -> Iterator[float]:
     if type(value) is int:
-        yield value + 1
+        ranks = {x.dim() for x in sample.tensors()}
+        # What may be a dimension becomes none that is not there.
+        last = any(-rank <= value < rank for rank in ranks) and value + 1 in {0, *ranks}
+        yield value - 1 if last else value + 1
     elif abs(value) < 1e6:
         yield from dict.fromkeys((value * 2, value / 2))
 
