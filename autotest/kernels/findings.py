@@ -125,7 +125,7 @@ class Verdict:
         gaps: what the kernel says that it does not take, which the op takes, by how often it was asked.
         cells: of each role, how many questions there were, and how many were answered as PyTorch answers them.
         undecided: how many answers PyTorch itself does not define.
-        unasked: how many questions there was no time for.
+        unasked: how many questions were not asked, by why.
     """
 
     like: str
@@ -133,7 +133,7 @@ class Verdict:
     gaps: Mapping[str, int] = field(default_factory=dict)
     cells: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     undecided: int = 0
-    unasked: int = 0
+    unasked: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def accepted(self) -> bool:

@@ -37,6 +37,8 @@ from dual_object.replay.observation import Observation
 
 #: Of those who have little time so many are asked together.
 TOGETHER = 24
+#: A process that has ended so often is asked no more: each hang takes its whole deadline.
+ENOUGH_ENDS = 3
 #: What PyTorch is asked goes one by one: its modes are those of the whole process.
 ASKING = threading.Lock()
 #: So many differences of one category are looked into: whether PyTorch defines what differs.
@@ -140,22 +142,29 @@ class Judging:
             if not right and not self._findings:
                 words = f"it takes none of {len(asked)} calls: {next(iter(self._gaps), '')}"
                 self._find("arguments", words, asked[0].cell, None)
-        if not any(isinstance(answer, Death) for answer in answers):
+        if not _ends(answers):
             self._ask_again(asked, answers)
             with ASKING:
                 self._weigh(right)
         told = worst_first(self._findings, {category: len(asked) for category, asked in self._shown.items()})
         cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
-        unasked = len(self._asked) - len(asked)
+        often = _ends(answers) == ENOUGH_ENDS
+        why = f"its process had ended {ENOUGH_ENDS} times" if often else "the time was up [--budget]"
+        unasked = {why: left} if (left := len(self._asked) - len(asked)) else {}
         return Verdict(self._like, told, dict(self._gaps), cells, self._undecided, unasked)
 
     def _answers(self) -> list[Observation | Death]:
-        """What the kernel answers to all questions, or to the first of them where there is no time for more."""
+        """What the kernel answers to all questions, or to the first of them where there is no time for more, or where
+        its process has ended too often.
+        """
         programs = [question.program for question in self._asked]
         answers: list[Observation | Death] = []
         step = len(programs) if self._until is None else TOGETHER
         while len(answers) < len(programs) and not (answers and self._late):
-            answers += self._supervisor.eager(programs[len(answers) : len(answers) + step])
+            left = ENOUGH_ENDS - _ends(answers)
+            if not left:
+                break
+            answers += self._supervisor.submit(programs[len(answers) : len(answers) + step], enough=left).result()
         return answers
 
     @property
@@ -274,14 +283,21 @@ class Judging:
     def _ask_again(self, asked: Sequence[Question], first: Sequence[Observation | Death]) -> None:
         """Ask everything again, from the end and from the start: what it gives must be what it gave."""
         programs = [question.program for question in asked]
-        backwards = self._supervisor.eager(programs[::-1])[::-1]
-        forwards = self._supervisor.eager(programs)
+        backwards = self._supervisor.submit(programs[::-1], enough=ENOUGH_ENDS).result()
+        forwards = [] if _ends(backwards) else self._supervisor.submit(programs, enough=ENOUGH_ENDS).result()
+        unasked: list[None] = [None] * len(asked)
         with ASKING:
-            for question, *answers in zip(asked, first, backwards, forwards, strict=True):
+            for question, *answers in zip(
+                asked,
+                first,
+                [*unasked[len(backwards) :], *backwards[::-1]],
+                [*forwards, *unasked[len(forwards) :]],
+                strict=True,
+            ):
                 self._same(question, answers)
 
-    def _same(self, question: Question, answers: Sequence[Observation | Death]) -> None:
-        """Whether the answers to one question are the same."""
+    def _same(self, question: Question, answers: Sequence[Observation | Death | None]) -> None:
+        """Whether the answers to one question, where it was asked, are the same."""
         if question.program.random is not None:
             return
         for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
@@ -343,6 +359,10 @@ class Judging:
                 )
                 question = chosen[0][0]
                 self._find(category, message, question.cell, question.program)
+
+
+def _ends(answers: Sequence[Observation | Death]) -> int:
+    return sum(isinstance(answer, Death) for answer in answers)
 
 
 def _category_of_end(death: Death) -> str:

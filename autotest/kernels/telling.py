@@ -45,8 +45,7 @@ def verdict_text(
         lines.append(f"  {ROLES[role]:<30} {number:>4}{mark}")
     if verdict.undecided:
         lines.append(f"  {verdict.undecided} answers differ where PyTorch itself does not define one")
-    if verdict.unasked:
-        lines.append(f"  {verdict.unasked} questions were not asked: the time was up [--budget]")
+    lines += [f"  {count} questions were not asked: {why}" for why, count in verdict.unasked.items()]
     if verdict.gaps:
         lines += ["", "not taken, so not checked:"]
         lines += [f"  {words} ({count} calls)" for words, count in [*verdict.gaps.items()][:MOST_GAPS]]
@@ -91,7 +90,7 @@ def verdict_data(
         "cells": {role: {"asked": number, "right": right} for role, (number, right) in verdict.cells.items()},
         "gaps": dict(verdict.gaps),
         "undecided": verdict.undecided,
-        "unasked": verdict.unasked,
+        "unasked": dict(verdict.unasked),
         "notes": list(notes),
     }
 

@@ -22,7 +22,9 @@ class Answers(Protocol):
         """Whether there is hardly anything to wait for."""
 
     def result(self) -> list[Observation | Death]:
-        """Wait for all of it, in the programs' order."""
+        """Wait for all of it, in the programs' order; for what was answered before the last of the deaths that were
+        enough, where there were so many.
+        """
 
 
 class Pending:
@@ -31,7 +33,7 @@ class Pending:
     All are asked for in one request, which waits for the target once. When the worker dies of that, they run again one
     by one, each waited for, so that a death which comes late is blamed on its own case. Memory that none of them takes
     alone was that of all of them together, and nobody's fault. Where a death is likely, they are not waited for
-    `together` at all.
+    `together` at all. After so many deaths as are `enough`, the rest is not asked for.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class Pending:
         speaks: Callable[[], bool],
         *,
         together: bool = True,
+        enough: int | None = None,
     ) -> None:
         self._programs = programs
         self._ask = ask
         self._bury = bury
         self._speaks = speaks
         self._results: dict[int, Observation | Death] = {}
+        self._deaths_left = enough
         self._together = together and len(programs) > 1
         #: Whose turn it was when the worker died of several, and how it died.
         self._suspect: tuple[int, Death] | None = None
@@ -76,15 +80,15 @@ class Pending:
         self._answers = None
 
     def result(self) -> list[Observation | Death]:
-        """Wait for all results, in the programs' order. After an exception they may be waited for again."""
-        while len(self._results) < len(self._programs):
+        """Wait for the results, in the programs' order. After an exception they may be waited for again."""
+        while len(self._results) < len(self._programs) and self._deaths_left != 0:
             if self._answers is None:
                 self.send()
             self._collect()
         if self._suspect is not None and not any(isinstance(result, Death) for result in self._results.values()):
             index, death = self._suspect  # nobody dies of it alone, yet the worker died
             self._results[index] = death
-        return [self._results[index] for index in range(len(self._programs))]
+        return [self._results[index] for index in sorted(self._results)]
 
     def _collect(self) -> None:
         """Read the answers to what was asked last."""
@@ -97,7 +101,8 @@ class Pending:
                 answered += batch
         except Gone as gone:
             death = self._bury(gone)
-            if self._together and not (death.cause == "timeout" and death.case < len(asked)):
+            known = death.cause == "timeout" and death.case < len(asked) and self._deaths_left is None
+            if self._together and not known:
                 self._together = False
                 if death.cause != "out_of_memory":
                     self._suspect = asked[min(death.case, len(asked) - 1)], death
@@ -106,6 +111,8 @@ class Pending:
         if death is not None:  # one that comes when all is answered is the last case's
             culprit = death.case if self._together else min(len(answered), len(asked) - 1)
             self._results[asked[culprit]] = death
+            if self._deaths_left is not None:
+                self._deaths_left -= 1
 
 
 __all__ = ["Answers", "Pending"]

@@ -103,11 +103,11 @@ class Supervisor:
         """Nothing: it sends every Program as it is."""
         return None
 
-    def submit(self, programs: Sequence[Program], *, together: bool = True) -> Answers:
+    def submit(self, programs: Sequence[Program], *, together: bool = True, enough: int | None = None) -> Answers:
         """Have programs replayed while the caller does something else; a death costs its own case only, and a worker
-        less where they are not waited for `together`.
+        less where they are not waited for `together`. After so many deaths as are `enough`, the rest is not replayed.
         """
-        pending = Pending(programs, self._eager, self._bury, self._speaks, together=together)
+        pending = Pending(programs, self._eager, self._bury, self._speaks, together=together, enough=enough)
         pending.send()
         if pending.outstanding:  # then the one before is answered; no programs ask for nothing
             self._pending = pending

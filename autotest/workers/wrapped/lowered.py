@@ -52,13 +52,13 @@ class LoweringSupervisor(Supervisor):
         lowering = self._lowered(program) if self._lowers else None
         return lowering if isinstance(lowering, str) else None
 
-    def submit(self, programs: Sequence[Program], *, together: bool = True) -> Answers:
+    def submit(self, programs: Sequence[Program], *, together: bool = True, enough: int | None = None) -> Answers:
         """Have Programs replayed, lowered where that is needed."""
         if not self._lowers:
-            return super().submit(programs, together=together)
+            return super().submit(programs, together=together, enough=enough)
         lowered = [self._lowered(program) for program in programs]
         sent = [one.program for one in lowered if isinstance(one, Lowering)]
-        return _Restored(super().submit(sent, together=together), lowered)
+        return _Restored(super().submit(sent, together=together, enough=enough), lowered)
 
     def graph(
         self,
@@ -122,9 +122,18 @@ class _Restored:
         return self._answers.ready
 
     def result(self) -> list[Observation | Death]:
-        """Wait for all of them."""
+        """Wait for them, up to the first that was not asked for."""
         answers = iter(self._answers.result())
-        return [_unsupported(one) if isinstance(one, str) else _answer(next(answers), one) for one in self._lowered]
+        results: list[Observation | Death] = []
+        for one in self._lowered:
+            if isinstance(one, str):
+                results.append(_unsupported(one))
+                continue
+            answer = next(answers, None)
+            if answer is None:
+                break
+            results.append(_answer(answer, one))
+        return results
 
 
 def proved(program: Program, reference: Reference) -> Lowering | str:

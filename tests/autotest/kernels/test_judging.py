@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from shutil import which
 
@@ -11,6 +12,7 @@ from autotest.errors import EnvironmentFault
 from autotest.kernels.findings import CATEGORIES, DIMENSIONS
 from autotest.kernels.judge import Kernel, KernelJudge
 from autotest.kernels.questions import Asking
+from autotest.kernels.telling import verdict_text
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
 
@@ -44,6 +46,24 @@ FAULTS = {
     "opens": ("descriptors", None),
     "chatters": ("flood", "it writes 1.8 MB in one call"),
 }
+
+
+#: Hangs in every call; or when a process has called it often.
+HANGING = """
+import time
+import torch
+calls = 0
+
+def always(input):
+    time.sleep(60)
+
+def worn(input):
+    global calls
+    calls += 1
+    if calls > {calls}:
+        time.sleep(60)
+    return torch.where(input > 0, input, torch.where(input.isnan(), input, torch.zeros_like(input)))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +104,27 @@ def test_a_file_without_the_function_is_no_verdict(judge):
 def test_what_there_is_no_time_for_is_told(judge):
     """Without time the first questions are asked, and the others counted."""
     verdict = judge.judge(Kernel(RELUS, "sound"), budget=0.0)
-    assert verdict.unasked == len(judge.questions) - sum(asked for asked, _ in verdict.cells.values()) > 0
+    left = len(judge.questions) - sum(asked for asked, _ in verdict.cells.values())
+    assert dict(verdict.unasked) == {"the time was up [--budget]": left}
+    assert left > 0
+
+
+@pytest.mark.parametrize(("function", "ends"), [("always", 3), ("worn", 0)])
+def test_what_ends_again_and_again_is_not_asked_for_ever(tmp_path, function, ends):
+    """After three hangs nothing is asked any more, and it is told so; what hangs when all was asked once is, too."""
+    judge = KernelJudge(load_reference(), Asking("relu", ("float32",)), timeout=1.0)
+    (tmp_path / "hanging.py").write_text(HANGING.format(calls=2 * len(judge.questions)))
+    begun = time.monotonic()
+    verdict = judge.judge(Kernel(tmp_path / "hanging.py", function))
+    assert time.monotonic() - begun < 40.0
+    sentences = [finding.sentence for finding in verdict.findings]
+    assert sentences == ["timeout: it did not answer within 1 s and was killed"]
+    asked = sum(number for number, _ in verdict.cells.values())
+    left = len(judge.questions) - asked
+    assert dict(verdict.unasked) == ({"its process had ended 3 times": left} if ends else {})
+    assert asked == (ends or len(judge.questions))
+    told = f"\n  {left} questions were not asked: its process had ended 3 times\n"
+    assert (told in verdict_text("k", verdict, {}, 1.0)) == bool(ends)
 
 
 def test_a_domain_of_shapes():

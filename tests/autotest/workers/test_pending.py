@@ -112,6 +112,17 @@ def test_hang_is_the_case_that_it_was_at() -> None:
     assert worker.asked == [(["neg", "cos", "abs"], True), (["neg", "abs"], True)]
 
 
+@pytest.mark.parametrize("death", [DEATH, HANG])
+def test_enough_deaths_end_the_asking(death: Death) -> None:
+    """What comes after them is not asked for; what came before them is told."""
+    worker = FakeWorker(lambda names, together: "cos" in names, death)
+    ops = ["neg", "cos", "abs", "cos", "sin"]
+    pending = Pending([program(op) for op in ops], worker.ask, worker.bury, lambda: False, enough=2)
+    pending.send()
+    assert kinds(pending.result()) == ["Observation", "Death", "Observation", "Death"]
+    assert worker.asked == [(ops, True), (ops, False), (ops[2:], False)]
+
+
 def test_death_that_nobody_repeats_is_told() -> None:
     """A worker that died of three Programs together, though each runs alone, leaves a death at the one it was at."""
     worker = FakeWorker(lambda names, together: together)

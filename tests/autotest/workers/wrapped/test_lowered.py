@@ -173,6 +173,8 @@ def test_death_names_the_function(start: Start) -> None:
     killed = supervisor.graph([cannot, program], None)
     assert isinstance(killed, Death)
     assert killed.cause == "crash"
+    asked = supervisor.submit([cannot, program, recorded("relu").program], enough=1).result()
+    assert [type(answer) for answer in asked] == [Observation, Death]
 
 
 def doubled(made: Any) -> Any:
