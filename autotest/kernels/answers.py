@@ -15,6 +15,8 @@ from dual_object.replay.observation import Observation, Seen
 _FAR = 1e15
 #: What is off by less than this share of the greatest number was meant to be right.
 FIRST_DIGITS = 0.01
+#: Of a row whose numbers are far apart, so many units of rounding of the greatest may be lost.
+_ROW = 16.0
 #: What nobody promises of a function: how its result lies, and the names of a tuple's parts.
 _FREE = frozenset({"layout", "structure", "device", "exception_class"})
 
@@ -24,11 +26,16 @@ def of_gradients(difference: Difference) -> bool:
     return difference.part in ("gradient", "second") or difference.phase.endswith(("backward", "second"))
 
 
-def has_gradients(program: Program) -> bool:
-    """Whether gradients are promised: not where an input is no number, or so great that its square is none."""
+def has_gradients(program: Program, expected: Observation) -> bool:
+    """Whether gradients are promised: not where an input or a result is no number, or an input so great that its square
+    is none.
+    """
     floats = [x.data for x in program.inputs if x.data.dtype.kind == "f"]
+    results = [seen.data for seen in expected.outputs.values() if seen.data.dtype.kind == "f"]
     with np.errstate(over="ignore"):
-        return all(np.isfinite(np.square(data)).all() for data in floats)
+        return all(np.isfinite(np.square(data)).all() for data in floats) and not any(
+            np.isnan(data).any() for data in results
+        )
 
 
 def unwritten(difference: Difference) -> bool:
@@ -59,6 +66,18 @@ def nearly(difference: Difference) -> bool:
     with np.errstate(all="ignore"):
         off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
         return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
+
+
+def among_greater(difference: Difference) -> bool:
+    """Whether whatever differs is off by less than the rounding of the greatest number of its tensor: what a transform
+    of a whole row may lose of the small ones.
+    """
+    expected, actual = difference.expected, difference.actual
+    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
+        return bool(off.max() <= _ROW * np.finfo(expected.data.dtype).eps * np.abs(expected.data).max())
 
 
 def partly(difference: Difference) -> bool:
@@ -100,6 +119,7 @@ def _bits(value: Seen | Array | None) -> object:
 
 
 __all__ = [
+    "among_greater",
     "counts",
     "ended_words",
     "has_gradients",

@@ -1,8 +1,10 @@
-"""Gradients where a function has a kink: of what PyTorch computes element by element, they are promised.
+"""Gradients where a function has a kink: of what PyTorch computes element by element, not any is as good as another.
 
 "Gradients for non-differentiable functions" of its notes on autograd says that of all gradients that are near, the
-least is taken: that of `relu` is 0 at 0. Where PyTorch does so, and the element alone decides, that is what its op is.
-Which of several equal elements is chosen, as by `max`, is promised by nobody, and so are kinks of two tensors.
+least is taken: that of `relu` is 0 at 0. What a function with its cases written otherwise has is the gradient of
+another side, here 1, which is lawful. What neither side has, here 1/2, is what `maximum` shares out among two tensors:
+no gradient of an op that has one. Which of several equal elements is chosen, as by `max`, is promised by nobody, and
+so are kinks of two tensors.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _APART = 8
 
 
 def promised(reference: Reference, program: Program, difference: Difference) -> Array | None:
-    """Where a first gradient that differs is promised; None where it is so nowhere."""
+    """Where a first gradient that differs is of no side, and should be PyTorch's; None where it is so nowhere."""
     mismatch = difference.mismatch
     inputs = [x for x in program.inputs if x.requires_grad]
     if difference.part != "gradient" or mismatch is None or len(inputs) != 1 or str(inputs[0].id) != difference.key:
@@ -43,7 +45,10 @@ def promised(reference: Reference, program: Program, difference: Difference) -> 
         low, high = np.fmin.reduce([expected, *near]), np.fmax.reduce([expected, *near])
         least = np.clip(0.0, low, high)
         known = mismatch.beyond & np.isfinite(expected) & np.isfinite(actual)
-        known &= agreeing(least, expected, mismatch.allowed._replace(signed=False))
+        allowed = mismatch.allowed._replace(signed=False)
+        known &= agreeing(least, expected, allowed)
+        known &= ~agreeing(low, high, allowed)  # else no run came to the other side
+        known &= ~agreeing(low, actual, allowed) & ~agreeing(high, actual, allowed)
     for seed in range(_APART):
         if not known.any():
             return None
@@ -52,7 +57,7 @@ def promised(reference: Reference, program: Program, difference: Difference) -> 
         found = _arrays(program, [run], difference, expected)
         if not found:
             return None
-        known &= ~kept | agreeing(expected, found[0], mismatch.allowed._replace(signed=False))
+        known &= ~kept | agreeing(expected, found[0], allowed)
     return known
 
 

@@ -66,7 +66,7 @@ def samples(
             *of_shapes(plain, whole),
             *of_sizes(plain, whole),
             *of_dtypes(info, plain, [dtype for dtype in wanted if dtype != main], whole, within),
-            *of_refusals(info, plain, main),
+            *of_refusals(info, plain, {main, *({torch.int64} & {*wanted})}),
         ]
 
 

@@ -27,9 +27,10 @@ def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         first, *others = [x for x in sample.tensors() if x.dim()]
         alike = all(x.shape == first.shape for x in others)
         for size in dict.fromkeys(first.shape):
-            # A weight without channels is no tensor of size 0 that an op meets.
-            shared = not alike and any(size in x.shape and x.dim() > 2 for x in others)
-            for new in (1,) if shared else (0, 1):
+            # A weight without channels is no tensor of size 0 that an op meets; rows without elements are.
+            weights = not alike and any(size in x.shape and x.dim() > 2 for x in others)
+            rows = all(x.shape[-1] == size for x in (first, *others))
+            for new in (0, 1) if rows or not weights else (1,):
                 yield from resized(sample, size, new, "shape", f"{size} as {new}")
         yield sample.changed(every_tensor(_wrapped), "shape", "one dimension more")
         yield on_one(sample, 0, _wrapped, "shape", "the first with one more")
