@@ -31,6 +31,7 @@ from autotest.kernels.subgradients import promised
 from autotest.oracle.undecidable import KINK, undecided
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
+from dual_object.adapters.torch.kernels.samples.arguments import AS_NUMBER
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
 from dual_object.replay.asked.kernels import MISCONDUCT, NOT_TAKEN, SEVERAL_THREADS
@@ -229,6 +230,9 @@ class Judging:
             return True
         if "NotImplementedError" in failure.classes:
             self._gaps[f"it says that it does not do this: {failure.message}"] += 1
+            return True
+        if cell.detail.endswith(AS_NUMBER) and name in ("TypeError", "AttributeError"):
+            self._gaps[f"it takes a tensor alone where a number may stand: {failure.message}"] += 1
             return True
         if cell.role in self._refusable:
             self._gaps[f"it refuses {cell.detail}: {name}: {failure.message}"] += 1

@@ -389,7 +389,8 @@ class _Question:
         overflowing = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
         if any(map(sums, self._names())):
             # What no number of the dtype is: infinity says so, and so does NaN, as of a difference of such.
-            overflowing |= np.isnan(self.actual) & ~np.isfinite(self.expected) & (np.abs(exact) > greatest(self.dtype))
+            none = np.isfinite(exact) & (np.abs(exact) > greatest(self.dtype))
+            overflowing |= np.isnan(self.actual) & ~np.isfinite(self.expected) & none
         if self.reruns.absolute_finite is not None and any(sums(name) or adds(name) for name in self._names()):
             # Infinity and what overflows to the other infinity on the way are NaN.
             averaged = any(map(averages, self._names()))

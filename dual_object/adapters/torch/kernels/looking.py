@@ -29,13 +29,13 @@ _frame = sys._getframe
 def looked_at(told: Told) -> Iterator[None]:
     """While it lasts, whoever looks is told of."""
     before, functions = sys.__class__, {name: getattr(os, name) for name in _OF_FILES}
-    sys.__class__ = _watched_sys(told)  # type: ignore[assignment]
+    sys.__class__ = _watched_sys(told)
     for name, function in functions.items():
         setattr(os, name, _watched(function, told))
     try:
         yield
     finally:
-        sys.__class__ = before  # type: ignore[assignment]
+        sys.__class__ = before
         for name, function in functions.items():
             setattr(os, name, function)
 

@@ -12,6 +12,8 @@ from dual_object.adapters.torch.kernels.samples.optional import optional
 from dual_object.adapters.torch.kernels.samples.sample import Sample, spread, with_argument
 from dual_object.adapters.torch.kernels.samples.table import unordered
 
+#: How a call is told of in which a plain number stands for a tensor.
+AS_NUMBER = "as a number"
 #: Of so many samples numbers are changed, and what they leave out is given.
 _FEW = 4
 #: Flags by which a function is another one: it writes to its input, or learns.
@@ -26,6 +28,7 @@ def of_arguments(info: Any, path: str, plain: Sequence[Sample]) -> Iterator[Samp
     few = spread(plain, _FEW)
     for sample in few:
         yield from _with_numbers(sample)
+        yield from _as_numbers(sample)
     parameters = optional(path)
     for sample in few:
         yield from (changed for changed in _given(sample, parameters) if not unordered(info, changed))
@@ -44,6 +47,22 @@ def _with_numbers(sample: Sample) -> Iterator[Sample]:
     for (one, value), (two, second) in combinations(numbers.items(), 2):
         changed = with_argument(sample, one, value * 2, "")
         yield with_argument(changed, two, second * 2, f"{one}={value * 2!r}, {two}={second * 2!r}")
+
+
+def _as_numbers(sample: Sample) -> Iterator[Sample]:
+    """Floating tensors but for the first argument as plain numbers, one by one and all of them."""
+    tensors = {
+        place: value
+        for place, value in [*sample.places()][1:]
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel()
+    }
+    every = sample
+    for place, value in tensors.items():
+        number = value.detach().reshape(-1)[value.numel() // 2].item()
+        yield with_argument(sample, place, number, f"{place} {AS_NUMBER}")
+        every = with_argument(every, place, number, f"all {AS_NUMBER}")
+    if len(tensors) > 1:
+        yield every
 
 
 def _other_numbers(value: float, sample: Sample) -> Iterator[float]:
