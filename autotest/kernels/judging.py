@@ -332,8 +332,9 @@ class Judging:
             words = f"right in {len(seen) - len(wrong)} of {len(seen)} calls; in another, {wrong[0][0].message}"
             self._find(category, words, question.cell, question.program)
             return
-        if (words := self._more_or_less_exact(question, seen)) is not None:
-            self._find("calls", words, question.cell, question.program)
+        exact = self._more_or_less_exact(question, seen)
+        if exact is not None:
+            self._find("calls", exact, question.cell, question.program)
             return
         settled = len(told) > 2 and told[1] == told[2]
         if settled and threaded:  # several threads add up in another order

@@ -58,7 +58,7 @@ def promised(reference: Reference, program: Program, difference: Difference) -> 
         if not found:
             return None
         known &= ~kept | agreeing(expected, found[0], allowed)
-    return known
+    return np.asarray(known)
 
 
 def _arrays(program: Program, runs: list[Observation], difference: Difference, like: Array) -> list[Array]:

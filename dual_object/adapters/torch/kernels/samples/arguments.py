@@ -106,7 +106,7 @@ def _instead(name: str, default: Any, sample: Sample) -> Iterator[Any]:
     if isinstance(default, bool):
         yield not default
     elif type(default) in (int, float):
-        yield from (default + 1, 2, 0.5)
+        yield from (other for other in dict.fromkeys((default + 1, 2, 0.5)) if other != default)
     elif default is None and name == "dtype":
         yield torch.float64 if any(x.is_floating_point() for x in sample.tensors()) else torch.int32
     elif default is None and name in ("dim", "axis"):
