@@ -55,8 +55,8 @@ FAULTS = {
     "asks_for_a_file": ("cheating", "it looks for a file: /no-such-scale"),
     "inference": (
         "gradient",
-        "only while no gradients are recorded: t0 differs in 2 of 5 elements: [0] is 7.2419887, but should be 4.8279924 "
-        "(rtol=0.0001, atol=1e-05)",
+        "only while no gradients are recorded: t0 differs in 2 of 5 elements: [0] is 7.2419887, but should be "
+        "4.8279924 (rtol=0.0001, atol=1e-05)",
     ),
 }
 #: Of other ops: by the function the op, the category, and the whole message.

@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -161,13 +162,20 @@ def _testers(*, there: bool) -> Iterator[None]:
     """While it lasts, the process looks as if tests ran in it, or as if none did: no op is another for that."""
     before = {name: sys.modules.pop(name) for name in _TESTERS if name in sys.modules}
     if there:
-        sys.modules.update({name: before.get(name) or ModuleType(name) for name in _TESTERS})
+        sys.modules.update({name: before.get(name) or _module(name) for name in _TESTERS})
     try:
         yield
     finally:
         for name in _TESTERS:
             sys.modules.pop(name, None)
         sys.modules.update(before)
+
+
+def _module(name: str) -> ModuleType:
+    """An empty module, with what those have who ask whether it could be imported."""
+    module = ModuleType(name)
+    module.__spec__ = ModuleSpec(name, None)
+    return module
 
 
 def _storage(tensor: torch.Tensor) -> int:

@@ -42,6 +42,9 @@ def looked_at(told: Told) -> Iterator[None]:
 
 def _watched_sys(told: Told) -> type[ModuleType]:
     class Watched(ModuleType):
+        def __new__(cls, *args: Any) -> ModuleType:  # type: ignore[misc]  # importing makes modules by `type(sys)(name)`
+            return ModuleType(*args)
+
         def __getattribute__(self, name: str) -> Any:
             if name in _OF_SYS:
                 told(_OF_SYS[name], None, _frame(1))
