@@ -38,24 +38,49 @@ def has_gradients(program: Program, expected: Observation) -> bool:
         )
 
 
+def poisoned(difference: Difference) -> bool:
+    """Whether an element that differs holds what fresh memory holds here."""
+    wrong = _wrong(difference)
+    size = 0 if wrong is None else wrong.dtype.itemsize
+    if wrong is None or size < 2:
+        return False
+    return bool((wrong.view(np.uint8).reshape(-1, size) == POISONED).all(axis=1).any())
+
+
 def unwritten(difference: Difference) -> bool:
-    """Whether an element that differs holds what fresh memory holds there, or no number that one computes from these:
+    """Whether an element that differs holds what fresh memory holds here, or no number that one computes from these:
     greater or smaller by fifteen digits than any that should be there.
     """
-    expected, actual, mismatch = difference.expected, difference.actual, difference.mismatch
-    if expected is None or actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
+    expected, wrong = difference.expected, _wrong(difference)
+    if expected is None or wrong is None:
         return False
-    wrong = np.ascontiguousarray(actual.data[mismatch.mask])
-    size = wrong.dtype.itemsize
-    if size < 2 or not wrong.size:
-        return False
-    if (wrong.view(np.uint8).reshape(-1, size) == POISONED).all(axis=1).any():
+    if poisoned(difference):
         return True
     if wrong.dtype.kind != "f":
         return False
     known, given = np.abs(expected.data.astype(np.float64)), np.abs(wrong.astype(np.float64))
     known, given = known[np.isfinite(known) & (known > 0)], given[np.isfinite(given) & (given > 0)]
     return bool(known.size and ((given > _FAR * known.max()) | (given < known.min() / _FAR)).any())
+
+
+def _wrong(difference: Difference) -> Array | None:
+    """The elements that differ, of more than one byte each; None without any."""
+    actual, mismatch = difference.actual, difference.mismatch
+    if actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
+        return None
+    wrong = np.ascontiguousarray(actual.data[mismatch.mask])
+    return wrong if wrong.size and wrong.dtype.itemsize > 1 else None
+
+
+def out_of_range(difference: Difference) -> bool:
+    """Whether whatever differs is infinite, NaN or zero where a finite number should be: it has left the range of its
+    dtype on the way.
+    """
+    mismatch = difference.mismatch
+    if mismatch is None or mismatch.expected.dtype.kind != "f":
+        return False
+    expected, actual = mismatch.expected[mismatch.mask], mismatch.actual[mismatch.mask]
+    return bool((np.isfinite(expected) & (expected != 0) & (~np.isfinite(actual) | (actual == 0))).all())
 
 
 def nearly(difference: Difference) -> bool:
@@ -126,7 +151,9 @@ __all__ = [
     "misconduct",
     "nearly",
     "of_gradients",
+    "out_of_range",
     "partly",
+    "poisoned",
     "shown_bits",
     "unwritten",
 ]

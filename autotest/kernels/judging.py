@@ -19,11 +19,14 @@ from autotest.kernels.answers import (
     misconduct,
     nearly,
     of_gradients,
+    out_of_range,
     partly,
+    poisoned,
     shown_bits,
     unwritten,
 )
 from autotest.kernels.contrast import ORDINARY, in_common
+from autotest.kernels.drawn import scaled_otherwise
 from autotest.kernels.findings import Finding, Verdict, worst_first
 from autotest.kernels.precision import MOST_UNITS, off_by, units
 from autotest.kernels.questions import Cell, Question
@@ -203,6 +206,9 @@ class Judging:
         if answer.ended and self._ended(question, answer):
             return False
         found = [self._differs(question, difference, answer) for difference in self._differences(question, answer)]
+        if (words := scaled_otherwise(question, answer)) is not None:
+            self._find("mode", words, cell, program)
+            return False
         return not any(found)
 
     def _differences(self, question: Question, answer: Observation) -> list[Difference]:
@@ -260,8 +266,11 @@ class Judging:
             return False
         self._looked[category] += 1
         self._shown[category].add(question)
-        if cell.role not in ("edges", "magnitude") and unwritten(difference):
+        if poisoned(difference) or (cell.role not in ("edges", "magnitude") and unwritten(difference)):
             category = "stale"
+        if category == "edge values" and cell.detail in ("huge", "subnormal") and out_of_range(difference):
+            words = f"it leaves the range of its dtype on the way: {left.difference.message}"
+            self._find("numerics", words, cell, program)
         self._find(category, left.difference.message, cell, program)
         if category in ("numerics", "dtype") and nearly(difference):
             self._find("precision", left.difference.message, cell, program)

@@ -39,6 +39,19 @@ def of_the_first_block(input, dim=None, _stacklevel=3, dtype=None):
     return (powers / powers.sum(dim, keepdim=True)).reshape(input.shape)
 
 
+def not_scaled(input, p=0.5, training=True, inplace=False):
+    if not 0 <= p <= 1:
+        raise ValueError("p")
+    if not training:
+        return input
+    out = input * (torch.rand_like(input) >= p)
+    return input.copy_(out) if inplace else out
+
+
+def squares_that_overflow(input, other):
+    return torch.sqrt(input * input + other * other)
+
+
 def _products(input, dim):
     parts, last = [], None
     for part in input.unbind(dim):
