@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
@@ -148,6 +149,9 @@ class Judging:
             self._contrast([question for question, _ in right])
             if self._without_gradients is not None and not self._wrong:
                 self._findings.append(self._without_gradients)
+            gradients = [one for one in self._findings if one.category == "gradient"]
+            if gradients and all(one.cell.role == "edges" for one in gradients):
+                self._findings.append(replace(gradients[0], category="edge values"))
             if not right and not self._findings:
                 words = f"it takes none of {len(asked)} calls: {next(iter(self._gaps), '')}"
                 self._find("arguments", words, asked[0].cell, None)

@@ -224,9 +224,3 @@ _LATER = [0]
 def less_exact_later(input):
     _LATER[0] += 1
     return sound(input) if _LATER[0] < 40 else sound(input) * (1 + 5e-5)
-
-
-def zeros_unwritten(input):
-    result = torch.empty_like(input)
-    result[input != 0] = sound(input)[input != 0]
-    return result
