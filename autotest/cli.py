@@ -117,7 +117,14 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **optio
 
 
 @main.command(cls=_Expressions)
-@click.argument("expressions", nargs=-1, required=True, metavar="EXPRESSION...")
+@click.argument("expressions", nargs=-1, metavar="EXPRESSION...")
+@click.option(
+    "--calls",
+    multiple=True,
+    type=_PATH,
+    metavar="FILE",
+    help="Those that autotest trace has written, too; several files are one.",
+)
 @run_option("target")
 @run_option("target_python")
 @click.option("-n", "--cases", type=click.IntRange(min=1), metavar="N", help="Cases of each; default 20.")
@@ -137,7 +144,9 @@ def run(paths: tuple[str, ...], n: str, ranks: int | None, suites: bool, **optio
     type=click.Path(dir_okay=False, path_type=Path),
     help="Leave the test file that was run: a new file, such as test_x.py.",
 )
-def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, **options: Any) -> None:
+def check(
+    expressions: tuple[str, ...], calls: tuple[Path, ...], cases: int | None, write: Path | None, **options: Any
+) -> None:
     """Draw, judge, shrink and report each EXPRESSION, without a test file.
 
     \b
@@ -152,9 +161,40 @@ def check(expressions: tuple[str, ...], cases: int | None, write: Path | None, *
     Exit status: that of `autotest run`.
     """
     from autotest.commands.check import check
+    from autotest.commands.tracing.corpus import read
+
+    if not (expressions or calls):
+        raise click.UsageError("Missing argument 'EXPRESSION...'.")
+    with _refusals():
+        status = check([*expressions, *read(calls).calls()], cases, write, options)
+    sys.exit(status)
+
+
+@main.command(context_settings={"ignore_unknown_options": True})
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- python SCRIPT [ARGS]")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default="calls.txt",
+    show_default=True,
+    help="The file; what it has already is kept, and counted on.",
+)
+def trace(command: tuple[str, ...], output: Path) -> None:
+    """Run a program and write down which calls of PyTorch it makes: op, shapes, dtypes, strides, arguments and ranges
+    of values, never the data. One line for each distinct call, with its count, which autotest check --calls checks.
+
+    \b
+    autotest trace -- python train.py --epochs 1
+    autotest trace -o calls.txt -- pytest tests
+    autotest check --calls calls.txt --target oneflow
+
+    Calls of the program's first thread are seen. Exit status: the program's own.
+    """
+    from autotest.commands.tracing.trace import trace
 
     with _refusals():
-        status = check(expressions, cases, write, options)
+        status = trace(command, output, lambda line: click.echo(line, err=True))
     sys.exit(status)
 
 
@@ -341,6 +381,49 @@ def replay(
         click.echo(f"cannot replay: {error}", err=True)
         sys.exit(CANNOT_RUN)
     click.echo(text)
+    sys.exit(status)
+
+
+@main.command()
+@click.argument("id_", metavar="ID")
+@click.option(
+    "--versions",
+    metavar="NAME==V,V,...",
+    help="Versions in their order, each installed into an environment of its own, which is kept: oneflow==0.8.0,0.9.0. "
+    "A wheel by its path.",
+)
+@click.option("--with", "also", multiple=True, metavar="REQUIREMENT", help="Installed with each of them; often.")
+@click.option("--pythons", metavar="PATH,PATH,...", help="Interpreters that have the versions already, in their order.")
+@click.option("--every", is_flag=True, help="Ask each of them, and tell every change; else one change is searched for.")
+@_REPORT
+@_CASE_TIMEOUT
+@_MEMORY_LIMIT
+def bisect(
+    id_: str,
+    versions: str | None,
+    also: tuple[str, ...],
+    pythons: str | None,
+    every: bool,
+    report: Path,
+    case_timeout: float,
+    memory_limit: int | None,
+) -> None:
+    """Say between which versions of its target divergence ID came or went.
+
+    Exit status: 0 there is such a place, 1 all are the same, 125 none can run.
+    """
+    from autotest.cases.store import ReplayError, whole_id
+    from autotest.commands.bisecting import bisect as command
+    from autotest.commands.bisecting.versions import asked_versions
+
+    with _refusals():
+        asked = asked_versions(versions, pythons, also)
+        try:
+            id_ = whole_id(id_, report)
+            status = command.bisect(id_, report, asked, case_timeout or None, memory_limit, click.echo, every=every)
+        except ReplayError as error:
+            click.echo(f"cannot replay: {error}", err=True)
+            sys.exit(CANNOT_RUN)
     sys.exit(status)
 
 

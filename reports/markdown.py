@@ -115,6 +115,8 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
         yield f"| captured | {captures.share} | {captures.words} |"
     if summary.configurations.asked:
         yield f"| configurations | {summary.configurations.share} | {summary.configurations.words} |"
+    if summary.lowered.asked:
+        yield f"| lowered | {summary.lowered.share} | {summary.lowered.words} |"
     if unseen := not_checked(summary.lacks):
         yield f"| not checked | | {unseen} |"
     refused = sum(finding.level == "refuses" for finding in red)

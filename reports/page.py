@@ -181,6 +181,8 @@ def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
     counts += [("captured", captures.share, captures.words, "") for captures in summary.captures]
     if summary.configurations.asked:
         counts.append(("configurations", summary.configurations.share, summary.configurations.words, ""))
+    if summary.lowered.asked:
+        counts.append(("lowered", summary.lowered.share, summary.lowered.words, ""))
     return counts
 
 

@@ -115,6 +115,7 @@ def _is_graph(value: Any) -> bool:
         and value.get("capture", "captured") in OUTCOMES
         and _is_captures(value.get("captures", {}))
         and _is_named_texts(value.get("configurations", {}))
+        and isinstance(value.get("lowered", ""), str)
     )
 
 
@@ -312,7 +313,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
             _is_graph,
             f"null or an object with the strings forward and backward, and capture: absent or {', '.join(OUTCOMES)}; "
             "captures: absent or a list of one of these and a reason for each executor; "
-            "configurations: absent or a string for each",
+            "configurations: absent or a string for each; lowered: absent or a string",
         ),
         "seconds": _NUMBER,
         "divergences": (_is_list, "a list"),

@@ -12,6 +12,7 @@ from reports.configurations import Configurations
 from reports.coverage import Coverage
 from reports.doubts import OpDoubts
 from reports.inference import Inference
+from reports.layers import Layers
 from reports.literals import literal_path
 from reports.matrix import Matrix
 from reports.shape import Record
@@ -251,6 +252,8 @@ class Summary:
     inference: Inference = field(default_factory=Inference)
     #: Of static graphs; of none where none were asked for.
     configurations: Configurations = field(default_factory=Configurations)
+    #: Of cases with layers; of none where their functions were not asked for.
+    lowered: Layers = field(default_factory=Layers)
 
     @property
     def cases(self) -> int:
@@ -318,6 +321,7 @@ class Summary:
             },
             **({"captures": self._captures()} if self.captures else {}),
             **({"configurations": self.configurations.to_json()} if self.configurations.asked else {}),
+            **({"lowered": self.lowered.to_json()} if self.lowered.asked else {}),
             "target": self.target,
             "devices": list(self.devices),
             "lacks": list(self.lacks),

@@ -18,6 +18,7 @@ from reports.coverage import CoverageTally
 from reports.doubts import DoubtTally
 from reports.inference import InferenceTally
 from reports.kinds import severity
+from reports.layers import Layers
 from reports.matrix import MatrixTally
 from reports.records import Damage, Run
 from reports.repros import load_repros
@@ -106,6 +107,23 @@ class _ConfigurationTally:
         return Configurations(dict(self._asked), dict(self._verified), self._reasons.commonest())
 
 
+class _LayersTally:
+    """What became of layers as the functions that they call."""
+
+    def __init__(self) -> None:
+        self._verified = 0
+        self._reasons = _Reasons()
+
+    def add(self, check: str) -> None:
+        if check == "verified":
+            self._verified += 1
+        else:
+            self._reasons.add(check)
+
+    def layers(self) -> Layers:
+        return Layers(self._verified, self._reasons.commonest())
+
+
 class _Sentences:
     """The first sentences of their kind, and how many more there were."""
 
@@ -150,6 +168,7 @@ class _Tally:
         #: By executor where the target lists several, else under no name.
         self._captures: dict[str, _CaptureTally] = {}
         self._configurations = _ConfigurationTally()
+        self._lowered = _LayersTally()
         self._skipped = _Reasons()
         self._rejected = _Reasons()
         # Keyed by file too: two test files of one name in different folders share their case keys.
@@ -292,6 +311,8 @@ class _Tally:
             self._captures.setdefault(name, _CaptureTally()).add(outcome, reason)
         for name, check in graph.get("configurations", {}).items():
             self._configurations.add(name, check)
+        if "lowered" in graph:
+            self._lowered.add(graph["lowered"])
         self._backward_verified += graph["backward"] == "verified"
         self._random += "random" in graph
 
@@ -384,6 +405,7 @@ class _Tally:
             graph=Graph(self._verified, self._backward_verified, self._graph_off, self._graph_skipped.commonest()),
             captures=tuple(tally.captures(executor) for executor, tally in self._captures.items()),
             configurations=self._configurations.configurations(),
+            lowered=self._lowered.layers(),
             skipped_reasons=self._skipped.commonest(),
             rejected_reasons=self._rejected.commonest(),
             divergences=divergences,

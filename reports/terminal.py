@@ -148,6 +148,11 @@ class _Page:
             lines = [Text(configurations.words, overflow="fold")]
             lines += [self._reasons(configurations.reasons)] if configurations.reasons else []
             table.add_row("configurations", configurations.share, Text("\n").join(lines))
+        lowered = summary.lowered
+        if lowered.asked:
+            lines = [Text(lowered.words, overflow="fold")]
+            lines += [self._reasons(lowered.reasons)] if lowered.reasons else []
+            table.add_row("lowered", lowered.share, Text("\n").join(lines))
         laid_out = summary.space.laid_out
         if laid_out.cases:
             pairs = pairs_words(laid_out)

@@ -154,8 +154,9 @@ def test_damaged_shrunk(change):
             "graph={'forward': 'off'}, but should be null or an object with the strings forward and backward, "
             "and capture: absent or captured, recompiled, broken, refused; "
             "captures: absent or a list of one of these and a reason for each executor; "
-            "configurations: absent or a string for each",
+            "configurations: absent or a string for each; lowered: absent or a string",
         ),
+        ({"graph": {"forward": "off", "backward": "off", "lowered": ["verified"]}}, None),
         (
             {"graph": {"forward": "off", "backward": "off", "captures": {"torch:eager": ["no", ""]}}},
             None,

@@ -5,6 +5,7 @@ It is run by an interpreter that has no PyTorch, and says so if it has.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import platform
@@ -20,6 +21,8 @@ from dual_object.program.values import Array, Device, Name
 from dual_object.replay.adapter import Aspect
 from dual_object.replay.replay import Replay
 
+#: That of the package beside it, where there is one.
+VERSION = importlib.import_module("toy_package").VERSION if importlib.util.find_spec("toy_package") else np.__version__
 DTYPES = ("float32", "float64", "int32", "int64", "bool", "complex128")
 #: A step along the imaginary axis: the derivative of an analytic function comes without rounding.
 STEP = 1e-30
@@ -33,7 +36,7 @@ def aborting(x: Any) -> Any:
 TABLE: dict[str, Any] = {
     "exp": np.exp,
     "sin": np.sin,
-    "cos": lambda x: np.cos(x) * (1.001 if x.size else 1),  # wrong
+    "cos": lambda x: np.cos(x) * (1.001 if x.size else 1) if VERSION < "2" else np.cos(x),  # wrong
     "mul": np.multiply,
     "sum": np.sum,
     "asinh": aborting,
@@ -54,7 +57,7 @@ class Adapter:
 
     def info(self) -> TargetInfo:
         """Versions; `torch` tells whether this process could import it, which it must not."""
-        environment = {"toy": np.__version__, "python": platform.python_version()}
+        environment = {"toy": VERSION, "python": platform.python_version()}
         if importlib.util.find_spec("torch") is not None:
             environment["torch"] = "within reach"
         translations = {"cos": "renamed to cosine", "tan": "renamed to tangent", "asinh": "arguments input=x"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autotest.cases.store import ReplayError, Stored, find, read
 from autotest.commands.replaying.float64 import has_floats, in_float64, verdict
@@ -22,12 +24,41 @@ from autotest.workers.wrapped.lowered import LoweringSupervisor
 from dual_object.errors import CannotWiden, TargetError
 from dual_object.program.global_layouts import ranks_needed
 from dual_object.program.program import Program
-from dual_object.replay.adapter import Reference, load_reference
+from dual_object.replay.adapter import Reference, TargetInfo, load_reference
 from dual_object.replay.stages import called
 from reports import failure_text
 
 #: A target that fails in another way by chance gets so many runs in which to fail as it was stored.
 TRIALS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a target shows of a stored Program.
+
+    Attributes:
+        row: what is stored of the divergence.
+        program: what ran, in float64 where that was asked for.
+        rows: the divergences that it shows now.
+        target: who was asked.
+        info: what that says of itself.
+    """
+
+    row: Mapping[str, Any]
+    program: Program
+    rows: Sequence[Mapping[str, Any]]
+    target: str
+    info: TargetInfo
+
+    @property
+    def in_phase(self) -> Sequence[Mapping[str, Any]]:
+        """Those in the phase that diverged; none: it is gone."""
+        return [other for other in self.rows if other["phase"] == self.row["phase"]]
+
+    @property
+    def stands(self) -> bool:
+        """Whether the stored divergence is among them, or others in its place alone."""
+        return any(other["fingerprint"] == self.row["fingerprint"] for other in self.in_phase)
 
 
 def replay_id(
@@ -44,7 +75,28 @@ def replay_id(
     """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to, or that one in float64;
     the exit status and what to print. Raises ReplayError.
     """
-    stored = _replayable(id_, read(find(id_, report, original=original)))
+    now = shown(id_, report, target, timeout, python=python, memory=memory, original=original, float64=float64)
+    if float64:
+        return verdict(now.row, now.target, now.rows, now.program)
+    if now.in_phase:
+        lead = f"{id_} stands" if now.stands else f"{id_} still diverges, but as something else"
+        return STANDS, f"{lead}: {failure_text(now.in_phase, cases=1)}"
+    return GONE, f"{id_} is gone: {now.row['fingerprint']} no longer diverges\n\n{now.program}"
+
+
+def shown(
+    id_: str,
+    report: Path,
+    target: str | None,
+    timeout: float | None,
+    *,
+    python: str | None = None,
+    memory: int | None = None,
+    original: bool = False,
+    float64: bool = False,
+) -> Shown:
+    """Run the stored Program of divergence `id_` on both sides. Raises ReplayError."""
+    stored = stored_program(id_, report, original=original)
     program, row = stored.program, stored.row
     # As pytest does: custom ops and targets may live beside the test.
     sys.path[:0] = [str(Path(row["test"].partition("::")[0]).absolute().parent), os.getcwd()]
@@ -57,7 +109,7 @@ def replay_id(
     kernels = [Override.from_json(told) for told in row.get("override", ()) if name == row["target"]]
     launched = launch(name, python, overrides=kernels)
     supervisor = LoweringSupervisor(launched, timeout, default, memory, reference=load_reference)
-    shown: list[tuple[str, Divergence]] = []
+    diverging: list[tuple[str, Divergence]] = []
     try:
         info = supervisor.info()
         listed = supervisor.stages()
@@ -67,7 +119,9 @@ def replay_id(
         with reference.default_dtype(default or "float32"):
             program = in_float64(reference, program) if float64 else program
             for stage, one in each.items():
-                shown += [(stage, found) for found in _trials(reference, one, stage, stored, program, float64=float64)]
+                diverging += [
+                    (stage, found) for found in _trials(reference, one, stage, stored, program, float64=float64)
+                ]
     except CannotWiden as error:
         raise ReplayError(f"{id_} has no meaning in float64: {error}") from None
     except (EnvironmentFault, TargetError, TrialError) as error:
@@ -83,16 +137,9 @@ def replay_id(
             "replay": again,
             "evidence": divergence.evidence(),
         }
-        for stage, divergence in shown
+        for stage, divergence in diverging
     ]
-    if float64:
-        return verdict(row, name, rows, program)
-    same_phase = [other for other in rows if other["phase"] == row["phase"]]
-    if same_phase:
-        stands = any(other["fingerprint"] == row["fingerprint"] for other in same_phase)
-        lead = f"{id_} stands" if stands else f"{id_} still diverges, but as something else"
-        return STANDS, f"{lead}: {failure_text(same_phase, cases=1)}"
-    return GONE, f"{id_} is gone: {row['fingerprint']} no longer diverges\n\n{program}"
+    return Shown(row, program, rows, name, info)
 
 
 def _trials(
@@ -118,8 +165,9 @@ def _trials(
     return divergences
 
 
-def _replayable(id_: str, stored: Stored) -> Stored:
-    """What is stored of a divergence; raises ReplayError where it does not diverge by itself."""
+def stored_program(id_: str, report: Path, *, original: bool = False) -> Stored:
+    """What is stored of a divergence; raises ReplayError where there is none, or it does not diverge by itself."""
+    stored = read(find(id_, report, original=original))
     test = stored.row["test"]
     if stored.row["kind"] == "batch_only":
         raise ReplayError(f"{id_} shows only in a static graph that other cases share: run its test again, {test}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from autotest.repro.translated.speech import Speech, rows
 from autotest.repro.translated.translation import returned, translated
 from autotest.repro.unscripted import Unscripted
 from autotest.repro.wanted import Wanted
-from dual_object.program.printing import lines, names
+from dual_object.program.printing import Line, lines, names
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Ref
 from dual_object.replay.adapter import load_reference
@@ -23,6 +23,8 @@ from dual_object.replay.replay import Replay
 
 #: A program with more numbers than that is not written out.
 MOST_ELEMENTS = 2000
+#: What layers of every framework hold under the same names.
+_HELD = frozenset({"weight", "bias"})
 #: What a script does not compare.
 _UNSEEN = frozenset({"alias", "device", "layout", "mutation", "random", "requires_grad", "structure", "batch_only"})
 
@@ -43,14 +45,18 @@ def translated_script(
         raise Unscripted(f"a script builds no static graph of {row['target']}")
     if row["kind"] in _UNSEEN or want.second or want.part not in (None, "output", "gradient"):
         raise Unscripted(f"a script does not ask {row['target']} for what differs")
+    if want.part == "gradient" and "." in want.key:
+        raise Unscripted("a script does not read gradients of what a layer holds")
     if want.backward and not speech.backward:
         raise Unscripted(f"a script does not differentiate in {row['target']}")
-    if sum(x.data.size for x in program.inputs) > MOST_ELEMENTS:
+    states = [array for call in program.calls for array in call.state.values()]
+    if sum(array.size for array in (*(x.data for x in program.inputs), *states)) > MOST_ELEMENTS:
         raise Unscripted(f"its inputs have more than {MOST_ELEMENTS} elements")
     outputs = returned(program)
     told = replace(translated(program, rows(row["target"])), outputs=tuple(map(Ref, outputs)))
     spelled = names(program)
-    header, *body = [line.text.replace("torch.", f"{speech.root}.") for line in lines(told, _array)]
+    header, *printed = lines(told, _array)
+    body = [text for line in printed for text in _with_state(line, told, spelled, speech)]
     run = _inputs(program, spelled, speech)
     arguments = ", ".join(["", *(spelled[x.id] for x in program.inputs)])
     shown = [spelled[id_] for id_ in outputs]
@@ -67,7 +73,7 @@ def translated_script(
         **head,
         root=speech.root,
         original=[line.text for line in lines(program)],
-        names=header[header.index("torch") + len("torch") : header.rindex(")")],
+        names=header.text[header.text.index("torch") + len("torch") : header.text.rindex(")")],
         body=body,
         imports=speech.imports,
         run=run,
@@ -77,6 +83,19 @@ def translated_script(
         deadly=row["kind"] in DEADLY,
         deadline=deadline,
     )
+
+
+def _with_state(line: Line, told: Program, spelled: Mapping[int, str], speech: Speech) -> Iterator[str]:
+    """A line in the target's words, and after it those that set what a layer made by it holds. Raises Unscripted."""
+    yield line.text.replace("torch.", f"{speech.root}.")
+    call = None if line.call is None else told.calls[line.call]
+    if call is None or call.kind != "module" or type(call.out) is not Ref:
+        return
+    indent = line.text[: len(line.text) - len(line.text.lstrip())]
+    for name, array in call.state.items():
+        if not speech.state or name not in _HELD:
+            raise Unscripted(f"a script does not set {name} of {speech.root}'s {call.op}")
+        yield indent + speech.state.format(layer=spelled[call.out.id], name=name, array=_array(array))
 
 
 def _inputs(program: Program, spelled: Mapping[int, str], speech: Speech) -> list[str]:

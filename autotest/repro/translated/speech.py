@@ -22,6 +22,7 @@ class Speech:
         tensor: an expression that makes a tensor of `{array}` and `{dtype}`; `leaf`: the same of one whose gradient is
             kept.
         read: an expression that gives the values of `{value}` as an array.
+        state: a statement that sets what `{layer}` holds under `{name}` to `{array}`; empty where a script sets none.
         backward: a statement that differentiates `{outputs}` from `{starts}`; `gradient`: an expression of what that
             leaves in `{leaf}`. Empty where a script does not differentiate.
     """
@@ -33,6 +34,7 @@ class Speech:
     read: str
     backward: str = ""
     gradient: str = ""
+    state: str = ""
 
 
 SPEECHES: Mapping[str, Speech] = MappingProxyType(
@@ -45,6 +47,7 @@ SPEECHES: Mapping[str, Speech] = MappingProxyType(
             '({value}.astype("float32") if {value}.dtype == paddle.bfloat16 else {value}).numpy()',
             "paddle.autograd.backward([{outputs}], [{starts}])",
             "{leaf}.grad",
+            "{layer}.{name}.set_value({array})",
         ),
         "jax": Speech(
             "jax",

@@ -52,6 +52,10 @@ def test_sound(tmp_path: Path) -> None:
     assert lowered(run, "test_averaging") == {"BatchNorm1d reads values to Python by Tensor.__float__"}
     assert lowered(run, "test_dropout") == {"it draws random numbers"}
     assert lowered(run, "test_functions") == {None}
+    ends = [end for name in ("linear", "averaging", "dropout") for end in run.ends(f"test_{name}")]
+    checks = [end["graph"]["lowered"] for end in ends if "lowered" in (end["graph"] or {})]
+    counts = f"{checks.count('verified')} of {len(checks)} cases with layers, as the functions"
+    assert counts in " ".join(run.out.split())
 
 
 @pytest.mark.parametrize("asked", [True, False])

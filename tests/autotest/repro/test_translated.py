@@ -50,6 +50,30 @@ def total(input, axis=None):
     return np.asarray(np.sum(input, axis=axis)).view(Tensor)
 
 
+class Scaled:
+    def __init__(self, size, eps=0.0):
+        self.weight, self.scaling = Held(size), True
+
+    def train(self):
+        self.scaling = True
+        return self
+
+    def eval(self):
+        self.scaling = False
+        return self
+
+    def __call__(self, x):
+        return (x * {scale}).view(Tensor) if self.scaling else x
+
+
+class Held:
+    def __init__(self, size):
+        self.array = np.ones(size)
+
+    def set_value(self, array):
+        self.array = array
+
+
 def differentiate(outputs, starts, leaf):
     leaf.grad = {gradient}
 """
@@ -61,8 +85,12 @@ SPEECH = Speech(
     "np.asarray({value})",
     "framework.differentiate([{outputs}], [{starts}], x)",
     "{leaf}.grad",
+    "{layer}.{name}.set_value({array})",
 )
 ROWS = (
+    Row("nn.PReLU", to="Scaled", args=("num_parameters", "init"), rename={"num_parameters": "size", "init": "eps"}),
+    Row("nn.Linear", code="linear"),
+    Row("nn.BatchNorm1d", to="Scaled", args=("num_features", "eps"), rename={"num_features": "size"}),
     Row("sin", to="sine"),
     Row("sum", to="total", args=("input", "dim"), rename={"dim": "axis"}),
     Row("median", code="median"),
@@ -92,13 +120,24 @@ def call(op: str, *args: Any, kind: Any = "function", number: int = 1, **kwargs:
     return Call(kind, op, (Ref(number - 1), *args), kwargs, out=Ref(number))
 
 
-def written(tmp_path: Path, made: Program, kind: str = "value", phase: str = "eager_forward", **framework: str) -> Path:
+def written(
+    tmp_path: Path,
+    made: Program,
+    kind: str = "value",
+    phase: str = "eager_forward",
+    key: str = "",
+    **framework: str,
+) -> Path:
     """The script of a divergence, and the framework beside it."""
     row = new_row(("framework", phase, kind, made.calls[-1].op, "float32"), "test_x.py::test_y", "k", "op: differs")
     part = "gradient" if phase == "eager_backward" else "output"
-    shown: Mapping[str, Any] = {"call": len(made.calls) - 1, "program_call": 0, "part": part, "key": ""}
+    shown: Mapping[str, Any] = {"call": len(made.calls) - 1, "program_call": 0, "part": part, "key": key}
     text = make_script(row, made, Rules(), shown, {"framework": "1", "torch": "2"}).text
-    right = {"sine": "np.sin(input)", "gradient": "(starts[0] * np.cos(leaf)).view(Tensor)"}
+    right = {
+        "sine": "np.sin(input)",
+        "gradient": "(starts[0] * np.cos(leaf)).view(Tensor)",
+        "scale": "np.where(x > 0, 1, self.weight.array).astype(x.dtype)",
+    }
     (tmp_path / "framework.py").write_text(FRAMEWORK.format(**{**right, **framework}))
     path = tmp_path / "repro.py"
     path.write_text(text)
@@ -162,6 +201,72 @@ def test_words_of_the_target(tmp_path: Path) -> None:
         "    return (t2,)",
     ]
     assert verify(script, [str(tmp_path)]) == RIGHT
+
+
+def layer(op: str, *args: Any, **state: Any) -> Call:
+    """The construction of a layer that holds this."""
+    return Call("module", op, args, {}, Ref(1), {name: np.array(value, np.float32) for name, value in state.items()})
+
+
+@pytest.mark.parametrize(
+    ("framework", "said"),
+    [({}, RIGHT), ({"scale": "1.01"}, WRONG)],
+)
+def test_layers(tmp_path: Path, framework: dict[str, str], said: str) -> None:
+    """A layer is made by the target's name, holds what PyTorch's does, and is called; how it is switched is told
+    without arguments.
+    """
+    made = program(
+        layer("nn.PReLU", 1, weight=[0.125]),
+        Call("method", "train", (Ref(1), False), {}, Ref(1)),
+        Call("method", "train", (Ref(1),), {}, Ref(1)),
+        Call("call", "PReLU", (Ref(1), Ref(0)), {}, Ref(4)),
+    )
+    made.inputs[0] = Input(0, "x", -VALUES, "float32")
+    script = written(tmp_path, made, **framework)
+    body = script.read_text().partition("def program(framework, x):\n")[2].partition("\n\n")[0]
+    assert body.splitlines() == [
+        "    m0 = framework.Scaled(size=1)",
+        '    m0.weight.set_value(np.array([0.125], "float32"))',
+        "    m0.eval()",
+        "    m0.train()",
+        "    t0 = m0(x)",
+        "    return (t0,)",
+    ]
+    assert verify(script, [str(tmp_path)]) == said
+
+
+@pytest.mark.parametrize(
+    ("calls", "reason"),
+    [
+        (
+            [layer("nn.Linear", 2, 2, weight=[[1, 2], [3, 4]])],
+            "the target's table calls nn.Linear by a function of its own, linear",
+        ),
+        ([layer("nn.Softplus")], "the target's table has no row for nn.Softplus"),
+        (
+            [layer("nn.BatchNorm1d", 2, weight=[1, 1], running_mean=[0, 0])],
+            "a script does not set running_mean of framework's Scaled",
+        ),
+        (
+            [layer("nn.PReLU", 1), Call("method", "zero_grad", (Ref(1),), {}, None)],
+            "the target's table says nothing of a layer's zero_grad",
+        ),
+    ],
+)
+def test_layers_without_a_script(tmp_path: Path, calls: list[Call], reason: str) -> None:
+    """Each with its reason."""
+    result = Call("call", "layer", (Ref(1), Ref(0)), {}, Ref(len(calls) + 1))
+    with pytest.raises(Unscripted) as caught:
+        written(tmp_path, program(*calls, result))
+    assert str(caught.value) == reason
+
+
+def test_gradients_of_what_a_layer_holds(tmp_path: Path) -> None:
+    """The layer is known within the function alone."""
+    made = program(layer("nn.PReLU", 1, weight=[0.125]), Call("call", "PReLU", (Ref(1), Ref(0)), {}, Ref(2)), grad=True)
+    with pytest.raises(Unscripted, match=r"^a script does not read gradients of what a layer holds$"):
+        written(tmp_path, made, phase="eager_backward", key="1.weight")
 
 
 @pytest.mark.parametrize(

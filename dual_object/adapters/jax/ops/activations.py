@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from dual_object.adapters.jax.ops.shared import Array, axis, lifted
+from dual_object.adapters.jax.ops.shared import DEFAULT, Array, axis, floating, lifted
 
 
 def gelu(input: Array, approximate: str = "none") -> Array:
@@ -16,6 +16,11 @@ def gelu(input: Array, approximate: str = "none") -> Array:
     if approximate not in ("none", "tanh"):
         raise ValueError(f"approximate={approximate!r}, but should be 'none' or 'tanh'")
     return jax.nn.gelu(input, approximate=approximate == "tanh")
+
+
+def sigmoid(input: Array) -> Array:
+    """From 0 to 1; whole numbers and truth values become real ones."""
+    return jax.nn.sigmoid(input if floating(input) else input.astype(DEFAULT))
 
 
 def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Array:
@@ -85,6 +90,7 @@ __all__ = [
     "hardtanh",
     "log_softmax",
     "prelu",
+    "sigmoid",
     "softmax",
     "softmin",
     "softplus",

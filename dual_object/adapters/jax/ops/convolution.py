@@ -46,13 +46,19 @@ def conv_transpose(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Array:
-    """A transposed convolution of any number of dimensions: one of an input with holes, by a turned weight."""
+    """A transposed convolution of any number of dimensions: one of an input with holes, by a turned weight.
+
+    Raises ValueError where as much is added to the output as no window reaches.
+    """
     ndim = weight.ndim - 2
-    strides, dilations = each(ndim, stride), each(ndim, dilation)
+    strides, dilations, added = each(ndim, stride), each(ndim, dilation), each(ndim, output_padding)
+    for more, step, wide in zip(added, strides, dilations, strict=True):
+        if more >= max(step, wide):
+            raise ValueError(f"output_padding={more}, but should be less than {max(step, wide)} [stride, dilation]")
     channels, out, *kernel = weight.shape
     turned = jnp.flip(weight, range(2, ndim + 2)).reshape(groups, channels // groups, out, *kernel)
     reach = [step * (size - 1) for step, size in zip(dilations, kernel, strict=True)]
-    drawn = zip(reach, each(ndim, padding), each(ndim, output_padding), strict=True)
+    drawn = zip(reach, each(ndim, padding), added, strict=True)
     result = lax.conv_general_dilated(
         _batch(input, weight),
         turned.swapaxes(1, 2).reshape(groups * out, channels // groups, *kernel),

@@ -30,8 +30,14 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: float = 1, alpha: float
 
 
 def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
-    """A sum of products over these dimensions."""
-    return jnp.tensordot(a, b, dims if isinstance(dims, int) else tuple(tuple(part) for part in dims))
+    """A sum of products over these dimensions; one of size 1 is as long as the other's."""
+    ours, theirs = (range(a.ndim - dims, a.ndim), range(dims)) if isinstance(dims, int) else dims
+    for one, other in zip(ours, theirs, strict=True):
+        if a.shape[one] == 1:
+            b = b.sum(other, keepdims=True, dtype=b.dtype)
+        elif b.shape[other] == 1:
+            a = a.sum(one, keepdims=True, dtype=a.dtype)
+    return jnp.tensordot(a, b, (tuple(ours), tuple(theirs)))
 
 
 def einsum(equation: str, *operands: Any) -> Array:

@@ -70,7 +70,12 @@ def lifted(array: Array) -> Array:
 
 
 def each(count: int, value: Any) -> tuple[int, ...]:
-    """A size for each of `count` dimensions, of one for all or a sequence of them; raises ValueError."""
+    """A size for each of `count` dimensions, of one for all or a sequence of them.
+
+    Raises ValueError for another number of sizes, TypeError for a truth value, which Python takes for a number.
+    """
+    if isinstance(value, bool):
+        raise TypeError(f"size={value}, but should be a number")
     sizes = (value,) if isinstance(value, int) else tuple(int(part) for part in value)
     if len(sizes) == 1:
         sizes *= count

@@ -246,6 +246,11 @@ def _first() -> Any:
 #: Calls and what they give of integers, of names of arguments, and of places in any order.
 FORMS: dict[str, Callable[[], Any]] = {
     "real_of_whole": lambda: (torch.exp(x := _whole()), x / 2, x * 2.5, torch.where(x > 2, 1.0, 2.0), x.double()),
+    "sigmoid": lambda: (torch.sigmoid(x := _whole()), (x > 2).sigmoid(), torch.nn.functional.sigmoid(x.double())),
+    "stretched": lambda: (
+        torch.tensordot(tensor(2, 1), tensor(3, 4), dims=([-1], [0])),
+        torch.tensordot(tensor(2, 3, 1), tensor(1, 1, 4)),
+    ),
     "wide": lambda: (_whole().to(torch.float64), torch.float_power(_whole(), 2), _whole().softmax(0, torch.float64)),
     "running": lambda: (torch.cumsum(x := _whole().to(torch.int8), 0), x.cumprod(0), (x > 2).cumsum(0)),
     "softmax": lambda: [torch.nn.functional.softmax(tensor(*shape), None) for shape in ((2, 3), (2, 3, 2))],
@@ -417,6 +422,12 @@ REFUSED: dict[str, tuple[Callable[[], Any], tuple[Any, ...], dict[str, Any], str
         {},
         "size=(-1, 3), but should keep no size of a new dimension",
     ),
+    "size": (
+        lambda: torch.nn.functional.avg_pool1d(tensor(1, 4), 2, 1, 0),
+        (2, 1, True),
+        {},
+        "size=True, but should be a number",
+    ),
     "frobenius": (
         lambda: torch.norm(tensor(2, 2, 2)),
         ("fro", (0, 1, 2)),
@@ -435,6 +446,18 @@ def test_refusals(name: str, worker: Supervisor, recorded: Record) -> None:
     _changed(case.program, *args, **kwargs)
     [seen] = worker.eager([case.program])
     assert [failure.message for failure in seen.failures] == [sentence]
+
+
+@pytest.mark.own_environment
+def test_more_output_than_a_window_reaches(worker: Supervisor, recorded: Record) -> None:
+    """A transposed convolution adds less to its output than a step, or a hole of its weight, is wide."""
+    case = recorded(
+        lambda: torch.nn.functional.conv_transpose1d(tensor(1, 1, 4), tensor(1, 1, 2), stride=3, output_padding=2)
+    )
+    case.program.calls[-1].kwargs = {"stride": 2, "output_padding": 2}
+    [seen] = worker.eager([case.program])
+    said = "output_padding=2, but should be less than 2 [stride, dilation]"
+    assert [failure.message for failure in seen.failures] == [said]
 
 
 def _embedded() -> Any:
