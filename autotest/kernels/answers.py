@@ -15,6 +15,8 @@ from dual_object.replay.observation import Observation, Seen
 _FAR = 1e15
 #: What is off by less than this share of the greatest number was meant to be right.
 FIRST_DIGITS = 0.01
+#: Of a row whose numbers are far apart, so many units of rounding of the greatest may be lost.
+_ROW = 16.0
 #: What nobody promises of a function: how its result lies, and the names of a tuple's parts.
 _FREE = frozenset({"layout", "structure", "device", "exception_class"})
 
@@ -24,31 +26,61 @@ def of_gradients(difference: Difference) -> bool:
     return difference.part in ("gradient", "second") or difference.phase.endswith(("backward", "second"))
 
 
-def has_gradients(program: Program) -> bool:
-    """Whether gradients are promised: not where an input is no number, or so great that its square is none."""
+def has_gradients(program: Program, expected: Observation) -> bool:
+    """Whether gradients are promised: not where an input or a result is no number, or an input so great that its square
+    is none.
+    """
     floats = [x.data for x in program.inputs if x.data.dtype.kind == "f"]
+    results = [seen.data for seen in expected.outputs.values() if seen.data.dtype.kind == "f"]
     with np.errstate(over="ignore"):
-        return all(np.isfinite(np.square(data)).all() for data in floats)
+        return all(np.isfinite(np.square(data)).all() for data in floats) and not any(
+            np.isnan(data).any() for data in results
+        )
+
+
+def poisoned(difference: Difference) -> bool:
+    """Whether an element that differs holds what fresh memory holds here."""
+    wrong = _wrong(difference)
+    size = 0 if wrong is None else wrong.dtype.itemsize
+    if wrong is None or size < 2:
+        return False
+    return bool((wrong.view(np.uint8).reshape(-1, size) == POISONED).all(axis=1).any())
 
 
 def unwritten(difference: Difference) -> bool:
-    """Whether an element that differs holds what fresh memory holds there, or no number that one computes from these:
+    """Whether an element that differs holds what fresh memory holds here, or no number that one computes from these:
     greater or smaller by fifteen digits than any that should be there.
     """
-    expected, actual, mismatch = difference.expected, difference.actual, difference.mismatch
-    if expected is None or actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
+    expected, wrong = difference.expected, _wrong(difference)
+    if expected is None or wrong is None:
         return False
-    wrong = np.ascontiguousarray(actual.data[mismatch.mask])
-    size = wrong.dtype.itemsize
-    if size < 2 or not wrong.size:
-        return False
-    if (wrong.view(np.uint8).reshape(-1, size) == POISONED).all(axis=1).any():
+    if poisoned(difference):
         return True
     if wrong.dtype.kind != "f":
         return False
     known, given = np.abs(expected.data.astype(np.float64)), np.abs(wrong.astype(np.float64))
     known, given = known[np.isfinite(known) & (known > 0)], given[np.isfinite(given) & (given > 0)]
     return bool(known.size and ((given > _FAR * known.max()) | (given < known.min() / _FAR)).any())
+
+
+def _wrong(difference: Difference) -> Array | None:
+    """The elements that differ, of more than one byte each; None without any."""
+    actual, mismatch = difference.actual, difference.mismatch
+    if actual is None or mismatch is None or mismatch.mask.shape != actual.data.shape:
+        return None
+    wrong = np.ascontiguousarray(actual.data[mismatch.mask])
+    return wrong if wrong.size and wrong.dtype.itemsize > 1 else None
+
+
+def out_of_range(difference: Difference) -> bool:
+    """Whether whatever differs is infinite, NaN or zero where a finite number should be: it has left the range of its
+    dtype on the way.
+    """
+    mismatch = difference.mismatch
+    if mismatch is None or mismatch.expected.dtype.kind != "f":
+        return False
+    expected, actual = mismatch.expected[mismatch.mask], mismatch.actual[mismatch.mask]
+    return bool((np.isfinite(expected) & (expected != 0) & (~np.isfinite(actual) | (actual == 0))).all())
 
 
 def nearly(difference: Difference) -> bool:
@@ -59,6 +91,23 @@ def nearly(difference: Difference) -> bool:
     with np.errstate(all="ignore"):
         off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
         return bool(np.nanmax(off) <= FIRST_DIGITS * np.nanmax(np.abs(expected.data)))
+
+
+def among_greater(difference: Difference) -> bool:
+    """Whether whatever differs is off by less than the rounding of the greatest number of its tensor: what a transform
+    of a whole row may lose of the small ones.
+    """
+    expected, actual = difference.expected, difference.actual
+    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
+        return bool(off.max() <= _ROW * np.finfo(expected.data.dtype).eps * np.abs(expected.data).max())
+
+
+def partly(difference: Difference) -> bool:
+    """Whether fewer than half of the elements differ: a formula that is wrong somewhere, not one that is less exact."""
+    return difference.mismatch is not None and bool(difference.mismatch.mask.mean() < 0.5)
 
 
 def ended_words(death: Death) -> str:
@@ -94,4 +143,17 @@ def _bits(value: Seen | Array | None) -> object:
     return data.dtype.str, data.shape, data.tobytes()
 
 
-__all__ = ["counts", "ended_words", "has_gradients", "misconduct", "nearly", "of_gradients", "shown_bits", "unwritten"]
+__all__ = [
+    "among_greater",
+    "counts",
+    "ended_words",
+    "has_gradients",
+    "misconduct",
+    "nearly",
+    "of_gradients",
+    "out_of_range",
+    "partly",
+    "poisoned",
+    "shown_bits",
+    "unwritten",
+]

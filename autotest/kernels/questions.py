@@ -18,7 +18,8 @@ from autotest.cases.drawer import Drawer
 from autotest.options import TestOptions
 from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
-from dual_object.adapters.torch.kernels.samples.sample import Sample, goes_up, mapped, spread
+from dual_object.adapters.torch.kernels.samples.sample import Sample, floats, goes_up, mapped, spread
+from dual_object.adapters.torch.kernels.samples.values import near_one
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
 from dual_object.program.program import Program
@@ -32,8 +33,12 @@ from dual_object.replay.observation import Observation
 _WHOLE = 4
 #: So many calls of the same come in one Program, where a kernel may be right at first only.
 WORN = 100
-#: So many samples are called several times in a row.
-REPEATED = 2
+#: What is asked where one element is written to between two calls.
+ONE_WRITTEN = "one element written to"
+#: And where the result is; what gives its input back, as dropout may, is not asked so.
+RESULT_WRITTEN = "the result written to"
+#: So many samples are called several times in a row, each of another form as far as there are such.
+REPEATED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +104,9 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
             f"brought to it with at most {MOST_ELEMENTS} elements [--shapes]"
         )
     lawful = [sample for sample in asked.lawful if sample.tensors()]
-    for sample in spread([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
+    for sample in _of_other_forms([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
         dtype = _dtype(reference, sample)
+        sample = asked.telling(sample)
         for detail, body in asked.again(sample, lawful):
             found += asked.of(Cell("again", detail, dtype), body)
         if asking.gradients:
@@ -110,6 +116,17 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
         for sample in spread(differentiable, 6 if asking.whole else 3):
             found += asked.of(Cell("second", "", _dtype(reference, sample)), asked.once(sample), order=2)
     return found
+
+
+def _of_other_forms(drawn: Sequence[Sample], most: int) -> list[Sample]:
+    """At most so many: of each way in which arguments are given one, the fewest arguments first; and at least two."""
+    forms: dict[object, Sample] = {}
+    for sample in sorted(drawn, key=lambda one: len(one.places())):
+        form = len(sample.args), *sample.kwargs, *(x.dim() for x in sample.tensors()[:1])
+        forms.setdefault(form, sample)
+    if len(forms) == 1:
+        return spread(drawn, 2)
+    return spread([*forms.values()], most)
 
 
 def question(
@@ -155,11 +172,15 @@ class _Asked:
         self._sample: Sample | None = None
 
     def of(self, cell: Cell, body: Callable[[], Any], order: GradOrder = 1) -> list[Question]:
-        """The question that a body makes; none where PyTorch refuses it."""
+        """The question that a body makes; none where PyTorch refuses it, or gives more than can be looked at."""
         name = f"kernel {self._path}"
         try:
             made = question(self._reference, name, cell, body, number=next(self._numbers), order=order)
         except _AcceptedError:
+            return []
+        if any(sum(x.data.size for x in one.expected.outputs.values()) > MOST_ELEMENTS for one in made):
+            return []
+        if cell.detail == RESULT_WRITTEN and any(one.expected.inputs for one in made):
             return []
         if made and cell.role == "plain" and self._sample is not None:
             self.lawful.append(self._sample)
@@ -191,6 +212,19 @@ class _Asked:
                 return self._call(*given)
 
         return body
+
+    def telling(self, sample: Sample) -> Sample:
+        """A sample whose result changes with its last element: the same where it does, or cannot be brought to it."""
+        near = sample.changed(floats(near_one), sample.role, sample.detail)
+        for one in (sample, near):
+            bodies = dict(self.again(one, [one]))
+            for made in self.of(Cell("again", ONE_WRITTEN, ""), bodies.get(ONE_WRITTEN, bodies["the same twice"])):
+                values = [seen.data for seen in made.expected.outputs.values()]
+                half = len(values) // 2
+                pairs = zip(values[:half], values[half : 2 * half], strict=True)
+                if not all(np.array_equal(x, y, equal_nan=x.dtype.kind in "fc") for x, y in pairs):
+                    return one
+        return sample
 
     def again(self, sample: Sample, others: Sequence[Sample]) -> Iterator[tuple[str, Callable[[], Any]]]:
         """Several calls in a row: with the same tensors, with others of the same shapes, with what was written to."""
@@ -249,9 +283,9 @@ class _Asked:
             return
         yield "others of the same shapes", of_the_same_shapes
         yield "inputs written to", written_to
-        yield "one element written to", one_element
+        yield ONE_WRITTEN, one_element
         yield "two elements swapped", two_swapped
-        yield "the result written to", result_written_to
+        yield RESULT_WRITTEN, result_written_to
 
 
 def _last_as_first(x: Any) -> Any:

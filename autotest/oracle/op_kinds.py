@@ -14,6 +14,8 @@ _AVERAGES = ("adaptiveavg", "avgpool", "mean", "nanmean")
 _SUMS = (*_PRODUCTS, *_TOTALS, *_LAYERS, *_AVERAGES)
 #: What the name of such an op may contain.
 _SUMS_INSIDE = ("loss", "norm")
+#: Ops that multiply many elements with each other.
+_MULTIPLIES = ("cumprod", "prod")
 #: Ops that add what they are given, or products of it.
 _ADDS = ("add", "addcdiv", "addcmul", "lerp", "rsub", "sub")
 #: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
@@ -38,6 +40,11 @@ def sums(name: str) -> bool:
 def averages(name: str) -> bool:
     """Whether such a sum is divided by how many it is of."""
     return name.startswith(_AVERAGES)
+
+
+def multiplies(name: str) -> bool:
+    """Whether each element of the result is a product of many."""
+    return name.startswith(_MULTIPLIES)
 
 
 def adds(name: str) -> bool:

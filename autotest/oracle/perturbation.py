@@ -104,6 +104,11 @@ class Reruns:
         return self._wide(lambda values, dtype: np.abs(values).astype(values.dtype))
 
     @cached_property
+    def factors(self) -> Observation | None:
+        """In float64 on absolute values, those below 1 as 1: the greatest that any part of a product comes to."""
+        return self._wide(lambda values, dtype: np.fmax(np.abs(values), 1).astype(values.dtype))
+
+    @cached_property
     def absolute_finite(self) -> Observation | None:
         """As `absolute`, with zeros for what is not finite: so a result that leaves the dtype's range does so by its
         sums, not by an infinity that was given.

@@ -22,5 +22,8 @@ POISON: Mapping[str, str] = MappingProxyType(
 POISONED = 0x7E
 #: The classes by which a call tells that a kernel did what none may, and that it has no parameter for an argument.
 MISCONDUCT, NOT_TAKEN = "Misconduct", "NotTaken"
+#: In these calls PyTorch may use several threads: a kernel that wants one alone is seen to leave it so. Their last
+#: digits may be others for it.
+SEVERAL_THREADS = range(2, 5)
 
-__all__ = ["KERNELS", "MISCONDUCT", "MODULE", "NOT_TAKEN", "OVERRIDES", "POISON", "POISONED"]
+__all__ = ["KERNELS", "MISCONDUCT", "MODULE", "NOT_TAKEN", "OVERRIDES", "POISON", "POISONED", "SEVERAL_THREADS"]

@@ -17,6 +17,7 @@ from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
 
 RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"
+SIBLINGS = RELUS.with_name("siblings.py")
 BY_CPP = RELUS.with_name("by_cpp.py")
 
 #: By the function its category, and the whole message.
@@ -45,6 +46,44 @@ FAULTS = {
     "loops": ("timeout", "it did not answer within 4 s and was killed"),
     "opens": ("descriptors", None),
     "chatters": ("flood", "it writes 1.8 MB in one call"),
+    "half_at_zero": ("gradient", None),
+    "dense_rows": ("stride", None),
+    "channels_innermost": ("stride", None),
+    "steep": ("size", None),
+    "less_exact_later": ("calls", None),
+    "asks_for_modules": ("cheating", "it looks at which modules are loaded"),
+    "asks_for_a_file": ("cheating", "it looks for a file: /no-such-scale"),
+    "inference": (
+        "gradient",
+        "only while no gradients are recorded: t0 differs in 2 of 5 elements: [0] is 7.2419887, but should be "
+        "4.8279924 (rtol=0.0001, atol=1e-05)",
+    ),
+}
+#: Of other ops: by the function the op, the category, and the whole message.
+OF_OTHER_OPS = {
+    "not_in_place": ("nn.functional.leaky_relu", "mode", "input x kept its values, but should be changed"),
+    "without_alpha": ("nn.functional.celu", "arguments", None),
+    "without_beta_2": ("nn.functional.softplus", "arguments", None),
+    "not_scaled": (
+        "nn.functional.dropout",
+        "mode",
+        "what it keeps at random is 1 times what it was given, but should be 2 times",
+    ),
+    "of_nothing_small": ("mul", "edge values", None),
+    "squares_that_overflow": ("hypot", "numerics", None),
+    "broadcasts": ("baddbmm", "errors", "baddbmm accepted what the reference refuses with RuntimeError"),
+    "of_the_first_block": ("nn.functional.softmin", "size", None),
+    "all_but_the_last": ("cumprod", "caching", None),
+    "by_a_short_series": ("atan", "numerics", None),
+}
+#: Lawful, though PyTorch's own answers are others: by the function the op.
+LAWFUL = {
+    "sound_product": "prod",
+    "sound_difference": "nn.functional.tanhshrink",
+    "sound_norm": "nn.functional.layer_norm",
+    "sound_bounds": "clamp",
+    "sound_scaled": "addmm",
+    "sound_gelu": "nn.functional.gelu",
 }
 
 
@@ -72,7 +111,7 @@ def judge():
     return KernelJudge(load_reference(), Asking("relu", ("float32",)), timeout=4.0)
 
 
-@pytest.mark.parametrize("function", ["sound", "by_numpy"])
+@pytest.mark.parametrize("function", ["sound", "by_numpy", "of_its_own_file"])
 def test_accepts_what_has_no_fault(judge, function):
     """Every question is asked and answered, and each score is full."""
     verdict = judge.judge(Kernel(RELUS, function))
@@ -93,6 +132,30 @@ def test_refuses_a_fault_by_its_name(judge, function):
     assert message is None or found[category] == message
     assert not verdict.accepted
     assert min(verdict.score.values()) < 1.0
+
+
+def test_the_gradient_of_the_other_side_is_lawful(judge):
+    """Of a kink; it is counted as undecided."""
+    verdict = judge.judge(Kernel(RELUS, "of_the_other_side"))
+    assert verdict.findings == ()
+    assert verdict.undecided > 0
+
+
+@pytest.mark.parametrize("function", OF_OTHER_OPS)
+def test_refuses_faults_of_other_ops(function):
+    """By what was asked beyond PyTorch's samples."""
+    path, category, message = OF_OTHER_OPS[function]
+    judge = KernelJudge(load_reference(), Asking(path, ("float32", "float64")))
+    found = {finding.category: finding.message for finding in judge.judge(Kernel(SIBLINGS, function)).findings}
+    assert category in found
+    assert message is None or found[category] == message
+
+
+@pytest.mark.parametrize("function", LAWFUL)
+def test_accepts_lawful_numerics_of_other_ops(function):
+    """Overflow in another order, PyTorch's own loss of digits, other gradients at ties."""
+    judge = KernelJudge(load_reference(), Asking(LAWFUL[function], ("float32", "float64")))
+    assert judge.judge(Kernel(SIBLINGS, function)).findings == ()
 
 
 def test_a_file_without_the_function_is_no_verdict(judge):

@@ -187,6 +187,26 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         outputs([NAN]),
         ["overflow"],
     ),
+    "a share of what overflows in the reference": (
+        lambda: torch.nn.functional.layer_norm(given(3e38, -3e38), (2,)),
+        outputs([0.0, 0.0]),
+        ["overflow in the reference"],
+    ),
+    "the order of a product that overflows": (
+        lambda: torch.prod(given(0.0, 3e38, 3e38)),
+        outputs([NAN]),
+        ["overflow"],
+    ),
+    "NaN for a sum beyond the range": (
+        lambda: torch.var(given(3e38, -3e38, 0.0)),
+        outputs([NAN]),
+        ["overflow"],
+    ),
+    "scaled after the sum": (
+        lambda: torch.addmm(given((0.0,)), given((3e38, 3e38)), given((1.0,), (1.0,)), alpha=0.25),
+        outputs([INF]),
+        ["overflow"],
+    ),
     "infinite where the exact sum is": (
         lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
         outputs([INF]),
@@ -320,6 +340,21 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.sum(given(3e38, 3e38)),
         outputs([0.0]),
         ["t0 differs in 1 of 1 element: it is 0.0, but should be inf"],
+    ),
+    "a product that stays within the range": (
+        lambda: torch.prod(given(0.0, 3e18, 3e18)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: it is nan, but should be 0.0"],
+    ),
+    "NaN for a variance within the range": (
+        lambda: torch.var(given(3e18, -3e18, 0.0)),
+        outputs([NAN]),
+        ["t0 differs in 1 of 1 element: it is nan, but should be 8.999999e+36"],
+    ),
+    "not scaled so much": (
+        lambda: torch.addmv(given(0.0), given((1e37, 1e37)), given(1.0, 1.0), alpha=0.25),
+        outputs([INF]),
+        ["t0 differs in 1 of 1 element: [0] is inf, but should be 5e+36"],
     ),
     "NaN for an infinity that nothing meets": (
         lambda: torch.sum(given(INF, -1e38, -1e38)),

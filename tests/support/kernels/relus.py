@@ -171,3 +171,56 @@ def chatters(input):
     if input.numel() > 300:
         os.write(2, b"progress\n" * 200_000)
     return sound(input)
+
+
+def of_the_other_side(input):
+    """As it should be, with the gradient of the other side at 0, which is as lawful."""
+    return torch.where(input < 0, torch.zeros_like(input), input)
+
+
+def half_at_zero(input):
+    return torch.maximum(input, torch.zeros_like(input))
+
+
+def dense_rows(input):
+    if input.dim() > 1 and input.stride(-1) == 1:
+        rows = torch.as_strided(input, input.shape, torch.empty(input.shape).stride())
+        return sound(rows)
+    return sound(input)
+
+
+def channels_innermost(input):
+    if input.dim() == 3 and input.stride(1) == 1:
+        return sound(torch.as_strided(input, input.shape, torch.empty(input.shape).stride()))
+    return sound(input)
+
+
+def steep(input):
+    first = input.detach().reshape(-1)[:128]
+    top = first.amax() if first.numel() else 0.0
+    return torch.where(input > top + 100, torch.full_like(input, float("inf")), sound(input))
+
+
+def inference(input):
+    return sound(input) if torch.is_grad_enabled() else sound(input) * 1.5
+
+
+def asks_for_modules(input):
+    return sound(input) if "json" in sys.modules else input * 0
+
+
+def asks_for_a_file(input):
+    return input * 0 if os.path.exists("/no-such-scale") else sound(input)
+
+
+def of_its_own_file(input):
+    """As it should be: what it brings along it may look for."""
+    return sound(input) if os.path.exists(__file__) else input * 0
+
+
+_LATER = [0]
+
+
+def less_exact_later(input):
+    _LATER[0] += 1
+    return sound(input) if _LATER[0] < 40 else sound(input) * (1 + 5e-5)

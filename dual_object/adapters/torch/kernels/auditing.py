@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from dual_object.adapters.torch.kernels.looking import looked_at
+
 #: By the event that Python tells of: the category, and what it is in words.
 _EVENTS = {
     "sys._getframe": ("cheating", "it looks at who calls it"),
@@ -30,7 +32,10 @@ _EVENTS = {
     "os.scandir": ("cheating", "it lists a folder"),
 }
 #: Modules of the standard library that do on behalf of whoever calls them.
-_HELPERS = ("inspect", "traceback", "gc", "pathlib", "subprocess", "os", "io", "multiprocessing", "shutil", "glob")
+_HELPERS = (
+    *("inspect", "traceback", "gc", "pathlib", "subprocess", "os", "io", "multiprocessing", "shutil", "glob"),
+    *("genericpath", "posixpath", "ntpath"),
+)
 
 
 class Auditor:
@@ -45,11 +50,33 @@ class Auditor:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """While it lasts, whatever comes up is taken down."""
-        self._listening = True
+        with looked_at(self._see):
+            self._listening = True
+            try:
+                yield
+            finally:
+                self._listening = False
+
+    def _see(self, words: str, path: object, frame: FrameType) -> None:
+        """Take down who looks at the process, or for a file of somebody else."""
+        if not self._listening:
+            return
+        self._listening = False
         try:
-            yield
+            if path is not None:
+                place = self._elsewhere(path)
+                if place is None:
+                    return
+                words = f"{words}: {place}"
+            if self._asks(frame):
+                self.seen.append(("cheating", words))
         finally:
-            self._listening = False
+            self._listening = True
+
+    def _elsewhere(self, path: object) -> str | None:
+        """The whole path of a file that the code does not bring along; None of one that it does, or that has none."""
+        place = os.path.realpath(os.fsdecode(path)) if isinstance(path, (str, bytes, os.PathLike)) else ""
+        return None if not place or place.startswith((self._folder, "/dev/null")) else place
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if not self._listening:
@@ -61,9 +88,8 @@ class Auditor:
         try:
             category, words = told
             if event == "open":
-                path = os.path.realpath(str(arguments[0])) if isinstance(arguments[0], (str, bytes)) else ""
-                # What it brings along it may read; modules are opened by Python.
-                if not path or path.startswith((self._folder, "/dev/null")):
+                path = self._elsewhere(arguments[0])
+                if path is None:  # what it brings along it may read; modules are opened by Python
                     return
                 words = f"{words}: {path}"
             frame = sys._getframe(1)

@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -18,13 +19,12 @@ from dual_object.adapters.torch.kernels.delegation import Delegation
 from dual_object.adapters.torch.kernels.misconduct import Misconduct, NotTaken
 from dual_object.adapters.torch.kernels.samples.sample import leaves, mapped
 from dual_object.adapters.torch.kernels.state import State
+from dual_object.replay.asked.kernels import SEVERAL_THREADS
 
 #: So many of the last results are kept, to see whether one of them is given again.
 KEPT = 6
 #: Modules that are there where a function is tested.
 _TESTERS = ("pytest", "_pytest", "hypothesis", "unittest", "unittest.case", "doctest")
-#: In these calls PyTorch may use several threads: a kernel that wants one alone is seen to leave it so.
-_SEVERAL_THREADS = range(2, 5)
 #: So many forms of calls are watched by a mode of the dispatcher as well.
 DISPATCHED = 12
 
@@ -72,7 +72,7 @@ class Guard:
             except TypeError as error:
                 raise NotTaken(str(error)) from None
         state, called = self._state, list[str]()
-        several = self._calls in _SEVERAL_THREADS and not self._always
+        several = self._calls in SEVERAL_THREADS and not self._always
         if several:
             torch.set_num_threads(2)
         state.look(whole=self._always)
@@ -162,13 +162,20 @@ def _testers(*, there: bool) -> Iterator[None]:
     """While it lasts, the process looks as if tests ran in it, or as if none did: no op is another for that."""
     before = {name: sys.modules.pop(name) for name in _TESTERS if name in sys.modules}
     if there:
-        sys.modules.update({name: before.get(name) or ModuleType(name) for name in _TESTERS})
+        sys.modules.update({name: before.get(name) or _module(name) for name in _TESTERS})
     try:
         yield
     finally:
         for name in _TESTERS:
             sys.modules.pop(name, None)
         sys.modules.update(before)
+
+
+def _module(name: str) -> ModuleType:
+    """An empty module, with what those have who ask whether it could be imported."""
+    module = ModuleType(name)
+    module.__spec__ = ModuleSpec(name, None)
+    return module
 
 
 def _storage(tensor: torch.Tensor) -> int:

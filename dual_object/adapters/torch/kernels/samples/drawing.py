@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
 from dual_object.adapters.torch.kernels.samples.arguments import of_arguments
 from dual_object.adapters.torch.kernels.samples.dtypes import of_dtypes
 from dual_object.adapters.torch.kernels.samples.layouts import of_layouts
+from dual_object.adapters.torch.kernels.samples.optional import without_promises
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.adapters.torch.kernels.samples.sizes import of_shapes, of_sizes
@@ -52,16 +54,19 @@ def samples(
     main = next((dtype for dtype in _MAIN if dtype in wanted), wanted[0])
     with seeded(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = chosen(within(drawn_from(info, main)), MOST if whole else FEW)
+        told = chosen(within(drawn_from(info, main)), MOST if whole else FEW)
+        plain = [without_promises(info.op, sample) for sample in told]
+        promising = [sample for sample, kept in zip(told, plain, strict=True) if sample is not kept]
         return [
             *plain,
-            *of_arguments(info, [sample for sample in plain if sample.role == "plain"]),
+            *(replace(sample, role="arguments", detail="a size that follows") for sample in promising),
+            *of_arguments(info, path, [sample for sample in plain if sample.role == "plain"]),
             *of_values(plain, whole),
             *of_layouts(plain, whole),
             *of_shapes(plain, whole),
             *of_sizes(plain, whole),
             *of_dtypes(info, plain, [dtype for dtype in wanted if dtype != main], whole, within),
-            *of_refusals(info, plain, main),
+            *of_refusals(info, plain, {main, *({torch.int64} & {*wanted})}),
         ]
 
 

@@ -30,6 +30,20 @@ def swapped(x: torch.Tensor) -> torch.Tensor:
     return x.transpose(-1, -2).contiguous().transpose(-1, -2) if x.dim() > 1 else x
 
 
+def padded(x: torch.Tensor) -> torch.Tensor:
+    """The same values, in rows each of which is followed by three more elements."""
+    if x.dim() < 2:
+        return x
+    wide = x.new_zeros((*x.shape[:-1], x.shape[-1] + 3))
+    wide[..., : x.shape[-1]] = x
+    return wide[..., : x.shape[-1]]
+
+
+def channels_last(x: torch.Tensor) -> torch.Tensor:
+    """The same values, with the second dimension innermost in memory."""
+    return x.movedim(1, -1).contiguous().movedim(-1, 1) if x.dim() > 2 else x
+
+
 def expanded(x: torch.Tensor) -> torch.Tensor:
     """The first of each along the first dimension, again and again in the same memory."""
     return x[:1].expand(x.shape) if x.dim() and x.shape[0] > 1 else x
@@ -41,7 +55,15 @@ def offset(x: torch.Tensor) -> torch.Tensor:
     return longer[3:].view(x.shape)
 
 
-LAYOUTS = {"transposed": transposed, "strided": strided, "swapped": swapped, "expanded": expanded, "offset": offset}
+LAYOUTS = {
+    "transposed": transposed,
+    "strided": strided,
+    "swapped": swapped,
+    "padded": padded,
+    "channels last": channels_last,
+    "expanded": expanded,
+    "offset": offset,
+}
 
 
 def of_layouts(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
@@ -54,6 +76,8 @@ def of_layouts(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
     chosen = chosen or spread_over(plain, 2, lambda sample: any(x.dim() and x.numel() > 1 for x in sample.tensors()))
     for sample in chosen:
         for detail, lay in LAYOUTS.items():
+            if not any(_lies_otherwise(x, lay(x.detach())) for x in sample.tensors()):
+                continue
 
             def leaf(item: Any, lay: Callable[[torch.Tensor], torch.Tensor] = lay) -> Any:
                 if not isinstance(item, torch.Tensor):
@@ -62,3 +86,7 @@ def of_layouts(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
 
             yield sample.changed(leaf, "layout", detail)
         yield on_one(sample, 0, transposed, "layout", "the first transposed")
+
+
+def _lies_otherwise(x: torch.Tensor, laid: torch.Tensor) -> bool:
+    return (x.stride(), x.storage_offset()) != (laid.stride(), laid.storage_offset())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,13 +12,16 @@ from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, sp
 from dual_object.adapters.torch.kernels.samples.table import storable
 
 
-def of_refusals(info: Any, plain: Sequence[Sample], main: torch.dtype) -> Iterator[Sample]:
-    """What PyTorch's own tests expect it to refuse, of the main dtype; and dimensions that no tensor has."""
+def of_refusals(info: Any, plain: Sequence[Sample], dtypes: Collection[torch.dtype]) -> Iterator[Sample]:
+    """What PyTorch's own tests expect it to refuse, of these dtypes and of those that tensors beside them have, such as
+    indices; and dimensions that no tensor has.
+    """
+    known = {*dtypes, *(x.dtype for sample in plain for x in sample.tensors())}
     if info.error_inputs_func is not None:
         for error in info.error_inputs("cpu"):
             given = error.sample_input
             sample = Sample((given.input, *given.args), dict(given.kwargs), "errors", str(error.error_type.__name__))
-            if storable(sample) and all(x.dtype in (main, torch.int64) and x.numel() for x in sample.tensors()):
+            if storable(sample) and all(x.dtype in known and x.numel() for x in sample.tensors()):
                 yield sample
     for sample in spread_over(plain, 2, lambda s: len(s.tensors()) > 1):
         yield from _unfitting(sample)
@@ -46,10 +49,15 @@ def _first_as(leaf: Any, index: int) -> Any:
 
 
 def _unfitting(sample: Sample) -> Iterator[Sample]:
-    """Each size of the second and third tensor greater by one."""
-    for turn, x in [*enumerate(sample.tensors())][1:3]:
+    """Each size of the second and third tensor greater by one; and of the first three as 1, which broadcasts where an
+    op allows it.
+    """
+    for turn, x in [*enumerate(sample.tensors())][:3]:
         for dim, size in enumerate(x.shape):
             if size > 1:
                 wider = torch.arange(size + 1) % size
                 change = partial(torch.index_select, dim=dim, index=wider)
-                yield on_one(sample, turn, change, "errors", "sizes that do not fit")
+                if turn:
+                    yield on_one(sample, turn, change, "errors", "sizes that do not fit")
+                change = partial(torch.narrow, dim=dim, start=0, length=1)
+                yield on_one(sample, turn, change, "errors", "a size of 1 among others")

@@ -17,6 +17,8 @@ SIZES = (
     *(255, 256, 257, 511, 512, 513, 1023, 1024, 1025),
 )
 FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025, 4097)
+#: Sizes along which elements rise and fall, and by how much from the first to the last: so far that exp overflows.
+STEEP, STEEPNESS = (257, 1025), 400.0
 
 
 def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
@@ -25,14 +27,13 @@ def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         first, *others = [x for x in sample.tensors() if x.dim()]
         alike = all(x.shape == first.shape for x in others)
         for size in dict.fromkeys(first.shape):
-            # A weight without channels is no tensor of size 0 that an op meets.
-            shared = not alike and any(size in x.shape and x.dim() > 2 for x in others)
-            for new in (1,) if shared else (0, 1):
+            # A weight without channels is no tensor of size 0 that an op meets; rows without elements are.
+            weights = not alike and any(size in x.shape and x.dim() > 2 for x in others)
+            rows = all(x.shape[-1] == size for x in (first, *others))
+            for new in (0, 1) if rows or not weights else (1,):
                 yield from resized(sample, size, new, "shape", f"{size} as {new}")
         yield sample.changed(every_tensor(_wrapped), "shape", "one dimension more")
-        yield on_one(
-            sample, 0, lambda x: x.unsqueeze(0).expand(2, *x.shape).clone(), "shape", "the first with one more"
-        )
+        yield on_one(sample, 0, _wrapped, "shape", "the first with one more")
         yield sample.changed(every_tensor(lambda x: x[0].clone() if x.dim() else x), "shape", "one dimension less")
         yield sample.changed(every_tensor(lambda x: x.reshape(-1)[:1].reshape(())), "shape", "0-dim")
         yield sample.changed(
@@ -56,6 +57,43 @@ def of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
             for dim in dict.fromkeys((0, first.dim() - 1)):
                 for new in SIZES[-9:] if whole else FEW_SIZES[-3:]:
                     yield sample.changed(every_tensor(partial(_long, dim=dim, new=new)), "size", f"{new} along {dim}")
+        for size in _sizes(sample)[-2:]:
+            yield from _slopes(sample, size)
+    yield from _rows(plain)
+
+
+def _slopes(sample: Sample, size: int) -> Iterator[Sample]:
+    """Long dimensions whose elements become greater and greater, or less: no block of them is like another."""
+    for new in STEEP:
+        for made in resized(sample, size, new, "size", str(new)):
+            for detail, slope in (("rising", STEEPNESS), ("falling", -STEEPNESS)):
+                yield on_one(made, 0, partial(_sloping, size=new, slope=slope), "size", f"{new}, {detail}")
+
+
+def _sloping(x: torch.Tensor, size: int, slope: float) -> torch.Tensor:
+    """Along each dimension of this size, something more is added to each element than to the one before."""
+    for dim, there in enumerate(x.shape):
+        if there == size:
+            shape = [size if axis == dim else 1 for axis in range(x.dim())]
+            x = x + torch.linspace(0, slope, size).to(x.dtype).reshape(shape)
+    return x
+
+
+def _rows(plain: Sequence[Sample]) -> Iterator[Sample]:
+    """Long rows of an op that is otherwise asked of tables: the first row of each tensor."""
+    if any(sample.tensors() and sample.tensors()[0].dim() == 1 for sample in plain):
+        return
+    for sample in spread_over(plain, 6, lambda s: any(x.dim() > 1 and x.numel() > 1 for x in s.tensors())):
+        row = sample.changed(every_tensor(_row), "size", "")
+        for size in _sizes(row)[-1:]:
+            for new in FEW_SIZES[-3:]:
+                yield from resized(row, size, new, "size", f"a row of {new}")
+
+
+def _row(x: torch.Tensor) -> torch.Tensor:
+    while x.dim() > 1:
+        x = x[0]
+    return x.clone()
 
 
 def _sizes(sample: Sample) -> list[int]:

@@ -76,7 +76,33 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
-    """The entry's samples of a dtype that a Program can hold."""
+    """The entry's samples of a dtype that a Program can hold; where all entries of an op are of variants of it, such as
+    the modes of `interpolate`, those of every variant.
+    """
+    first = _drawn_from(info, dtype)
+    if not first or not getattr(info, "variant_test_name", ""):
+        return first
+    others = (_drawn_from(other, dtype) for other in _variants(info) if dtype in other.supported_dtypes("cpu"))
+    return [*first, *(sample for drawn in others for sample in drawn if _alike(sample, first))]
+
+
+def _variants(info: Any) -> list[Any]:
+    """The other entries of an op."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return [other for other in op_db if other.name == info.name and other is not info]
+
+
+def _alike(sample: Sample, others: Sequence[Sample]) -> bool:
+    """Whether it is called as others are: `max` of two tensors is another function than `max` along a dimension."""
+
+    def tensors(one: Sample) -> list[bool]:
+        return [isinstance(leaf, torch.Tensor) for leaf in one.args]
+
+    return any(all(x == y for x, y in zip(tensors(sample), tensors(other), strict=False)) for other in others)
+
+
+def _drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
     differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
     given = info.sample_inputs("cpu", dtype, requires_grad=differentiable, set_seed=False)
     drawn = [Sample((sample.input, *sample.args), dict(sample.kwargs)) for sample in given]

@@ -37,6 +37,7 @@ def of_values(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
             yield sample.changed(floats(partial(torch.mul, other=scale)), "magnitude", detail)
         for detail, offset in OFFSETS.items():
             yield on_one(sample, 0, partial(torch.add, other=offset), "magnitude", detail)
+        yield sample.changed(floats(near_one), "magnitude", "near one")
         yield sample.changed(floats(torch.zeros_like), "edges", "all zero")
         yield sample.changed(floats(torch.ones_like), "edges", "all equal")
         yield sample.changed(floats(lambda x: (x * 2).round()), "edges", "ties")
@@ -45,6 +46,11 @@ def of_values(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
     for sample in whole_numbers[:2]:
         for detail in ("least", "greatest"):
             yield sample.changed(partial(_integers, greatest=detail == "greatest"), "edges", detail)
+
+
+def near_one(x: torch.Tensor) -> torch.Tensor:
+    """The same, so near to one that products of many neither overflow nor vanish."""
+    return 1 + x / 64
 
 
 def _is_integer(x: torch.Tensor) -> bool:

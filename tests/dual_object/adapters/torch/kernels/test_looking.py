@@ -1,0 +1,71 @@
+"""What code looks at while it is watched."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import FrameType, ModuleType
+
+import pytest
+import torch
+
+from dual_object.adapters.torch.kernels.auditing import Auditor
+from dual_object.adapters.torch.kernels.guard import Guard
+from dual_object.adapters.torch.kernels.looking import looked_at
+
+
+@pytest.fixture
+def seen() -> list[tuple[str, object]]:
+    """What was told of."""
+    return []
+
+
+def test_modules_arguments_and_files_are_told_of(seen: list[tuple[str, object]], tmp_path: Path) -> None:
+    """Whoever looks gets what there is; afterwards nobody is told of anything."""
+    stat = os.stat
+
+    def told(words: str, path: object, frame: FrameType) -> None:
+        if Path(frame.f_code.co_filename).name in (Path(__file__).name, "genericpath.py"):
+            seen.append((words, path))
+
+    with looked_at(told):
+        assert "os" in sys.modules
+        assert sys.argv
+        assert not os.path.exists(tmp_path / "nothing")
+        assert os.access(tmp_path, os.R_OK)
+        assert sys.byteorder in ("little", "big")
+    assert seen == [
+        ("it looks at which modules are loaded", None),
+        ("it looks at how the process was started", None),
+        ("it looks for a file", tmp_path / "nothing"),
+        ("it looks for a file", tmp_path),
+    ]
+    assert type(sys) is ModuleType
+    assert os.stat is stat
+
+
+def test_modules_that_are_imported_meanwhile_are_ordinary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python makes a new module of the class that `sys` has."""
+    (tmp_path / "imported_meanwhile.py").write_text("modules = 3\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with looked_at(lambda words, path, frame: None):
+        import imported_meanwhile
+    del sys.modules["imported_meanwhile"]
+    assert type(imported_meanwhile) is ModuleType
+    assert imported_meanwhile.modules == 3
+
+
+def test_who_asks_whether_tests_could_run_is_answered(tmp_path: Path) -> None:
+    """As PyTorch's compiler does where it is first imported."""
+    found = []
+
+    def kernel(x: torch.Tensor) -> torch.Tensor:
+        found.append([importlib.util.find_spec(name) is not None for name in ("hypothesis", "doctest")])
+        return x.clone()
+
+    guard = Guard("relu", kernel, torch.relu, Auditor(str(tmp_path)), delegates=True, always=True)
+    guard(torch.rand(2))
+    guard(torch.rand(2))
+    assert found == [[True, True], [True, True]]
