@@ -19,6 +19,7 @@ from autotest.kernels.questions import Asking
 from autotest.kernels.running import judge_of
 from autotest.kernels.script import write_script
 from autotest.kernels.telling import times_data, times_text, verdict_data, verdict_text
+from autotest.kernels.ways import CLAIMS
 from autotest.repro.running import run_python
 from dual_object.replay.adapter import Reference, load_reference
 
@@ -31,6 +32,7 @@ def judge_kernels(
     budget: float | None,
     delegates: bool,
     sandbox: bool,
+    claims: tuple[str, ...],
     timed: bool,
     timeout: float | None,
     memory: int | None,
@@ -46,9 +48,9 @@ def judge_kernels(
     texts: list[str] = []
     for text in kernels:
         if Path(text).suffix == ".py":
-            claims = {"--like": like, "--dtypes": asking.dtypes, "--shapes": asking.shapes, "--sandbox": sandbox}
-            claims |= {"--no-grad": not asking.gradients, "--delegates": delegates, "--time": timed}
-            _refuse_for_problems(text, claims)
+            given = {"--like": like, "--dtypes": asking.dtypes, "--shapes": asking.shapes, "--sandbox": sandbox}
+            given |= {"--no-grad": not asking.gradients, "--delegates": delegates, "--time": timed}
+            _refuse_for_problems(text, given | {f"--{claim}": True for claim in claims})
             row, told = _module(reference, text, timeout, memory, budget)
             rows.append(row)
             texts.append(told)
@@ -59,7 +61,8 @@ def judge_kernels(
         for name, pair in pairs:
             dtypes, gradients = asking.dtypes or pair.dtypes, asking.gradients and pair.gradients
             judge = judge_of(replace(asking, path=pair.path, dtypes=dtypes, gradients=gradients), timeout, memory)
-            kernel = replace(pair.kernel, sandbox=sandbox)
+            own = pair.kernel.claims
+            kernel = replace(pair.kernel, sandbox=sandbox, claims=tuple(one for one in CLAIMS if one in own + claims))
             started = time.monotonic()
             verdict = judge.judge(kernel, budget)
             seconds = time.monotonic() - started
@@ -113,6 +116,8 @@ def _scripts(folder: Path, kernel: Kernel, verdict: Verdict) -> dict[str, str]:
     """The scripts that show findings, by category; each has been run."""
     found: dict[str, str] = {}
     for finding in verdict.findings:
+        if finding.cell.role in CLAIMS:  # a script calls plainly
+            continue
         place = folder / finding.category.replace(" ", "-")
         script = write_script(place, verdict.like, kernel.file.resolve(), kernel.function, finding)
         if script is not None and run_python([str(script)]).status == 1:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 #: The variable that names kernels that are judged: JSON, by the op's path below `torch` the file, the function, and
-#: whether it may call the op itself, `{"relu": ["/home/me/kernels.py", "relu", false]}`.
+#: whether it may call the op itself, and the way it is called, `{"relu": ["/home/me/kernels.py", "relu", false, ""]}`.
 KERNELS = "AUTOTEST_KERNELS"
 #: The variable that names those of a run: JSON, a list of lists of an op, a file, a function, dtypes, gaps, and whether
 #: it may call the op itself.
@@ -20,7 +20,8 @@ POISON: Mapping[str, str] = MappingProxyType(
 )
 #: The byte: all bits of 129 the other way round.
 POISONED = 0x7E
-#: The classes by which a call tells that a kernel did what none may, and that it has no parameter for an argument.
-MISCONDUCT, NOT_TAKEN = "Misconduct", "NotTaken"
+#: The classes by which a call tells that a kernel did what none may, that it has no parameter for an argument, and that
+#: PyTorch's compiler does not capture it whole.
+MISCONDUCT, NOT_TAKEN, NOT_CAPTURED = "Misconduct", "NotTaken", "NotCaptured"
 
-__all__ = ["KERNELS", "MISCONDUCT", "MODULE", "NOT_TAKEN", "OVERRIDES", "POISON", "POISONED"]
+__all__ = ["KERNELS", "MISCONDUCT", "MODULE", "NOT_CAPTURED", "NOT_TAKEN", "OVERRIDES", "POISON", "POISONED"]
