@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from autotest.errors import EnvironmentFault
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judging import ASKING, Judging
 from autotest.kernels.questions import Asking, questions
@@ -18,8 +19,10 @@ from autotest.kernels.timing import Times, programs, times
 from autotest.kernels.ways import CLAIMS
 from autotest.workers.launch import START_TIMEOUT, Launch
 from autotest.workers.supervisor import Supervisor
+from dual_object.adapters.torch.kernels.devices import require
+from dual_object.errors import TargetError
 from dual_object.replay.adapter import Reference
-from dual_object.replay.asked.kernels import KERNELS, POISON
+from dual_object.replay.asked.kernels import DEVICE, KERNELS, POISON
 
 #: What is loaded in the process that runs kernels.
 ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
@@ -41,6 +44,7 @@ class Kernel:
         file, function: where it is.
         delegates: whether it may call the op itself.
         sandbox: whether its process has no network, and no files that it may write to but temporary ones of its own.
+        device: what it is asked on, `cpu` or `cuda`.
         claims: in which ways it is right besides, of `autotest.kernels.ways.CLAIMS`.
     """
 
@@ -48,6 +52,7 @@ class Kernel:
     function: str
     delegates: bool = False
     sandbox: bool = False
+    device: str = "cpu"
     claims: tuple[str, ...] = ()
 
 
@@ -70,6 +75,7 @@ class KernelJudge:
         """
         place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates, way]}
         environment = {} if timed or way else {**ENVIRONMENT}
+        environment[DEVICE] = kernel.device
         environment[KERNELS] = json.dumps(place)
         within = _COMPILED_WITHIN if _COMPILES in kernel.file.read_bytes() else START_TIMEOUT
         behind: tuple[str, ...] = ()
@@ -85,8 +91,12 @@ class KernelJudge:
         """Ask everything, or what can be asked in so many seconds, and say what was found. May be called by several
         threads at once: kernels run side by side, each in a process of its own.
 
-        Raises EnvironmentFault where the kernel cannot be loaded, or there is no sandbox for it.
+        Raises EnvironmentFault where the kernel cannot be loaded, or there is no sandbox or device for it.
         """
+        try:
+            require(kernel.device)
+        except TargetError as error:
+            raise EnvironmentFault(str(error)) from None
         with self._process(kernel) as supervisor:
             until = None if budget is None else time.monotonic() + budget
             judging = Judging(self._reference, self.questions, supervisor, self._asking.path, until)

@@ -13,6 +13,8 @@ KERNELS = "AUTOTEST_KERNELS"
 OVERRIDES = "AUTOTEST_OVERRIDES"
 #: The variable that names a module that is judged: JSON, the file, the class, and whether it may draw random numbers.
 MODULE = "AUTOTEST_MODULE"
+#: The variable that names the device that a judged kernel is asked on; by default `cpu`.
+DEVICE = "AUTOTEST_KERNEL_DEVICE"
 #: What makes the C library fill fresh memory with one byte, 8.457e+37 as float32; what a thread keeps for itself it
 #: does not fill.
 POISON: Mapping[str, str] = MappingProxyType(
@@ -24,4 +26,4 @@ POISONED = 0x7E
 #: PyTorch's compiler does not capture it whole.
 MISCONDUCT, NOT_TAKEN, NOT_CAPTURED = "Misconduct", "NotTaken", "NotCaptured"
 
-__all__ = ["KERNELS", "MISCONDUCT", "MODULE", "NOT_CAPTURED", "NOT_TAKEN", "OVERRIDES", "POISON", "POISONED"]
+__all__ = ["DEVICE", "KERNELS", "MISCONDUCT", "MODULE", "NOT_CAPTURED", "NOT_TAKEN", "OVERRIDES", "POISON", "POISONED"]

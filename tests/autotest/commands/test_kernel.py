@@ -84,6 +84,11 @@ def test_json_for_two_kernels(judged: tuple[Path, str], tmp_path: Path) -> None:
             ("k.py:relu", "--shapes", "n,0"),
             "shapes='n,0', but should be a number or a letter for each dimension, as n,128",
         ),
+        (("k.py:relu", "--devices", "tpu"), "devices=tpu, but should be some of cpu, cuda [--devices]\n"),
+        (
+            ("k.py:relu", "--devices", "cpu,cuda", "--time"),
+            "devices=cpu,cuda comes with --time, which measures on the CPU alone [--devices]\n",
+        ),
         (("bad.py:relu",), "bad.py cannot be imported: SyntaxError: '(' was never closed (bad.py, line 1)\n"),
     ],
 )
@@ -167,6 +172,12 @@ def test_a_folder_a_table_and_a_problem(tmp_path: Path) -> None:
     assert done.stderr == (
         "--sandbox comes with the problem problem.py, but is for functions: leave it out [--sandbox]\n"
     )
+    for option in ("--vmap", "--compile", "--threads"):
+        done = run_autotest(tmp_path, "kernel", "problem.py", option)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"{option} comes with the problem problem.py, but is for functions: leave it out [{option}]\n"
+        )
     done = run_autotest(tmp_path, "kernel", "kernels", "--like", "relu")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "--like=relu comes with kernels, whose kernels are named after their ops [--like]\n"

@@ -7,12 +7,16 @@ import os
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from dual_object.adapters.torch.adapter import Adapter as Torch
 from dual_object.adapters.torch.kernels.auditing import Auditor
+from dual_object.adapters.torch.kernels.devices import moved
 from dual_object.adapters.torch.kernels.guard import Guard
 from dual_object.adapters.torch.kernels.loading import load_kernel
 from dual_object.adapters.torch.kernels.ways import called
-from dual_object.replay.asked.kernels import KERNELS
+from dual_object.program.values import Array
+from dual_object.replay.asked.kernels import DEVICE, KERNELS
 
 
 class Adapter(Torch):
@@ -28,6 +32,16 @@ class Adapter(Torch):
             for path, (file, function, delegates, way) in json.loads(os.environ.get(KERNELS, "{}")).items()
         }
         self._stand_ins: dict[str, Any] = {}
+        self._device = torch.device(os.environ.get(DEVICE, "cpu"))
+
+    def tensor(self, data: Array, dtype: str) -> tuple[torch.Tensor, bool]:
+        """A tensor on the device that the kernel is asked on; one on the CPU shares memory with `data`."""
+        tensor, shares = super().tensor(data, dtype)
+        return (tensor, shares) if self._device.type == "cpu" else (moved(tensor, self._device), False)
+
+    def device(self, spec: str) -> torch.device:
+        """The device that the kernel is asked on, where the question is about the CPU."""
+        return self._device if spec == "cpu" else super().device(spec)
 
     def unwatched(self, path: str) -> tuple[Any, Any]:
         """The kernel at `path` as it is, and PyTorch's own op."""

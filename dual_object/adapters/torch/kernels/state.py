@@ -60,6 +60,11 @@ _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "the garbage collector": (gc.isenabled, None),
     "the tracing of Python": (lambda: (sys.gettrace(), sys.getprofile()), None),
     "the threads of the process": (threading.active_count, None),
+    "the current CUDA device": (lambda: torch.cuda.current_device() if torch.cuda.is_initialized() else None, None),
+    "the current CUDA stream": (
+        lambda: torch.cuda.current_stream().cuda_stream if torch.cuda.is_initialized() else None,
+        None,
+    ),
     "what is written": (lambda: _written() if _PROC else 0, None),
     "the open descriptors": (lambda: sorted(os.listdir("/proc/self/fd"))[:-1] if _PROC else [], None),
 }
