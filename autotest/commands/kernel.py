@@ -66,18 +66,13 @@ def judge_kernels(
         for (name, pair), device in product(pairs, devices):
             dtypes, gradients = asking.dtypes or pair.dtypes, asking.gradients and pair.gradients
             judge = judge_of(replace(asking, path=pair.path, dtypes=dtypes, gradients=gradients), timeout, memory)
-            own = pair.kernel.claims
-            kernel = replace(
-                pair.kernel, sandbox=sandbox, device=device, claims=tuple(one for one in CLAIMS if one in own + claims)
-            )
+            every = tuple(claim for claim in CLAIMS if claim in pair.kernel.claims + claims)
+            kernel = replace(pair.kernel, sandbox=sandbox, device=device, claims=every)
             started = time.monotonic()
             verdict = judge.judge(kernel, budget)
             seconds = time.monotonic() - started
             measured = judge.times(kernel) if timed else []
-            # A script calls on the CPU.
-            scripts = (
-                {} if device != "cpu" else _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
-            )
+            scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
             notes = [*filter(None, [pair.how]), *(f"known gap: {gap}" for gap in pair.gaps)]
             called = name if device == "cpu" else f"{name} on {device}"
             row = verdict_data(called, verdict, scripts, seconds, notes)
@@ -124,10 +119,10 @@ def _module(
 
 
 def _scripts(folder: Path, kernel: Kernel, verdict: Verdict) -> dict[str, str]:
-    """The scripts that show findings, by category; each has been run."""
+    """The scripts that show findings, by category; each has been run. They call plainly, and on the CPU."""
     found: dict[str, str] = {}
     for finding in verdict.findings:
-        if finding.cell.role in CLAIMS:  # a script calls plainly
+        if finding.cell.role in CLAIMS or kernel.device != "cpu":
             continue
         place = folder / finding.category.replace(" ", "-")
         script = write_script(place, verdict.like, kernel.file.resolve(), kernel.function, finding)

@@ -89,9 +89,8 @@ def judge_kernel(
     with claimed(kernel, delegates=delegates) as made:
         path = op_path(load_reference(), like, made)
         asking = Asking(path, tuple(dtypes), gradients, level == "full", shapes_of(shapes))
-        claiming = replace(
-            made, sandbox=sandbox, device=device, claims=tuple(name for name, claims in told.items() if claims)
-        )
+        claims = tuple(name for name, claims in told.items() if claims)
+        claiming = replace(made, sandbox=sandbox, device=device, claims=claims)
         return judge_of(asking, timeout, memory).judge(claiming, budget)
 
 
