@@ -89,16 +89,39 @@ def test_json_for_two_kernels(judged: tuple[Path, str], tmp_path: Path) -> None:
             ("k.py:relu", "--devices", "cpu,cuda", "--time"),
             "devices=cpu,cuda comes with --time, which measures on the CPU alone [--devices]\n",
         ),
+        (
+            ("k.py:Relu", "--like", "relu"),
+            "k.py has a class Relu, but should have a function: name one that calls it\n",
+        ),
+        (("imports.py:relu",), "imports.py cannot be imported: ModuleNotFoundError: No module named 'nosuch'\n"),
+        (("exits.py:relu",), "target 'kernel' died at import: exited with status 3; its last words: none\n"),
         (("bad.py:relu",), "bad.py cannot be imported: SyntaxError: '(' was never closed (bad.py, line 1)\n"),
     ],
 )
 def test_what_cannot_be_judged(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     """A sentence, and the status of a wrong usage."""
-    (tmp_path / "k.py").write_text("def relu(input):\n    return input\n")
+    (tmp_path / "k.py").write_text("def relu(input):\n    return input\n\n\nclass Relu: ...\n")
     (tmp_path / "bad.py").write_text("def relu(\n")
+    (tmp_path / "imports.py").write_text("import nosuch\n")
+    (tmp_path / "exits.py").write_text("import sys\n\nsys.exit(3)\n")
     done = run_autotest(tmp_path, "kernel", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_a_function_without_parameters(tmp_path: Path) -> None:
+    """It is refused in one sentence, for it takes nothing."""
+    (tmp_path / "k.py").write_text("def relu():\n    return 1\n")
+    asked = ("--dtypes", "float32", "--no-grad", "--shapes", "n,8", "--json")
+    done = run_autotest(tmp_path, "kernel", "k.py:relu", *asked)
+    assert done.returncode == 1, done.stderr
+    [row] = json.loads(done.stdout)
+    [finding] = row["findings"]
+    number = sum(cell["asked"] for cell in row["cells"].values())
+    assert (finding["category"], finding["message"]) == (
+        "arguments",
+        f"it takes none of {number} calls: it takes no such arguments: too many positional arguments",
+    )
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a kernel of Triton runs where a GPU is")

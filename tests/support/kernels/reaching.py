@@ -1,4 +1,4 @@
-"""Functions that say to be `torch.relu`, and reach for what is beyond their process: the network, files, others' memory."""
+"""Functions that say to be `torch.relu`, and reach beyond their process: the network, files, others' memory."""
 
 import os
 import socket
