@@ -220,6 +220,16 @@ def trace(command: tuple[str, ...], output: Path) -> None:
 @click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS", help="Ask no more after so long.")
 @click.option("--delegates", is_flag=True, help="It may call the op itself.")
 @click.option("--sandbox", is_flag=True, help="Without network, and read-only files but temporary ones; by bubblewrap.")
+@click.option(
+    "--devices",
+    default="cpu",
+    show_default=True,
+    metavar="D,...",
+    help="Devices that it is asked on, cpu and cuda: a verdict for each.",
+)
+@click.option("--vmap", is_flag=True, help="It is right under torch.func.vmap, and is asked so.")
+@click.option("--compile", is_flag=True, help="It is right under torch.compile (backend aot_eager), and is asked so.")
+@click.option("--threads", is_flag=True, help="It is right on several threads at once, and is asked so.")
 @click.option("--time", "timed", is_flag=True, help="Time it beside the op, and that compiled; no reason for refusal.")
 @run_option("case_timeout", type=click.FloatRange(min=0), default=20.0, help="Seconds that one question may take.")
 @_MEMORY_LIMIT
@@ -254,12 +264,17 @@ def kernel(
     from autotest.commands.kernel import judge_kernels
     from autotest.kernels.claims import shapes_of
     from autotest.kernels.questions import Asking
+    from autotest.kernels.ways import CLAIMS
 
     timeout, memory = options.pop("case_timeout"), options.pop("memory_limit")
+    devices = tuple(dict.fromkeys(options.pop("devices").split(",")))
+    claims = tuple(name for name in CLAIMS if options.pop(name))
     with _refusals():
         claimed = tuple(filter(None, dtypes.split(",")))
         asking = Asking("", claimed, not no_grad, level == "full", shapes_of(shapes))
-        status, text = judge_kernels(kernels, like, asking, timeout=timeout or None, memory=memory, **options)
+        status, text = judge_kernels(
+            kernels, like, asking, devices=devices, claims=claims, timeout=timeout or None, memory=memory, **options
+        )
         click.echo(text, nl=False)
     sys.exit(status)
 

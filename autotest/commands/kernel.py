@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from autotest.kernels.questions import Asking
 from autotest.kernels.running import judge_of
 from autotest.kernels.script import write_script
 from autotest.kernels.telling import times_data, times_text, verdict_data, verdict_text
+from autotest.kernels.ways import CLAIMS
 from autotest.repro.running import run_python
 from dual_object.replay.adapter import Reference, load_reference
 
@@ -31,6 +33,8 @@ def judge_kernels(
     budget: float | None,
     delegates: bool,
     sandbox: bool,
+    devices: tuple[str, ...],
+    claims: tuple[str, ...],
     timed: bool,
     timeout: float | None,
     memory: int | None,
@@ -41,14 +45,17 @@ def judge_kernels(
 
     Raises UsageError, and EnvironmentFault for a file that cannot be imported, or a sandbox that is not there.
     """
+    if timed and devices != ("cpu",):
+        raise UsageError(f"devices={','.join(devices)} comes with --time, which measures on the CPU alone [--devices]")
     reference = load_reference()
     rows: list[dict[str, Any]] = []
     texts: list[str] = []
     for text in kernels:
         if Path(text).suffix == ".py":
-            claims = {"--like": like, "--dtypes": asking.dtypes, "--shapes": asking.shapes, "--sandbox": sandbox}
-            claims |= {"--no-grad": not asking.gradients, "--delegates": delegates, "--time": timed}
-            _refuse_for_problems(text, claims)
+            given = {"--like": like, "--dtypes": asking.dtypes, "--shapes": asking.shapes, "--sandbox": sandbox}
+            given |= {"--devices": devices != ("cpu",)}
+            given |= {"--no-grad": not asking.gradients, "--delegates": delegates, "--time": timed}
+            _refuse_for_problems(text, given | {f"--{claim}": True for claim in claims})
             row, told = _module(reference, text, timeout, memory, budget)
             rows.append(row)
             texts.append(told)
@@ -56,19 +63,21 @@ def judge_kernels(
         pairs, left = _pairs(reference, text, like, delegates)
         rows += [{"kernel": str(one.path), "not_judged": one.why} for one in left]
         texts += ["".join(f"{one.path}: not judged: {one.why}\n" for one in left)] if left else []
-        for name, pair in pairs:
+        for (name, pair), device in product(pairs, devices):
             dtypes, gradients = asking.dtypes or pair.dtypes, asking.gradients and pair.gradients
             judge = judge_of(replace(asking, path=pair.path, dtypes=dtypes, gradients=gradients), timeout, memory)
-            kernel = replace(pair.kernel, sandbox=sandbox)
+            every = tuple(claim for claim in CLAIMS if claim in pair.kernel.claims + claims)
+            kernel = replace(pair.kernel, sandbox=sandbox, device=device, claims=every)
             started = time.monotonic()
             verdict = judge.judge(kernel, budget)
             seconds = time.monotonic() - started
             measured = judge.times(kernel) if timed else []
             scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
             notes = [*filter(None, [pair.how]), *(f"known gap: {gap}" for gap in pair.gaps)]
-            row = verdict_data(name, verdict, scripts, seconds, notes)
+            called = name if device == "cpu" else f"{name} on {device}"
+            row = verdict_data(called, verdict, scripts, seconds, notes)
             rows.append(row | ({"times": times_data(measured)} if timed else {}))
-            told = verdict_text(name, verdict, scripts, seconds, notes)
+            told = verdict_text(called, verdict, scripts, seconds, notes)
             texts.append(told + times_text(verdict.like, measured))
     refused = not all(row.get("accepted", True) for row in rows)
     told = json.dumps(rows, indent=1) + "\n" if as_json else "\n".join(texts)
@@ -110,9 +119,11 @@ def _module(
 
 
 def _scripts(folder: Path, kernel: Kernel, verdict: Verdict) -> dict[str, str]:
-    """The scripts that show findings, by category; each has been run."""
+    """The scripts that show findings, by category; each has been run. They call plainly, and on the CPU."""
     found: dict[str, str] = {}
     for finding in verdict.findings:
+        if finding.cell.role in CLAIMS or kernel.device != "cpu":
+            continue
         place = folder / finding.category.replace(" ", "-")
         script = write_script(place, verdict.like, kernel.file.resolve(), kernel.function, finding)
         if script is not None and run_python([str(script)]).status == 1:

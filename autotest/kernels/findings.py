@@ -37,7 +37,7 @@ CATEGORIES: Mapping[str, str] = MappingProxyType(
         "edge values": "wrong for values at the edges",
         "dtype": "wrong for some dtypes, or of a wrong dtype",
         "gradient": "wrong, missing or detached gradients",
-        "mode": "wrong in some mode",
+        "mode": "wrong in some mode, or in a way of calling it that it claims",
         "precision": "less exact than PyTorch",
         "errors": "accepts what the op refuses",
     }
@@ -60,7 +60,7 @@ def _dimension(roles: str, *categories: str) -> Dimension:
 DIMENSIONS: Mapping[str, Dimension] = MappingProxyType(
     {
         "values": _dimension(
-            "plain arguments size magnitude again modes",
+            "plain arguments size magnitude again modes vmap compile threads",
             *("numerics", "precision", "arguments", "size", "calls", "caching", "stale", "lazy", "mode"),
         ),
         "edge values": _dimension("edges", "edge values"),

@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from autotest.errors import EnvironmentFault
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judging import ASKING, Judging
 from autotest.kernels.questions import Asking, questions
 from autotest.kernels.sandbox import sandbox_command, sandbox_environment
 from autotest.kernels.timing import Times, programs, times
+from autotest.kernels.ways import CLAIMS
 from autotest.workers.launch import START_TIMEOUT, Launch
 from autotest.workers.supervisor import Supervisor
+from dual_object.adapters.torch.kernels.devices import require
+from dual_object.errors import TargetError
 from dual_object.replay.adapter import Reference
-from dual_object.replay.asked.kernels import KERNELS, POISON
+from dual_object.replay.asked.kernels import DEVICE, KERNELS, POISON
 
 #: What is loaded in the process that runs kernels.
 ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
@@ -40,12 +44,16 @@ class Kernel:
         file, function: where it is.
         delegates: whether it may call the op itself.
         sandbox: whether its process has no network, and no files that it may write to but temporary ones of its own.
+        device: what it is asked on, `cpu` or `cuda`.
+        claims: in which ways it is right besides, of `autotest.kernels.ways.CLAIMS`.
     """
 
     file: Path
     function: str
     delegates: bool = False
     sandbox: bool = False
+    device: str = "cpu"
+    claims: tuple[str, ...] = ()
 
 
 class KernelJudge:
@@ -61,12 +69,13 @@ class KernelJudge:
         with ASKING:
             self.questions = questions(reference, asking)
 
-    def launch(self, kernel: Kernel, folder: Path | None = None, *, timed: bool = False) -> Supervisor:
+    def launch(self, kernel: Kernel, folder: Path | None = None, *, timed: bool = False, way: str = "") -> Supervisor:
         """The process that the kernel runs in, started; with a folder, in a sandbox that may write there; to be timed,
-        without poison in its memory. Raises EnvironmentFault where there is no sandbox.
+        without poison in its memory; with a way, called so. Raises EnvironmentFault where there is no sandbox.
         """
-        place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates]}
-        environment = {} if timed else {**ENVIRONMENT}
+        place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates, way]}
+        environment = {} if timed or way else {**ENVIRONMENT}
+        environment[DEVICE] = kernel.device
         environment[KERNELS] = json.dumps(place)
         within = _COMPILED_WITHIN if _COMPILES in kernel.file.read_bytes() else START_TIMEOUT
         behind: tuple[str, ...] = ()
@@ -82,11 +91,21 @@ class KernelJudge:
         """Ask everything, or what can be asked in so many seconds, and say what was found. May be called by several
         threads at once: kernels run side by side, each in a process of its own.
 
-        Raises EnvironmentFault where the kernel cannot be loaded, or there is no sandbox for it.
+        Raises EnvironmentFault where the kernel cannot be loaded, or there is no sandbox or device for it.
         """
+        try:
+            require(kernel.device)
+        except TargetError as error:
+            raise EnvironmentFault(str(error)) from None
         with self._process(kernel) as supervisor:
             until = None if budget is None else time.monotonic() + budget
-            return Judging(self._reference, self.questions, supervisor, self._asking.path, until).verdict()
+            judging = Judging(self._reference, self.questions, supervisor, self._asking.path, until)
+            judging.ask()
+            for way in (way for claim in kernel.claims for way in CLAIMS[claim]):
+                if judging.goes_on:
+                    with self._process(kernel, way=way.name) as besides:
+                        judging.ask_in(way, besides)
+            return judging.verdict()
 
     def times(self, kernel: Kernel) -> list[Times] | str:
         """How long the kernel takes, in another process than that in which it was judged; or why that is not known.
@@ -101,13 +120,13 @@ class KernelJudge:
             return times(self._reference, supervisor, asked)
 
     @contextmanager
-    def _process(self, kernel: Kernel, *, timed: bool = False) -> Iterator[Supervisor]:
+    def _process(self, kernel: Kernel, *, timed: bool = False, way: str = "") -> Iterator[Supervisor]:
         """The process that the kernel runs in, while it is needed."""
         with ExitStack() as stack:
             folder = None
             if kernel.sandbox:
                 folder = Path(stack.enter_context(TemporaryDirectory(prefix="autotest-sandbox-")))
-            supervisor = self.launch(kernel, folder, timed=timed)
+            supervisor = self.launch(kernel, folder, timed=timed, way=way)
             stack.callback(supervisor.close)
             yield supervisor
 

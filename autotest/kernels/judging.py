@@ -32,13 +32,14 @@ from autotest.kernels.findings import Finding, Verdict, worst_first
 from autotest.kernels.precision import MOST_UNITS, off_by, units
 from autotest.kernels.questions import Cell, Question
 from autotest.kernels.subgradients import promised
+from autotest.kernels.ways import CLAIMS, Way, asked_in
 from autotest.oracle.undecidable import KINK, undecided
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.torch.kernels.samples.arguments import AS_NUMBER
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
-from dual_object.replay.asked.kernels import MISCONDUCT, NOT_TAKEN, SEVERAL_THREADS
+from dual_object.replay.asked.kernels import MISCONDUCT, NOT_CAPTURED, NOT_TAKEN, SEVERAL_THREADS
 from dual_object.replay.observation import Observation
 
 #: Of those who have little time so many are asked together.
@@ -79,6 +80,7 @@ _OF_ROLES = {
     "again": "caching",
     "modes": "mode",
     "second": "gradient",
+    **dict.fromkeys(CLAIMS, "mode"),
 }
 #: The categories of what differs whatever it was asked for.
 _OF_KINDS = {
@@ -132,11 +134,20 @@ class Judging:
         self._without_gradients: Finding | None = None
         #: Of each role, how many questions, and how many answers were right.
         self._cells: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self._unasked: dict[str, int] = {}
+        #: What was answered as PyTorch does.
+        self._right: list[Question] = []
+        self._died = False
+        #: In which way it is being asked, besides the plain one.
+        self._way: Way | None = None
 
-    def verdict(self) -> Verdict:
+    def ask(self) -> None:
         """Ask, compare, and ask again."""
         answers = self._answers()
         asked = self._asked[: len(answers)]
+        often = _ends(answers) == ENOUGH_ENDS
+        why = f"its process had ended {ENOUGH_ENDS} times" if often else "the time was up [--budget]"
+        self._unasked = {why: left} if (left := len(self._asked) - len(asked)) else {}
         right: list[tuple[Question, Observation]] = []
         with ASKING:
             for question, answer in zip(asked, answers, strict=True):
@@ -155,16 +166,38 @@ class Judging:
             if not right and not self._findings:
                 words = f"it takes none of {len(asked)} calls: {next(iter(self._gaps), '')}"
                 self._find("arguments", words, asked[0].cell, None)
-        if not _ends(answers):
+        self._right = [question for question, _ in right]
+        self._died = _ends(answers) > 0
+        if not self._died:
             self._ask_again(asked, answers)
             with ASKING:
                 self._weigh(right)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something to ask in another way: right answers, of a process that lives, and time."""
+        return bool(self._right) and not self._died and not self._late
+
+    def ask_in(self, way: Way, supervisor: Supervisor) -> None:
+        """Ask in another way what was answered as it should be: it is to be so again."""
+        role = way.name.partition(" ")[0]
+        self._way = way
+        chosen = asked_in(way, self._right)
+        for question in chosen:
+            [answer] = supervisor.eager([question.program])
+            with ASKING:
+                detail = " ".join(filter(None, (way.detail, question.cell.role, question.cell.detail)))
+                cell = Cell(role, detail, question.cell.dtype)
+                self._cells[role][0] += 1
+                self._cells[role][1] += self._answered(replace(question, cell=cell), answer)
+            if isinstance(answer, Death):  # each costs a process, and says the same
+                return
+
+    def verdict(self) -> Verdict:
+        """What all of it comes to."""
         told = worst_first(self._findings, {category: len(asked) for category, asked in self._shown.items()})
         cells = {role: (number, answered) for role, (number, answered) in self._cells.items()}
-        often = _ends(answers) == ENOUGH_ENDS
-        why = f"its process had ended {ENOUGH_ENDS} times" if often else "the time was up [--budget]"
-        unasked = {why: left} if (left := len(self._asked) - len(asked)) else {}
-        return Verdict(self._like, told, dict(self._gaps), cells, self._undecided, unasked)
+        return Verdict(self._like, told, dict(self._gaps), cells, self._undecided, self._unasked)
 
     def _answers(self) -> list[Observation | Death]:
         """What the kernel answers to all questions, or to the first of them where there is no time for more, or where
@@ -199,7 +232,8 @@ class Judging:
             self._findings = [one for one in self._findings if one.category not in of_roles]
 
     def _find(self, category: str, message: str, cell: Cell, program: Program | None) -> None:
-        self._findings.append(Finding(category, message, cell, program))
+        words = message if self._way is None else f"{self._way.words}, {message}"
+        self._findings.append(Finding(category, words, cell, program))
 
     def _answered(self, question: Question, answer: Observation | Death) -> bool:
         """Whether an answer is as PyTorch's."""
@@ -235,9 +269,14 @@ class Judging:
             category, _, words = failure.message.partition(": ")
             self._find(category, words, cell, question.program)
             return True
+        if name == NOT_CAPTURED:
+            self._gaps[f"torch.compile does not capture it whole: {failure.message}"] += 1
+            return True
         if name == NOT_TAKEN:
             self._gaps[f"it takes no such arguments: {failure.message}"] += 1
             return True
+        if cell.role in CLAIMS:
+            return False
         if "NotImplementedError" in failure.classes:
             self._gaps[f"it says that it does not do this: {failure.message}"] += 1
             return True
@@ -294,6 +333,8 @@ class Judging:
         return found is not None and bool(found.any())
 
     def _category(self, cell: Cell, difference: Difference) -> str:
+        if cell.role in CLAIMS:  # it was right where it was called plainly
+            return _OF_ROLES[cell.role]
         if cell.detail == "inplace=True" and difference.kind in ("mutation", "alias"):
             return "mode"
         if difference.kind in _OF_KINDS and not (difference.kind == "dtype" and cell.role == "dtype"):

@@ -120,6 +120,7 @@ class ModuleJudge:
             asked = self.questions(copied=copied)
             like = f"{Path(self._problem).name}:{NAME}"
             judging = Judging(self._reference, asked, supervisor, "", until, like=like, refusable=_REFUSABLE)
+            judging.ask()
             return ModuleVerdict(judging.verdict(), copied, self.lessened)
         finally:
             supervisor.close()

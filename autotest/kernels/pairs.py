@@ -86,7 +86,7 @@ def read_kernels(path: Path) -> list[Pair]:
     return [
         Pair(
             _asked(override.op, path),
-            Kernel(override.file, override.function, override.delegates),
+            Kernel(override.file, override.function, override.delegates, claims=override.claims),
             override.dtypes,
             override.gaps,
             not override.op.startswith("aten."),

@@ -49,6 +49,10 @@ def judge_kernel(
     budget: float | None = None,
     delegates: bool = False,
     sandbox: bool = False,
+    device: str = "cpu",
+    vmap: bool = False,
+    compile: bool = False,
+    threads: bool = False,
     timeout: float | None = 20.0,
     memory: int | None = None,
 ) -> Verdict:
@@ -69,19 +73,25 @@ def judge_kernel(
         delegates: whether it may call the op itself.
         sandbox: whether its process has no network, and no files that it may write to but temporary ones of its own, by
             bubblewrap.
+        device: what it is asked on, `cpu` or `cuda`; the answers that it should give are always made on the CPU.
+        vmap, compile, threads: whether it claims to be right under `torch.func.vmap`, under `torch.compile` (with the
+            backend `aot_eager`), and on several threads at once; it is asked so only then.
         timeout: seconds that one question may take; None: as many as it likes.
         memory: bytes that its process may hold; None: the share that one worker has of the machine's.
 
     Raises:
         UsageError: there is no such op or function.
-        EnvironmentFault: the kernel's file cannot be imported, or there is no bubblewrap.
+        EnvironmentFault: the kernel's file cannot be imported, or there is no bubblewrap, or no such device.
     """
     if level not in ("quick", "full"):
         raise UsageError(f"level={level!r}, but should be 'quick' or 'full'")
+    told = {"vmap": vmap, "compile": compile, "threads": threads}
     with claimed(kernel, delegates=delegates) as made:
         path = op_path(load_reference(), like, made)
         asking = Asking(path, tuple(dtypes), gradients, level == "full", shapes_of(shapes))
-        return judge_of(asking, timeout, memory).judge(replace(made, sandbox=sandbox), budget)
+        claims = tuple(name for name, claims in told.items() if claims)
+        claiming = replace(made, sandbox=sandbox, device=device, claims=claims)
+        return judge_of(asking, timeout, memory).judge(claiming, budget)
 
 
 __all__ = ["judge_kernel", "judge_of"]

@@ -13,14 +13,17 @@ def sandbox_command(folder: Path) -> tuple[str, ...]:
     """What a command is put behind to be without a network, and without files that it may write to but those of a
     folder. Raises EnvironmentFault where there is no bubblewrap.
 
-    Processes keep their numbers, by which the memory that they hold is watched.
+    Processes keep their numbers, by which the memory that they hold is watched. In a user namespace of its own, and
+    without capabilities, it cannot read the memory of this process, which has PyTorch's answers, by /proc: not even
+    where both are root's.
     """
     program = shutil.which("bwrap")
     if program is None:
         raise EnvironmentFault("--sandbox needs bwrap, which is not on PATH: install the package bubblewrap")
     files = ("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm")  # noqa: S108 - one of its own
     place = str(folder)
-    return (program, "--die-with-parent", "--unshare-net", "--unshare-ipc", *files, "--bind", place, place, "--")
+    own = ("--unshare-user-try", "--cap-drop", "ALL", "--unshare-net", "--unshare-ipc")
+    return (program, "--die-with-parent", *own, *files, "--bind", place, place, "--")
 
 
 def sandbox_environment(folder: Path) -> Mapping[str, str]:

@@ -26,6 +26,9 @@ ROLES = {
     "modes": "without gradients",
     "second": "second derivatives",
     "errors": "what the op refuses",
+    "vmap": "under torch.func.vmap",
+    "compile": "under torch.compile",
+    "threads": "on several threads at once",
 }
 
 

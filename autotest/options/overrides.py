@@ -8,6 +8,7 @@ implementation = "mykernels.py:softmax"   # beside this file; or "package.module
 domain = { dtypes = ["float32"] }         # by default all
 known_gaps = ["no out="]
 delegates = false                         # whether it may call the op itself
+claims = ["vmap"]                         # or "compile", "threads": what `autotest kernel` asks of it besides
 ```
 
 Nothing here imports a kernel: only the target's process does.
@@ -30,7 +31,9 @@ from autotest.workers.launch import Launch
 #: What is loaded in the process of a target with overrides.
 ADAPTER = "dual_object.adapters.torch.kernels.overriding:Adapter"
 SHOULD = "OP=FILE.py:FUNCTION, OP=package.module:FUNCTION, or a file such as kernels.toml"
-_KEYS = ("op", "implementation", "domain", "known_gaps", "delegates")
+_KEYS = ("op", "implementation", "domain", "known_gaps", "delegates", "claims")
+#: What a kernel may claim besides; `autotest.kernels.ways` says what is asked then.
+CLAIMS = ("vmap", "compile", "threads")
 _NAME = r"[A-Za-z_]\w*"
 
 
@@ -44,6 +47,7 @@ class Override:
         dtypes: those of tensors that it is called with; for others PyTorch's own op stands. Empty: all.
         gaps: what it is known not to take, in words.
         delegates: whether it may call the op itself.
+        claims: in which ways of calling it is right besides; a judge asks, a run does not.
     """
 
     op: str
@@ -52,6 +56,7 @@ class Override:
     dtypes: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     delegates: bool = False
+    claims: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -64,12 +69,12 @@ class Override:
         return f"{self.name}={self.file}:{self.function}"
 
     def to_json(self) -> list[Any]:
-        """All of it, as records and the target's process have it."""
+        """All of it that a run is about, as records and the target's process have it."""
         return [self.op, str(self.file), self.function, [*self.dtypes], [*self.gaps], self.delegates]
 
     @classmethod
     def from_json(cls, told: Sequence[Any]) -> Override:
-        """The override of which `told` is all."""
+        """The override that `told` tells of."""
         op, file, function, dtypes, gaps, delegates = told
         return cls(op, Path(file), function, tuple(dtypes), tuple(gaps), delegates)
 
@@ -116,8 +121,11 @@ def _of_table(path: Path, number: int, table: Mapping[str, Any]) -> Override:
         raise UsageError(f"{where} has known_gaps={gaps!r}, but should have a list of texts [--override]")
     if not isinstance(delegates, bool):
         raise UsageError(f"{where} has delegates={delegates!r}, but should have true or false [--override]")
+    claims = table.get("claims", [])
+    if not isinstance(claims, list) or not all(claim in CLAIMS for claim in claims):
+        raise UsageError(f"{where} has claims={claims!r}, but should have some of {', '.join(CLAIMS)} [--override]")
     found = _override(table["op"], table["implementation"], path.resolve().parent, where)
-    return replace(found, dtypes=tuple(dtypes), gaps=tuple(gaps), delegates=delegates)
+    return replace(found, dtypes=tuple(dtypes), gaps=tuple(gaps), delegates=delegates, claims=tuple(claims))
 
 
 def _override(op: str, implementation: str, folder: Path, where: str) -> Override:
@@ -182,4 +190,4 @@ def overridden(launch: Launch, overrides: Sequence[Override]) -> Launch:
     return replace(launch, adapter=ADAPTER, environment={**launch.environment, **POISON, OVERRIDES: json.dumps(told)})
 
 
-__all__ = ["SHOULD", "Override", "given_overrides", "module_file", "overridden", "read_overrides"]
+__all__ = ["CLAIMS", "SHOULD", "Override", "given_overrides", "module_file", "overridden", "read_overrides"]

@@ -78,9 +78,18 @@ def test_a_file(folder: Path) -> None:
     (folder / "package" / "kernels.toml").write_text(
         '[[kernel]]\nop = "torch.softmax"\nimplementation = "module.py:softmax"\n'
         'domain = { dtypes = ["float32", "int8"] }\nknown_gaps = ["no out="]\ndelegates = true\n'
+        'claims = ["vmap", "threads"]\n'
     )
     assert read_overrides(Path("package") / "kernels.toml") == (
-        Override("softmax", folder / "package" / "module.py", "softmax", ("float32", "int8"), ("no out=",), True),
+        Override(
+            "softmax",
+            folder / "package" / "module.py",
+            "softmax",
+            ("float32", "int8"),
+            ("no out=",),
+            delegates=True,
+            claims=("vmap", "threads"),
+        ),
     )
 
 
@@ -89,8 +98,8 @@ def test_a_file(folder: Path) -> None:
     [
         ("", "override='k.toml', but should have tables [[kernel]] [--override]"),
         ("kernel = 3", "override='k.toml', but should have tables [[kernel]] [--override]"),
-        (ENTRY + "dtypes = []", "kernel 1 of k.toml has dtypes, but should have op, implementation, domain, known_gaps "
-         "or delegates [--override]"),
+        (ENTRY + "dtypes = []", "kernel 1 of k.toml has dtypes, but should have op, implementation, domain, "
+         "known_gaps, delegates or claims [--override]"),
         (ENTRY + '[[kernel]]\nop = "torch.sin"', "kernel 2 of k.toml has implementation=None, but should have a text "
          "[--override]"),
         (ENTRY + "domain = { shapes = [] }", "kernel 1 of k.toml has domain={'shapes': []}, but should have "
@@ -101,6 +110,8 @@ def test_a_file(folder: Path) -> None:
         (ENTRY + "known_gaps = [1]", "kernel 1 of k.toml has known_gaps=[1], but should have a list of texts "
          "[--override]"),
         (ENTRY + "delegates = 1", "kernel 1 of k.toml has delegates=1, but should have true or false [--override]"),
+        (ENTRY + 'claims = ["jit"]', "kernel 1 of k.toml has claims=['jit'], but should have some of vmap, compile, "
+         "threads [--override]"),
         (ENTRY.replace("kernels.py", "no.py"), "kernel 1 of k.toml, but there is no file no.py [--override]"),
     ],
 )  # fmt: skip

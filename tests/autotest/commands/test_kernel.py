@@ -84,16 +84,44 @@ def test_json_for_two_kernels(judged: tuple[Path, str], tmp_path: Path) -> None:
             ("k.py:relu", "--shapes", "n,0"),
             "shapes='n,0', but should be a number or a letter for each dimension, as n,128",
         ),
+        (("k.py:relu", "--devices", "tpu"), "devices=tpu, but should be some of cpu, cuda [--devices]\n"),
+        (
+            ("k.py:relu", "--devices", "cpu,cuda", "--time"),
+            "devices=cpu,cuda comes with --time, which measures on the CPU alone [--devices]\n",
+        ),
+        (
+            ("k.py:Relu", "--like", "relu"),
+            "k.py has a class Relu, but should have a function: name one that calls it\n",
+        ),
+        (("imports.py:relu",), "imports.py cannot be imported: ModuleNotFoundError: No module named 'nosuch'\n"),
+        (("exits.py:relu",), "target 'kernel' died at import: exited with status 3; its last words: none\n"),
         (("bad.py:relu",), "bad.py cannot be imported: SyntaxError: '(' was never closed (bad.py, line 1)\n"),
     ],
 )
 def test_what_cannot_be_judged(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     """A sentence, and the status of a wrong usage."""
-    (tmp_path / "k.py").write_text("def relu(input):\n    return input\n")
+    (tmp_path / "k.py").write_text("def relu(input):\n    return input\n\n\nclass Relu: ...\n")
     (tmp_path / "bad.py").write_text("def relu(\n")
+    (tmp_path / "imports.py").write_text("import nosuch\n")
+    (tmp_path / "exits.py").write_text("import sys\n\nsys.exit(3)\n")
     done = run_autotest(tmp_path, "kernel", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_a_function_without_parameters(tmp_path: Path) -> None:
+    """It is refused in one sentence, for it takes nothing."""
+    (tmp_path / "k.py").write_text("def relu():\n    return 1\n")
+    asked = ("--dtypes", "float32", "--no-grad", "--shapes", "n,8", "--json")
+    done = run_autotest(tmp_path, "kernel", "k.py:relu", *asked)
+    assert done.returncode == 1, done.stderr
+    [row] = json.loads(done.stdout)
+    [finding] = row["findings"]
+    number = sum(cell["asked"] for cell in row["cells"].values())
+    assert (finding["category"], finding["message"]) == (
+        "arguments",
+        f"it takes none of {number} calls: it takes no such arguments: too many positional arguments",
+    )
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a kernel of Triton runs where a GPU is")
@@ -167,6 +195,12 @@ def test_a_folder_a_table_and_a_problem(tmp_path: Path) -> None:
     assert done.stderr == (
         "--sandbox comes with the problem problem.py, but is for functions: leave it out [--sandbox]\n"
     )
+    for option in ("--vmap", "--compile", "--threads"):
+        done = run_autotest(tmp_path, "kernel", "problem.py", option)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"{option} comes with the problem problem.py, but is for functions: leave it out [{option}]\n"
+        )
     done = run_autotest(tmp_path, "kernel", "kernels", "--like", "relu")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "--like=relu comes with kernels, whose kernels are named after their ops [--like]\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+import torch
 
 from autotest.errors import EnvironmentFault
 from autotest.kernels.findings import CATEGORIES, DIMENSIONS
@@ -208,6 +209,14 @@ def test_a_domain_that_nothing_is_of():
         "shapes=n,1048576, but no sample of torch.relu is of such a shape, or can be brought to it with at most 262144 "
         "elements [--shapes]"
     )
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_on_a_gpu(judge):
+    """A sound one is accepted, another not."""
+    assert judge.judge(Kernel(RELUS, "sound", device="cuda")).findings == ()
+    verdict = judge.judge(Kernel(RELUS, "doubled", device="cuda"))
+    assert "numerics" in {finding.category for finding in verdict.findings}
 
 
 @pytest.mark.skipif(not (which("g++") and which("ninja")), reason="C++ is compiled by g++ and ninja")

@@ -129,7 +129,7 @@ def test_a_file_of_kernels(tmp_path: Path) -> None:
     """The same file as for runs; gradients of operators are made above them."""
     text = (
         '[[kernel]]\nop = "torch.softmax"\nimplementation = "k.py:softmax"\ndomain = { dtypes = ["float32"] }\n'
-        'known_gaps = ["no out="]\ndelegates = true\n'
+        'known_gaps = ["no out="]\ndelegates = true\nclaims = ["compile"]\n'
         '[[kernel]]\nop = "aten::_softmax"\nimplementation = "k.py:low"\n'
     )
     lay(tmp_path, {"k.py": "", "kernels.toml": text})
@@ -137,7 +137,7 @@ def test_a_file_of_kernels(tmp_path: Path) -> None:
     assert read_kernels(tmp_path / "kernels.toml") == [
         Pair(
             "softmax",
-            Kernel(file, "softmax", delegates=True),
+            Kernel(file, "softmax", delegates=True, claims=("compile",)),
             ("float32",),
             ("no out=",),
             how="kernels.toml names torch.softmax",

@@ -14,6 +14,8 @@ from autotest.kernels.sandbox import sandbox_command, sandbox_environment
 from autotest.workers.launch import Launch
 from dual_object.replay.adapter import load_reference
 
+REACHING = Path(__file__).parents[2] / "support" / "kernels" / "reaching.py"
+BUBBLEWRAP = pytest.mark.skipif(which("bwrap") is None, reason="bubblewrap is not installed")
 #: Stands in for bubblewrap: writes down what it is asked for, and runs the command after `--`.
 STAND_IN = '#!/bin/sh\nprintf "%s\\n" "$@" >> "$0.asked"\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n'
 KERNEL = """
@@ -30,11 +32,18 @@ def _works(attempt):
         return False
     return True
 
+def _parent(number):
+    with open(f"/proc/{number}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("PPid:"))
+
 with tempfile.NamedTemporaryFile() as file:
     file.write(b"x")
 assert os.path.basename(os.path.dirname(file.name)).startswith("autotest-sandbox-"), file.name
 if STRICT:
     assert not _works(lambda: open(__file__ + ".left", "w"))
+    assert not _works(lambda: open(os.path.expanduser("~/.autotest-left-behind"), "w"))
+    for number in (os.getppid(), _parent(os.getppid())):
+        assert not _works(lambda: open(f"/proc/{number}/mem", "rb"))
     assert not _works(lambda: socket.create_connection(("192.0.2.1", 9), timeout=1))
 """
 
@@ -67,7 +76,11 @@ def test_what_is_asked_for(judge: KernelJudge, tmp_path: Path, monkeypatch: pyte
     place = Path(asked[asked.index("--bind") + 1])
     options = [str(stand_in), *asked[: asked.index("--") + 1]]
     assert options == [*sandbox_command(place)]
-    assert options[1:7] == ["--die-with-parent", "--unshare-net", "--unshare-ipc", "--ro-bind", "/", "/"]
+    assert options[1:] == [
+        *("--die-with-parent", "--unshare-user-try", "--cap-drop", "ALL", "--unshare-net", "--unshare-ipc"),
+        *("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm"),  # noqa: S108 - one of its own
+        *("--bind", str(place), str(place), "--"),
+    ]
     assert place.name.startswith("autotest-sandbox-")
     assert not place.exists()
 
@@ -80,10 +93,34 @@ def test_a_launch_behind_another_command() -> None:
 
 
 @pytest.mark.usefixtures("real_interpreter")
-@pytest.mark.skipif(which("bwrap") is None, reason="bubblewrap is not installed")
+@BUBBLEWRAP
 def test_what_a_kernel_cannot_do(judge: KernelJudge, tmp_path: Path) -> None:
-    """It can write where its temporary files are, and nowhere else; nothing answers."""
+    """It can write where its temporary files are, and nowhere else; nothing answers, and nobody's memory is read."""
     file = tmp_path / "kernel.py"
     file.write_text(f"STRICT = True\n{KERNEL}")
     assert judge.judge(Kernel(file, "relu", sandbox=True), budget=0.0).findings == ()
     assert not Path(f"{file}.left").exists()
+
+
+@pytest.mark.parametrize("sandbox", [False, pytest.param(True, marks=BUBBLEWRAP)])
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("connects", "it opens a socket"),
+        ("serves", "it opens a socket"),
+        ("writes_home", "it opens a file: {home}/.autotest-left-behind"),
+        ("reads_memory", "it opens a file: /proc/"),
+    ],
+)
+@pytest.mark.usefixtures("real_interpreter")
+def test_what_reaches_beyond_its_process(
+    judge: KernelJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, message: str, *, sandbox: bool
+) -> None:
+    """The attempt is a finding, whether or not it comes to anything; in a sandbox nothing is left behind."""
+    home = tmp_path.resolve() / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    verdict = judge.judge(Kernel(REACHING, function, sandbox=sandbox))
+    found = {finding.category: finding.message for finding in verdict.findings}
+    assert found["cheating"].startswith(message.format(home=home))
+    assert any(home.iterdir()) == (function == "writes_home" and not sandbox)

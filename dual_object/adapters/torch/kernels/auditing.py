@@ -26,14 +26,14 @@ _EVENTS = {
     "os.system": ("fork", "it starts a process"),
     "subprocess.Popen": ("fork", "it starts a process"),
     "os.kill": ("cheating", "it sends signals to processes"),
-    "socket.connect": ("cheating", "it opens a connection"),
+    "socket.__new__": ("cheating", "it opens a socket"),
     "open": ("cheating", "it opens a file"),
     "os.listdir": ("cheating", "it lists a folder"),
     "os.scandir": ("cheating", "it lists a folder"),
 }
 #: Modules of the standard library that do on behalf of whoever calls them.
 _HELPERS = (
-    *("inspect", "traceback", "gc", "pathlib", "subprocess", "os", "io", "multiprocessing", "shutil", "glob"),
+    *("inspect", "traceback", "gc", "pathlib", "subprocess", "os", "io", "multiprocessing", "shutil", "glob", "socket"),
     *("genericpath", "posixpath", "ntpath"),
 )
 

@@ -1,4 +1,4 @@
-"""Kernels that are for a GPU: whether they can run here, before their files are imported."""
+"""The devices that kernels are for: whether these are here, before a kernel's file is imported, and tensors there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 import torch
 
 from dual_object.errors import TargetError
+
+#: On which kernels can be asked.
+DEVICES = ("cpu", "cuda")
 
 
 def require_device(file: str) -> None:
@@ -27,6 +30,23 @@ def require_device(file: str) -> None:
         )
 
 
+def require(device: str) -> None:
+    """Raise TargetError, in one sentence, for a device that no kernel is asked on, or that is not here."""
+    if device not in DEVICES:
+        raise TargetError(f"devices={device}, but should be some of {', '.join(DEVICES)} [--devices]")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise TargetError("devices=cuda, but there is no CUDA device: judge it where one is [--devices]")
+
+
+def moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """The tensor on a device, where it lies as it does here: strided, expanded, whatever lies between its elements."""
+    if not tensor.numel():
+        return tensor.to(device)
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    memory = tensor.as_strided((extent,), (1,), tensor.storage_offset()).to(device, copy=True)
+    return memory.as_strided(tensor.shape, tensor.stride())
+
+
 def _imports_triton(file: Path) -> bool:
     """Whether a file imports Triton anywhere; of what is no Python its import tells."""
     try:
@@ -38,4 +58,4 @@ def _imports_triton(file: Path) -> bool:
     return any(name.partition(".")[0] == "triton" for name in names)
 
 
-__all__ = ["require_device"]
+__all__ = ["DEVICES", "moved", "require", "require_device"]

@@ -22,6 +22,8 @@ def load_kernel(file: str, function: str) -> Any:
     kernel: Any = load_file(file, f"the kernel {function}")
     for part in function.split("."):
         kernel = getattr(kernel, part, None)
+    if isinstance(kernel, type):
+        raise TargetError(f"{file} has a class {function}, but should have a function: name one that calls it")
     if not callable(kernel):
         raise TargetError(f"{file} has no function {function}, but should")
     return kernel

@@ -12,3 +12,7 @@ class Misconduct(Exception):  # noqa: N818 - it tells of a kernel, not of an err
 
 class NotTaken(TypeError):  # noqa: N818 - no error either: the kernel has no such parameter
     """A kernel has no parameter for an argument of the call."""
+
+
+class NotCaptured(NotImplementedError):  # noqa: N818 - nor is this one: the kernel is called in parts
+    """A kernel is not captured whole by PyTorch's compiler: why."""

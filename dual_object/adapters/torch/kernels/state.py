@@ -26,6 +26,13 @@ def _written() -> int:
         return next(int(line.split()[1]) for line in counts if line.startswith("wchar"))
 
 
+def _of_cuda() -> tuple[int, int] | None:
+    """Which are current; None where nobody has begun with CUDA."""
+    if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # PyTorch's has no annotations
+        return None
+    return torch.cuda.current_device(), torch.cuda.current_stream().cuda_stream
+
+
 def _of_numpy(state: Any) -> tuple[bytes, int]:
     return state["state"]["key"].tobytes(), state["state"]["pos"]
 
@@ -60,6 +67,7 @@ _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "the garbage collector": (gc.isenabled, None),
     "the tracing of Python": (lambda: (sys.gettrace(), sys.getprofile()), None),
     "the threads of the process": (threading.active_count, None),
+    "the current CUDA device and stream": (_of_cuda, None),
     "what is written": (lambda: _written() if _PROC else 0, None),
     "the open descriptors": (lambda: sorted(os.listdir("/proc/self/fd"))[:-1] if _PROC else [], None),
 }
