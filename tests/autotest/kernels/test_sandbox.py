@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from shutil import which
 
@@ -15,7 +16,19 @@ from autotest.workers.launch import Launch
 from dual_object.replay.adapter import load_reference
 
 REACHING = Path(__file__).parents[2] / "support" / "kernels" / "reaching.py"
-BUBBLEWRAP = pytest.mark.skipif(which("bwrap") is None, reason="bubblewrap is not installed")
+
+
+def _why_not() -> str:
+    """Why there is no bubblewrap; empty where it works, which a container may not let it."""
+    program = which("bwrap")
+    if program is None:
+        return "bubblewrap is not installed"
+    command = [*sandbox_command(Path("/tmp")), "true"]  # noqa: S108 - nothing is written there
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    return f"bubblewrap does not work here: {done.stderr.strip()}" if done.returncode else ""
+
+
+BUBBLEWRAP = pytest.mark.skipif(bool(_why_not()), reason=_why_not())
 #: Stands in for bubblewrap: writes down what it is asked for, and runs the command after `--`.
 STAND_IN = '#!/bin/sh\nprintf "%s\\n" "$@" >> "$0.asked"\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n'
 KERNEL = """
