@@ -301,7 +301,7 @@ class Judging:
         several = sum(one.op == self._path for one in program.calls) > 1
         sides = Sides(question.expected, answer)
         found = Divergence(difference, program, None if several else call, sides=sides)
-        left, doubts = undecided(self._reference, found)
+        left, doubts = undecided(self._reference, found, rewritten=True)
         if left is None and KINK in {doubt.reason for doubt in doubts} and self._promised(program, difference):
             left = found
         if left is None:

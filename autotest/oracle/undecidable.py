@@ -65,17 +65,21 @@ class Doubt:
     reason: str
 
 
-def undecided(reference: Reference, divergence: Divergence) -> tuple[Divergence | None, tuple[Doubt, ...]]:
+def undecided(
+    reference: Reference, divergence: Divergence, *, rewritten: bool = False
+) -> tuple[Divergence | None, tuple[Doubt, ...]]:
     """What is left of a divergence where the reference defines the answer, and the doubts about the rest.
 
     Of five wrong elements of which two are ties, three are left: the message counts and shows only those. None: nothing
-    is left.
+    is left. What is `rewritten` from scratch may overflow on the way where the reference does not, as a kernel that
+    multiplies in another order; a framework that has PyTorch's formula is held to where it overflows.
     """
     difference = divergence.difference
     mismatch = difference.mismatch
     if difference.kind not in NUMBERS or mismatch is None:
         return divergence, ()
     question = _Question.of(reference, divergence, mismatch)
+    question.rewritten = rewritten
     standing, reasons = question.answer()
     doubts = tuple(Doubt(divergence.op, difference.phase, reason) for reason in reasons)
     if (standing == question.wrong).all():
@@ -120,6 +124,7 @@ class _Question:
         self.actual = mismatch.actual
         # Where nothing is beyond the tolerance, what differs is the sign of a zero.
         self.wrong = mismatch.beyond if mismatch.beyond.any() else mismatch.mask
+        self.rewritten = False
 
     @classmethod
     def of(cls, reference: Reference, divergence: Divergence, mismatch: Mismatch) -> _Question:
@@ -306,7 +311,7 @@ class _Question:
                 jumped = finite & _hull(actual, expected, parted, within) & (farthest(exact, parted) > base)
                 yield reason, jumped
                 # Of hundreds of equal elements, some jump in no run.
-                most = reason == KINK and bool(jumped[self.wrong].mean() >= _MOST)
+                most = self.rewritten and reason == KINK and bool(jumped[self.wrong].mean() >= _MOST)
                 if (alike := self._alike()) is not None and (most or self._sum_is_kept(parted)):
                     yield reason, finite & _hull(actual, expected, parted, within, alike)
         if self.call is None:
@@ -376,7 +381,8 @@ class _Question:
         """
         fits = np.isfinite(exact) & (np.abs(exact) <= greatest(self.dtype))
         near = hits | (np.abs(wide(self.actual) - exact) <= _FIRST_DIGITS * np.abs(exact))
-        return np.asarray(~np.isfinite(self.expected) & fits & (near | ~np.isfinite(self.actual) | (self.actual == 0)))
+        share = np.asarray(self.rewritten & (self.actual == 0))
+        return np.asarray(~np.isfinite(self.expected) & fits & (near | ~np.isfinite(self.actual) | share))
 
     def _overflow(self, exact: Array) -> Array:
         """Where another order of a sum leaves the dtype's range."""
@@ -387,7 +393,7 @@ class _Question:
         # A sum may be scaled, as by `alpha` of `addmm`, before it is added up or afterwards.
         beyond = reached * self._scaled() * (1 + 1e-6) > greatest(self.dtype)
         overflowing = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
-        if any(map(sums, self._names())):
+        if self.rewritten and any(map(sums, self._names())):
             # What no number of the dtype is: infinity says so, and so does NaN, as of a difference of such.
             none = np.isfinite(exact) & (np.abs(exact) > greatest(self.dtype))
             overflowing |= np.isnan(self.actual) & ~np.isfinite(self.expected) & none
@@ -398,7 +404,7 @@ class _Question:
             for finite in self._arrays([self.reruns.absolute_finite]):
                 beyond = np.abs(finite) * most * (1 + 1e-6) > greatest(self.dtype)
                 overflowing |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
-        if self.reruns.factors is not None and any(map(multiplies, self._names())):
+        if self.rewritten and self.reruns.factors is not None and any(map(multiplies, self._names())):
             # A zero that comes after what overflows on the way makes NaN of it, one that comes before does not.
             for product in self._arrays([self.reruns.factors]):
                 beyond = ~(np.abs(product) * (1 + 1e-6) <= greatest(self.dtype))
@@ -407,7 +413,7 @@ class _Question:
 
     def _scaled(self) -> float:
         """By how many times a plain number that the call is given makes its result less than what it was, at most."""
-        if self.call is None or not any(map(sums, self._names())):
+        if not self.rewritten or self.call is None or not any(map(sums, self._names())):
             return 1.0
         given = [*self.call.args, *self.call.kwargs.values()]
         return max((1 / abs(x) for x in given if isinstance(x, float) and 0 < abs(x) < 1), default=1.0)
