@@ -43,7 +43,7 @@ def test_each_script_shows_the_fault_and_not_without_it(judged: tuple[Path, str]
     right = tmp_path / "right.py"
     right.write_text("import torch\n\n\ndef softmax(*args, **kwargs):\n    return torch.softmax(*args, **kwargs)\n")
     scripts = re.findall(r"shown by: python (\S+)", printed)
-    assert len(scripts) == 3
+    assert len(scripts) == 4
     for script in scripts:
         done = run_python([str(folder / script)])
         assert done.status == 1, done.err

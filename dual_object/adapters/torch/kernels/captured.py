@@ -30,11 +30,11 @@ class _Given(NamedTuple):
 class _Capture(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class has no annotations
     def __init__(self, operator: Any) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # for the same reason
-        self._operator = operator
+        self.op = operator
         self.seen: list[_Given] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is self._operator and args:
+        if func is self.op and args:
             first, *others = (_copied(arg) for arg in args)
             self.seen.append(_Given(first, tuple(others), {key: _copied(arg) for key, arg in (kwargs or {}).items()}))
         return func(*args, **(kwargs or {}))
@@ -59,7 +59,7 @@ class Captured:
 
     def __init__(self, name: str, operator: Any, info: Any) -> None:
         self.name = name
-        self._operator = operator
+        self.op = operator
         self._info = info
 
     def supported_dtypes(self, device: str) -> Any:
@@ -74,14 +74,14 @@ class Captured:
         self, device: str, dtype: torch.dtype, *, requires_grad: bool = False, set_seed: bool = False
     ) -> Iterator[_Given]:
         """What each sample of the op calls the operator with."""
-        backward = _BACKWARD in str(self._operator)
+        backward = _BACKWARD in str(self.op)
         wanted = backward and self._info.supports_autograd and dtype in self._info.supported_backward_dtypes(device)
         samples = self._info.sample_inputs(device, dtype, requires_grad=wanted, set_seed=set_seed)
         for number, sample in enumerate(samples):
             if number == MOST_RUNS:
                 return
             # What the op itself refuses is no sample of an operator below it.
-            with contextlib.suppress(Exception), _Capture(self._operator) as capture:
+            with contextlib.suppress(Exception), _Capture(self.op) as capture:
                 result = self._info.op(sample.input, *sample.args, **sample.kwargs)
                 if wanted:
                     _differentiate(result)
