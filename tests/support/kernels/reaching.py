@@ -14,7 +14,7 @@ def sound(input):
 
 def connects(input):
     with socket.socket() as own:
-        own.settimeout(1.0)
+        own.settimeout(0.01)
         own.connect(("192.0.2.1", 9))
     return sound(input)
 
