@@ -351,7 +351,7 @@ def replay(
     Exit status: 0 gone, 1 stands, 125 cannot run here; `git bisect run autotest replay ID` works.
     """
     from autotest.cases.store import ReplayError, whole_id
-    from autotest.commands.replaying.stored import graph_log, replay_id
+    from autotest.commands.replaying.stored import graph_log, shown, told
 
     case = "#" in id_
     if case and path is None:
@@ -379,16 +379,9 @@ def replay(
             from autotest.commands.replaying.pdb import step_through
 
             step_through(id_, report, target, target_python)
-        status, text = replay_id(
-            id_,
-            report,
-            target,
-            timeout,
-            python=target_python,
-            memory=memory_limit,
-            original=original,
-            float64=float64,
-        )
+        python, memory = target_python, memory_limit
+        now = shown(id_, report, target, timeout, python=python, memory=memory, original=original, float64=float64)
+        status, text = told(now)
         if graph_debug is not None:
             log = graph_log(id_, report, target, timeout, graph_debug, graph_debug_ranks, target_python)
             text += f"\n\n{log}"

@@ -10,3 +10,7 @@ NOTHING_COLLECTED = 5
 GONE = 0
 STANDS = 1
 CANNOT_RUN = 125
+
+#: `autotest bisect`: there is a version with which a divergence came or went, or none.
+CHANGED = 0
+UNCHANGED = 1

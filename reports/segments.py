@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reports.kinds import DEADLY, REFUSALS, severity
@@ -44,19 +44,6 @@ class Segments:
 
     cases: Mapping[str, int] = field(default_factory=dict)
     ways: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-    @property
-    def total(self) -> int:
-        """All cases of the run."""
-        return sum(self.cases.values())
-
-    def __iter__(self) -> Iterator[tuple[str, int]]:
-        """Each segment that has cases, with how many, in the order in which they are told."""
-        return ((name, self.cases[name]) for name in SEGMENTS if self.cases.get(name))
-
-    def words(self, name: str) -> str:
-        """Return how the cases of a segment diverge: `3 wrong, 1 refuses`; nothing for one whose cases do not."""
-        return ", ".join(f"{count:,} {way}" for way, count in self.ways.get(name, {}).items())
 
     def to_json(self) -> dict[str, object]:
         """Return the counts as plain data."""

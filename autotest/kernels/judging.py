@@ -12,7 +12,10 @@ from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence import Sides
 from autotest.compare.layouts import eager_differences
-from autotest.kernels.answers import (
+from autotest.kernels.findings import Finding, Verdict, worst_first
+from autotest.kernels.questions import Cell, Question
+from autotest.kernels.ways import CLAIMS, Way, asked_in
+from autotest.kernels.weighing.answers import (
     among_greater,
     counts,
     ended_words,
@@ -26,17 +29,15 @@ from autotest.kernels.answers import (
     shown_bits,
     unwritten,
 )
-from autotest.kernels.contrast import ORDINARY, in_common
-from autotest.kernels.drawn import scaled_otherwise
-from autotest.kernels.findings import Finding, Verdict, worst_first
-from autotest.kernels.precision import MOST_UNITS, off_by, units
-from autotest.kernels.questions import Cell, Question
-from autotest.kernels.subgradients import promised
-from autotest.kernels.ways import CLAIMS, Way, asked_in
+from autotest.kernels.weighing.contrast import ORDINARY, in_common
+from autotest.kernels.weighing.drawn import scaled_otherwise
+from autotest.kernels.weighing.precision import MOST_UNITS, off_by, units
+from autotest.kernels.weighing.subgradients import promised
 from autotest.oracle.undecidable import KINK, undecided
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.torch.kernels.samples.arguments import AS_NUMBER
+from dual_object.adapters.torch.kernels.samples.sizes import SLOPES
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
 from dual_object.replay.asked.kernels import MISCONDUCT, NOT_CAPTURED, NOT_TAKEN, SEVERAL_THREADS
@@ -64,8 +65,6 @@ MOST_WEIGHED = 24
 _AS_PYTORCH = 4.0
 #: Of what is less exact in one call than in another, by how many times.
 _LESS_EXACT = 10.0
-#: How what is asked ends where the numbers of a row are far apart.
-STEEP_DETAILS = ("rising", "falling")
 #: The categories of what differs, by what it was asked for.
 _OF_ROLES = {
     "plain": "numerics",
@@ -258,7 +257,7 @@ class Judging:
             for difference in eager_differences(self._reference, program, question.expected, answer, self._rules)
             if counts(difference)
             and (promised or not of_gradients(difference))
-            and not (question.cell.detail.endswith(STEEP_DETAILS) and among_greater(difference))
+            and not (question.cell.detail.endswith(tuple(SLOPES)) and among_greater(difference))
         ]
 
     def _ended(self, question: Question, answer: Observation) -> bool:
@@ -350,22 +349,17 @@ class Judging:
         programs = [question.program for question in asked]
         backwards = self._supervisor.submit(programs[::-1], enough=ENOUGH_ENDS).result()
         forwards = [] if _ends(backwards) else self._supervisor.submit(programs, enough=ENOUGH_ENDS).result()
-        unasked: list[None] = [None] * len(asked)
+        unasked = len(asked) - len(backwards)
         with ASKING:
-            for place, (question, *answers) in enumerate(
-                zip(
-                    asked,
-                    first,
-                    [*unasked[len(backwards) :], *backwards[::-1]],
-                    [*forwards, *unasked[len(forwards) :]],
-                    strict=True,
-                )
-            ):
+            for place, question in enumerate(asked):
+                answers = [first[place], *forwards[place : place + 1]]
+                if place >= unasked:
+                    answers.insert(1, backwards[len(asked) - 1 - place])
                 self._same(question, answers, threaded=place in SEVERAL_THREADS)
 
-    def _same(self, question: Question, answers: Sequence[Observation | Death | None], *, threaded: bool) -> None:
-        """Whether the answers to one question, where it was asked, are the same; when it was first asked, there may
-        have been several threads.
+    def _same(self, question: Question, answers: Sequence[Observation | Death], *, threaded: bool) -> None:
+        """Whether the answers to one question are the same; when it was first asked, there may have been several
+        threads.
         """
         if question.program.random is not None:
             return

@@ -18,7 +18,7 @@ from autotest.cases.drawer import Drawer
 from autotest.options import TestOptions
 from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
-from dual_object.adapters.torch.kernels.samples.sample import Sample, floats, goes_up, mapped, spread
+from dual_object.adapters.torch.kernels.samples.sample import Sample, detached, floats, goes_up, mapped, spread
 from dual_object.adapters.torch.kernels.samples.values import near_one
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
@@ -93,7 +93,7 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
     drawn = samples(asking.path, dtypes=asking.dtypes, whole=asking.whole, within=claimed)
     drawn = [sample for sample in drawn if fits(sample, asking.shapes)]
     if not asking.gradients:
-        drawn = [sample.changed(_detached, sample.role, sample.detail) for sample in drawn]
+        drawn = [sample.changed(detached, sample.role, sample.detail) for sample in drawn]
     asked = _Asked(reference, asking)
     found: list[Question] = []
     for sample in drawn:
@@ -149,10 +149,6 @@ def question(
     if isinstance(drawn, Rejection) or drawn.program.inline is not None:
         return []
     return [Question(cell, drawn.program, drawn.reference)]
-
-
-def _detached(leaf: Any) -> Any:
-    return leaf.detach() if hasattr(leaf, "requires_grad") else leaf
 
 
 def _dtype(reference: Reference, sample: Sample) -> str:
@@ -228,8 +224,8 @@ class _Asked:
 
     def again(self, sample: Sample, others: Sequence[Sample]) -> Iterator[tuple[str, Callable[[], Any]]]:
         """Several calls in a row: with the same tensors, with others of the same shapes, with what was written to."""
-        plain = sample.changed(_detached, "again", "")
-        other = next((s for s in others if _shapes(s) != _shapes(sample)), sample).changed(_detached, "again", "")
+        plain = sample.changed(detached, "again", "")
+        other = next((s for s in others if _shapes(s) != _shapes(sample)), sample).changed(detached, "again", "")
 
         def twice() -> Any:
             given = sample_inputs(plain)

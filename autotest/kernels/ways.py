@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from autotest.kernels.questions import Question
+from dual_object.replay.asked.kernels import THREADS
 
 
 class Way(NamedTuple):
@@ -34,8 +35,7 @@ CLAIMS: Mapping[str, Sequence[Way]] = MappingProxyType(
         "compile": (
             Way("compile", "by aot_eager:", "under torch.compile with aot_eager", _ROLES | {"again", "modes"}),
         ),
-        # So many as `dual_object.adapters.torch.kernels.ways` starts.
-        "threads": (Way("threads", "5 at once:", "called on 5 threads at once", _ROLES | {"modes"}),),
+        "threads": (Way("threads", f"{THREADS} at once:", f"called on {THREADS} threads at once", _ROLES | {"modes"}),),
     }
 )
 

@@ -78,8 +78,7 @@ def undecided(
     mismatch = difference.mismatch
     if difference.kind not in NUMBERS or mismatch is None:
         return divergence, ()
-    question = _Question.of(reference, divergence, mismatch)
-    question.rewritten = rewritten
+    question = _Question.of(reference, divergence, mismatch, rewritten=rewritten)
     standing, reasons = question.answer()
     doubts = tuple(Doubt(divergence.op, difference.phase, reason) for reason in reasons)
     if (standing == question.wrong).all():
@@ -112,25 +111,25 @@ class _Question:
     """One difference of arrays and the reruns that answer for it."""
 
     def __init__(
-        self, reruns: Reruns, difference: Difference, mismatch: Mismatch, dtype: str, call: Call | None
+        self, reruns: Reruns, difference: Difference, mismatch: Mismatch, call: Call | None, *, rewritten: bool
     ) -> None:
+        assert difference.expected is not None
         self.reruns = reruns
         self.difference = difference
         #: The one call that diverges; None where no single one does.
         self.call = call
-        self.dtype = dtype
+        self.dtype = difference.expected.dtype
+        self.rewritten = rewritten
         self.allowed = mismatch.allowed._replace(signed=False)
         self.expected = mismatch.expected
         self.actual = mismatch.actual
         # Where nothing is beyond the tolerance, what differs is the sign of a zero.
         self.wrong = mismatch.beyond if mismatch.beyond.any() else mismatch.mask
-        self.rewritten = False
 
     @classmethod
-    def of(cls, reference: Reference, divergence: Divergence, mismatch: Mismatch) -> _Question:
+    def of(cls, reference: Reference, divergence: Divergence, mismatch: Mismatch, *, rewritten: bool) -> _Question:
         """The question that a divergence puts."""
         difference = divergence.difference
-        assert difference.expected is not None
         program = divergence.proof
         call: Call | None = None
         if divergence.alone is not None:
@@ -138,7 +137,7 @@ class _Question:
         elif divergence.call is not None and difference.part != "host" and program.training is None:
             call = program.calls[divergence.call]
         reruns = Reruns(reference, program, several=call is None)
-        return cls(reruns, difference, mismatch, difference.expected.dtype, call)
+        return cls(reruns, difference, mismatch, call, rewritten=rewritten)
 
     def answer(self) -> tuple[Array, tuple[str, ...]]:
         """A mask of the elements that differ and are decidable, and the reasons why others are not, such as `tie`."""

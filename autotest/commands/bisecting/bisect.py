@@ -10,10 +10,7 @@ from autotest.commands.bisecting.search import Change, Outcome, changes, halve
 from autotest.commands.bisecting.versions import Version
 from autotest.commands.replaying.stored import shown, stored_program
 from autotest.errors import EnvironmentFault
-from autotest.exits import CANNOT_RUN
-
-#: The exit statuses: a change was found, or none.
-FOUND, NONE = 0, 1
+from autotest.exits import CANNOT_RUN, CHANGED, UNCHANGED
 
 
 def bisect(
@@ -49,14 +46,14 @@ def bisect(
     for change in found:
         say(_told(change, versions, outcomes))
     if found:
-        return FOUND
+        return CHANGED
     words = sorted({outcome.word for outcome in outcomes.values() if outcome.word is not None})
     if not words:
         say("none of these versions can run it")
         return CANNOT_RUN
     more = "" if every or len(outcomes) == len(versions) else "; those between were not asked [--every]"
     say(f"no change: {words[0]} in all that ran{more}")
-    return NONE
+    return UNCHANGED
 
 
 def _outcome(id_: str, report: Path, version: Version, timeout: float | None, memory: int | None) -> Outcome:

@@ -38,7 +38,8 @@ class Shown:
 
     Attributes:
         row: what is stored of the divergence.
-        program: what ran, in float64 where that was asked for.
+        program: what ran.
+        float64: whether it ran in float64, which was asked for.
         rows: the divergences that it shows now.
         target: who was asked.
         info: what that says of itself.
@@ -46,6 +47,7 @@ class Shown:
 
     row: Mapping[str, Any]
     program: Program
+    float64: bool
     rows: Sequence[Mapping[str, Any]]
     target: str
     info: TargetInfo
@@ -61,23 +63,11 @@ class Shown:
         return any(other["fingerprint"] == self.row["fingerprint"] for other in self.in_phase)
 
 
-def replay_id(
-    id_: str,
-    report: Path,
-    target: str | None,
-    timeout: float | None,
-    *,
-    python: str | None = None,
-    memory: int | None = None,
-    original: bool = False,
-    float64: bool = False,
-) -> tuple[int, str]:
-    """Replay the stored Program of divergence `id_`, by default the one that it was shrunk to, or that one in float64;
-    the exit status and what to print. Raises ReplayError.
-    """
-    now = shown(id_, report, target, timeout, python=python, memory=memory, original=original, float64=float64)
-    if float64:
+def told(now: Shown) -> tuple[int, str]:
+    """The exit status of a replay, and what to print."""
+    if now.float64:
         return verdict(now.row, now.target, now.rows, now.program)
+    id_ = now.row["id"]
     if now.in_phase:
         lead = f"{id_} stands" if now.stands else f"{id_} still diverges, but as something else"
         return STANDS, f"{lead}: {failure_text(now.in_phase, cases=1)}"
@@ -95,7 +85,9 @@ def shown(
     original: bool = False,
     float64: bool = False,
 ) -> Shown:
-    """Run the stored Program of divergence `id_` on both sides. Raises ReplayError."""
+    """Run the stored Program of divergence `id_` on both sides: the one that it was shrunk to or the `original`, in its
+    dtypes or in float64. Raises ReplayError.
+    """
     stored = stored_program(id_, report, original=original)
     program, row = stored.program, stored.row
     # As pytest does: custom ops and targets may live beside the test.
@@ -139,7 +131,7 @@ def shown(
         }
         for stage, divergence in diverging
     ]
-    return Shown(row, program, rows, name, info)
+    return Shown(row, program, float64, rows, name, info)
 
 
 def _trials(

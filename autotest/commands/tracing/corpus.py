@@ -32,16 +32,19 @@ class Corpus:
 
     def calls(self) -> Mapping[str, int]:
         """Each with its count, the most frequent first."""
-        whole = {}
-        for key, (count, ranges) in self._calls.items():
-            each = iter(ranges)
-            whole[re.sub("low=, high=", lambda _: "low={}, high={}".format(*next(each)), key)] = count  # noqa: B023
+        whole = {_whole(key, ranges): count for key, (count, ranges) in self._calls.items()}
         return dict(sorted(whole.items(), key=lambda item: (-item[1], item[0])))
 
     @property
     def text(self) -> str:
         """A line for each."""
         return "".join(f"{count:>8}  {expression}\n" for expression, count in self.calls().items())
+
+
+def _whole(key: str, ranges: Iterable[tuple[str, str]]) -> str:
+    """An expression with its ranges again."""
+    each = iter(ranges)
+    return re.sub("low=, high=", lambda _: "low={}, high={}".format(*next(each)), key)
 
 
 def read(paths: Iterable[Path]) -> Corpus:

@@ -19,7 +19,7 @@ _NO_OPS = frozenset(
         "tolist", "type", "untyped_storage", "__bool__", "__contains__", "__deepcopy__", "__dir__", "__format__",
         "__hash__", "__index__", "__int__", "__float__", "__len__", "__iter__", "__repr__", "__reduce_ex__",
         "__setstate__", "__array__", "tensor", "as_tensor", "from_numpy", "empty", "empty_like", "get_default_dtype",
-        "is_tensor", "is_storage", "set_", "unbind_copy",
+        "is_tensor", "is_storage", "set_",
     )
 )  # fmt: skip
 #: Calls that differ in floating numbers alone, such as a step size that shrinks: so many of them are kept apart.
@@ -87,7 +87,7 @@ class Calls(TorchFunctionMode):
             else:
                 call = alike[-1]
         call.count += 1
-        # A look at every value costs more than most ops: so often as the count has ones fewer.
+        # A look at every value costs more than most ops: the first time, the second, the fourth, the eighth.
         if call.count & (call.count - 1) == 0:
             call.look(tensors)
 

@@ -28,6 +28,8 @@ MISCONDUCT, NOT_TAKEN, NOT_CAPTURED = "Misconduct", "NotTaken", "NotCaptured"
 #: In these calls PyTorch may use several threads: a kernel that wants one alone is seen to leave it so. Their last
 #: digits may be others for it.
 SEVERAL_THREADS = range(2, 5)
+#: On so many threads at once a kernel is called that claims to be right so.
+THREADS = 5
 
 __all__ = [
     "DEVICE",
@@ -40,4 +42,5 @@ __all__ = [
     "POISON",
     "POISONED",
     "SEVERAL_THREADS",
+    "THREADS",
 ]

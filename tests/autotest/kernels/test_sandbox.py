@@ -28,7 +28,8 @@ def _why_not() -> str:
     return f"bubblewrap does not work here: {done.stderr.strip()}" if done.returncode else ""
 
 
-BUBBLEWRAP = pytest.mark.skipif(bool(_why_not()), reason=_why_not())
+_WHY_NOT = _why_not()
+BUBBLEWRAP = pytest.mark.skipif(bool(_WHY_NOT), reason=_WHY_NOT)
 #: Stands in for bubblewrap: writes down what it is asked for, and runs the command after `--`.
 STAND_IN = '#!/bin/sh\nprintf "%s\\n" "$@" >> "$0.asked"\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n'
 KERNEL = """

@@ -18,7 +18,7 @@ from click import UsageError
 
 from autotest import EnvironmentFault
 from autotest.cases.store import ReplayError
-from autotest.commands.replaying.stored import replay_id
+from autotest.commands.replaying.stored import shown
 from autotest.compare.difference import Difference
 from autotest.ranks.environment import Resume
 from autotest.ranks.launcher import End, Ranks, _record, run_ranks
@@ -149,7 +149,7 @@ def test_replay_needs_its_ranks(ranks: Callable[[str], Outcome]) -> None:
     rows = [row for end in outcome.ends("test_relu") for row in end["divergences"]]
     [id_] = {row["id"] for row in rows if row["phase"] == "global_forward"}
     with pytest.raises(ReplayError) as caught:
-        replay_id(id_, outcome.folder / "autotest-report", None, 60.0)
+        shown(id_, outcome.folder / "autotest-report", None, 60.0)
     again = "run its test again, autotest run test_ranks.py::test_relu --ranks 2"
     assert str(caught.value) == f"{id_} has tensors on 2 ranks: {again}"
 

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.adapter import Adapter as Torch
-from dual_object.adapters.torch.kernels.auditing import Auditor
 from dual_object.adapters.torch.kernels.devices import moved
-from dual_object.adapters.torch.kernels.guard import Guard
 from dual_object.adapters.torch.kernels.loading import load_kernel
+from dual_object.adapters.torch.kernels.watching.auditing import Auditor
+from dual_object.adapters.torch.kernels.watching.guard import Guard
 from dual_object.adapters.torch.kernels.ways import called
 from dual_object.program.values import Array
 from dual_object.replay.asked.kernels import DEVICE, KERNELS

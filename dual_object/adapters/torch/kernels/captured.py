@@ -30,11 +30,11 @@ class _Given(NamedTuple):
 class _Capture(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class has no annotations
     def __init__(self, operator: Any) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # for the same reason
-        self.op = operator
+        self._operator = operator
         self.seen: list[_Given] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is self.op and args:
+        if func is self._operator and args:
             first, *others = (_copied(arg) for arg in args)
             self.seen.append(_Given(first, tuple(others), {key: _copied(arg) for key, arg in (kwargs or {}).items()}))
         return func(*args, **(kwargs or {}))

@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.misconduct import Misconduct
 from dual_object.adapters.torch.kernels.naming import overloads
 from dual_object.adapters.torch.kernels.samples.sample import mapped
+from dual_object.adapters.torch.kernels.watching.misconduct import Misconduct
 from dual_object.errors import TargetError
 
 _CPU = "CPU"

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import torch
 
 from dual_object.adapters.torch.adapter import Adapter as Torch
-from dual_object.adapters.torch.kernels.auditing import Auditor
 from dual_object.adapters.torch.kernels.dispatched import Dispatched, install, operator
-from dual_object.adapters.torch.kernels.guard import Guard
 from dual_object.adapters.torch.kernels.loading import load_kernel
 from dual_object.adapters.torch.kernels.samples.sample import leaves
+from dual_object.adapters.torch.kernels.watching.auditing import Auditor
+from dual_object.adapters.torch.kernels.watching.guard import Guard
 from dual_object.errors import MissingOp, TargetError
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Aspect, GraphRefusal, GraphRequest, TargetInfo

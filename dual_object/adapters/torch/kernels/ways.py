@@ -20,15 +20,16 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.misconduct import NotCaptured
 from dual_object.adapters.torch.kernels.samples.sample import leaves, mapped
+from dual_object.adapters.torch.kernels.watching.misconduct import NotCaptured
+from dual_object.replay.asked.kernels import THREADS
 
 Kernel = Callable[..., Any]
 #: What the elements of a batch are of the one that is asked about, which is the one in between.
 _SHARES = (0.5, 1.0, 0.25)
 _ASKED = 1
-#: Of so many threads the first ones call with what is asked.
-_THREADS, _ASKING = 5, 2
+#: So many of the threads, the first ones, call with what is asked.
+_ASKING = 2
 #: Each calls so many times at least, and goes on for so many seconds, but not for more times: a thread that starts
 #: takes longer than a call or two.
 _LEAST_TIMES, _SECONDS, _MOST_TIMES = 8, 0.02, 100
@@ -138,8 +139,8 @@ class _Crowded:
                     if place < _ASKING:  # of its company nobody knows whether it is a lawful call
                         errors.append(error)
 
-        assert len(calls) == _THREADS
-        threads = [threading.Thread(target=work, args=(place,)) for place in range(_THREADS)]
+        assert len(calls) == THREADS
+        threads = [threading.Thread(target=work, args=(place,)) for place in range(THREADS)]
         interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
         try:

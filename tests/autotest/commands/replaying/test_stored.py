@@ -70,6 +70,6 @@ def test_failure_by_chance(
     monkeypatch.setattr(replay, "trial", trial)
     monkeypatch.setattr(replay, "LoweringSupervisor", Nobody)
     monkeypatch.setattr("sys.path", [])
-    _, text = replay.replay_id(row["id"], tmp_path, None, None)
+    _, text = replay.told(replay.shown(row["id"], tmp_path, None, None))
     assert text.splitlines()[0] == said.format(id=row["id"])
     assert len(ran) == runs

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.kernels.samples.optional import optional
-from dual_object.adapters.torch.kernels.samples.sample import Sample, spread, with_argument
+from dual_object.adapters.torch.kernels.samples.sample import Sample, detached, spread, with_argument
 from dual_object.adapters.torch.kernels.samples.table import unordered
 
 #: How a call is told of in which a plain number stands for a tensor.
@@ -85,16 +85,12 @@ def _given(sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> Iterato
     for name, default in left.items():
         for other in _instead(name, default, sample):
             # What needs a gradient must not be written to.
-            given = sample.changed(_detached, "", "") if name == "inplace" else sample
+            given = sample.changed(detached, "", "") if name == "inplace" else sample
             yield with_argument(given, name, other, f"{name}={other!r}", _role(name))
     numbers = [name for name, default in left.items() if type(default) in (int, float)]
     for one, two in combinations(numbers, 2):
         changed = with_argument(sample, one, 2, "")
         yield with_argument(changed, two, 1.5, f"{one}=2, {two}=1.5")
-
-
-def _detached(leaf: Any) -> Any:
-    return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
 
 
 def _role(place: int | str) -> str:

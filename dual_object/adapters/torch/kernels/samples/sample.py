@@ -80,6 +80,11 @@ def leaves(tree: Any) -> list[Any]:
     return found
 
 
+def detached(leaf: Any) -> Any:
+    """A tensor that needs no gradient; whatever else as it is."""
+    return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
+
+
 def has_floats(sample: Sample) -> bool:
     """Whether a tensor of several floating numbers is given."""
     return any(x.is_floating_point() and x.numel() > 1 for x in sample.tensors())

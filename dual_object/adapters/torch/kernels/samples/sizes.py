@@ -18,7 +18,7 @@ SIZES = (
 )
 FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025, 4097)
 #: Sizes along which elements rise and fall, and by how much from the first to the last: so far that exp overflows.
-STEEP, STEEPNESS = (257, 1025), 400.0
+STEEP, SLOPES = (257, 1025), {"rising": 400.0, "falling": -400.0}
 
 
 def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
@@ -66,7 +66,7 @@ def _slopes(sample: Sample, size: int) -> Iterator[Sample]:
     """Long dimensions whose elements become greater and greater, or less: no block of them is like another."""
     for new in STEEP:
         for made in resized(sample, size, new, "size", str(new)):
-            for detail, slope in (("rising", STEEPNESS), ("falling", -STEEPNESS)):
+            for detail, slope in SLOPES.items():
                 yield on_one(made, 0, partial(_sloping, size=new, slope=slope), "size", f"{new}, {detail}")
 
 

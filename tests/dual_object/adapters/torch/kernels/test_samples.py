@@ -10,7 +10,7 @@ from dual_object.adapters.torch.kernels.samples.layouts import LAYOUTS
 from dual_object.adapters.torch.kernels.samples.optional import optional, without_promises
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals
 from dual_object.adapters.torch.kernels.samples.sample import Sample
-from dual_object.adapters.torch.kernels.samples.sizes import STEEP, STEEPNESS, of_shapes, of_sizes
+from dual_object.adapters.torch.kernels.samples.sizes import SLOPES, STEEP, of_shapes, of_sizes
 from dual_object.adapters.torch.kernels.samples.table import drawn_from, named
 
 
@@ -109,7 +109,7 @@ def test_long_dimensions_rise_and_fall() -> None:
     sizes = [one for one in of_sizes([Sample((torch.zeros(3),))], whole=False) if one.detail.endswith("ing")]
     assert [one.detail for one in sizes] == [f"{size}, {way}" for size in STEEP for way in ("rising", "falling")]
     first = sizes[0].tensors()[0]
-    assert (float(first[0]), float(first[-1])) == (0.0, STEEPNESS)
+    assert (float(first[0]), float(first[-1])) == (0.0, SLOPES["rising"])
 
 
 def test_rows_of_an_op_of_tables() -> None:

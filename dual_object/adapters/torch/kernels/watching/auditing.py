@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from dual_object.adapters.torch.kernels.looking import looked_at
+from dual_object.adapters.torch.kernels.watching.looking import looked_at
 
 #: By the event that Python tells of: the category, and what it is in words.
 _EVENTS = {

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from dual_object.adapters.torch.kernels.auditing import Auditor
-from dual_object.adapters.torch.kernels.delegation import Delegation
-from dual_object.adapters.torch.kernels.misconduct import Misconduct, NotTaken
 from dual_object.adapters.torch.kernels.samples.sample import leaves, mapped
-from dual_object.adapters.torch.kernels.state import State
+from dual_object.adapters.torch.kernels.watching.auditing import Auditor
+from dual_object.adapters.torch.kernels.watching.delegation import Delegation
+from dual_object.adapters.torch.kernels.watching.misconduct import Misconduct, NotTaken
+from dual_object.adapters.torch.kernels.watching.state import State
 from dual_object.replay.asked.kernels import SEVERAL_THREADS
 
 #: So many of the last results are kept, to see whether one of them is given again.

@@ -11,9 +11,9 @@ from types import FrameType, ModuleType
 import pytest
 import torch
 
-from dual_object.adapters.torch.kernels.auditing import Auditor
-from dual_object.adapters.torch.kernels.guard import Guard
-from dual_object.adapters.torch.kernels.looking import looked_at
+from dual_object.adapters.torch.kernels.watching.auditing import Auditor
+from dual_object.adapters.torch.kernels.watching.guard import Guard
+from dual_object.adapters.torch.kernels.watching.looking import looked_at
 
 
 @pytest.fixture
