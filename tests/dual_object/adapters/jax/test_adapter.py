@@ -276,6 +276,7 @@ FORMS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.own_environment
 @pytest.mark.filterwarnings("ignore:Implicit dimension choice")
 @pytest.mark.parametrize("name", FORMS)
 def test_forms_are_pytorchs(name: str, worker: Supervisor, recorded: Record) -> None:
