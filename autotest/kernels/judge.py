@@ -30,8 +30,8 @@ ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 #: What a process that runs kernels has in its environment.
 ENVIRONMENT = {**POISON, **_UNUSED}
-#: What a file names that compiles C++ while it is imported, and seconds in which that must be done.
-_COMPILES, _COMPILED_WITHIN = b"cpp_extension", 600.0
+#: What a file names that compiles C++, and seconds in which that must be done while it is imported, and in a call.
+_COMPILES, _COMPILED_WITHIN, _COMPILED_IN_A_CALL = b"cpp_extension", 600.0, 120.0
 #: Seconds in which one size must be timed: PyTorch's compiler takes most of them.
 _TIMED_WITHIN = 300.0
 
@@ -77,13 +77,17 @@ class KernelJudge:
         environment = {} if timed or way else {**ENVIRONMENT}
         environment[DEVICE] = kernel.device
         environment[KERNELS] = json.dumps(place)
-        within = _COMPILED_WITHIN if _COMPILES in kernel.file.read_bytes() else START_TIMEOUT
+        compiles = _COMPILES in kernel.file.read_bytes()
+        within = _COMPILED_WITHIN if compiles else START_TIMEOUT
+        timeout = _TIMED_WITHIN if timed else self._timeout
+        if compiles and timeout is not None:
+            timeout = max(timeout, _COMPILED_IN_A_CALL)
         behind: tuple[str, ...] = ()
         if folder is not None:
             behind = sandbox_command(folder)
             environment.update(sandbox_environment(folder))
         launch = Launch("kernel", ADAPTER, None, environment, within, behind)
-        supervisor = Supervisor(launch, _TIMED_WITHIN if timed else self._timeout, memory=self._memory)
+        supervisor = Supervisor(launch, timeout, memory=self._memory)
         supervisor.start()
         return supervisor
 

@@ -219,14 +219,26 @@ def test_on_a_gpu(judge):
     assert "numerics" in {finding.category for finding in verdict.findings}
 
 
+def test_who_compiles_has_time(judge, tmp_path):
+    """A question to a file that compiles C++ may take two minutes: a call may be the one that compiles."""
+    (tmp_path / "k.py").write_text("from torch.utils import cpp_extension\n\n\ndef relu(input):\n    return input\n")
+    deadlines = []
+    for file in (tmp_path / "k.py", RELUS):
+        supervisor = judge.launch(Kernel(file, "relu"))
+        deadlines.append(supervisor.timeout)
+        supervisor.close()
+    assert deadlines == [120.0, 4.0]
+
+
 @pytest.mark.skipif(not (which("g++") and which("ninja")), reason="C++ is compiled by g++ and ninja")
 def test_kernels_in_cpp(judge, tmp_path, monkeypatch):
-    """They are compiled while their file is imported, which is no misconduct; a sound one is accepted, another not."""
+    """They are compiled in the first call, which is no misconduct; a sound one is accepted, another not."""
     monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
     assert judge.judge(Kernel(BY_CPP, "sound")).findings == ()
     verdict = judge.judge(Kernel(BY_CPP, "leaky"))
-    assert "numerics" in {finding.category for finding in verdict.findings}
-    assert not {"state", "cheating", "fork", "descriptors"} & {finding.category for finding in verdict.findings}
+    categories = {finding.category for finding in verdict.findings}
+    assert "numerics" in categories
+    assert not {"state", "cheating", "fork", "descriptors", "flood"} & categories
 
 
 def test_every_category_lowers_a_score():

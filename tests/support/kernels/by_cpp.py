@@ -1,4 +1,9 @@
-"""Functions in C++ that say to be `torch.relu`: a sound one, and one that is wrong below zero."""
+"""Functions in C++ that say to be `torch.relu`: a sound one, and one that is wrong below zero.
+
+Who calls one of them first compiles both.
+"""
+
+from functools import cache
 
 import torch
 from torch.utils.cpp_extension import load_inline
@@ -27,7 +32,10 @@ torch::Tensor leaky(const torch::Tensor& input) {
 }
 """
 
-_COMPILED = load_inline("autotest_relus", _SOURCE, functions=["sound", "leaky"], extra_cflags=["-O0"])
+
+@cache
+def _compiled():
+    return load_inline("autotest_relus", _SOURCE, functions=["sound", "leaky"], extra_cflags=["-O0"])
 
 
 class _ByCpp(torch.autograd.Function):
@@ -44,8 +52,8 @@ class _ByCpp(torch.autograd.Function):
 
 def sound(input):
     """As it should be."""
-    return _ByCpp.apply(input, _COMPILED.sound)
+    return _ByCpp.apply(input, _compiled().sound)
 
 
 def leaky(input):
-    return _ByCpp.apply(input, _COMPILED.leaky)
+    return _ByCpp.apply(input, _compiled().leaky)

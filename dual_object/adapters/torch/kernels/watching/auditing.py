@@ -39,17 +39,23 @@ _HELPERS = (
 
 
 class Auditor:
-    """Takes down what the code in some folder asks Python for while it is listening."""
+    """Takes down what the code in some folder asks Python for while it is listening.
+
+    `seen` is what has come up since it last began to, as categories and words; `compiled`: whether C++ was compiled.
+    """
 
     def __init__(self, folder: str) -> None:
         self._folder = os.path.join(os.path.realpath(folder), "")
         self._listening = False
         self.seen: list[tuple[str, str]] = []
+        self.compiled = False
         sys.addaudithook(self._hear)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """While it lasts, whatever comes up is taken down."""
+        """While it lasts, whatever comes up is taken down; what came up before is forgotten."""
+        self.seen.clear()
+        self.compiled = False
         with looked_at(self._see):
             self._listening = True
             try:
@@ -93,7 +99,9 @@ class Auditor:
                     return
                 words = f"{words}: {path}"
             frame = sys._getframe(1)
-            if not _compiles(frame) if category == "fork" else self._asks(frame):
+            if category == "fork" and _compiles(frame):
+                self.compiled = True
+            elif category == "fork" or self._asks(frame):
                 self.seen.append((category, words))
         finally:
             self._listening = True

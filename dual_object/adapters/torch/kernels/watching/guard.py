@@ -76,11 +76,10 @@ class Guard:
         if several:
             torch.set_num_threads(2)
         state.look(whole=self._always)
-        self._auditor.seen.clear()
         try:
             result = self._watched(called, args, kwargs)
         finally:
-            changes = [*state.changes(random_allowed=self._random)]
+            changes = [*state.changes(random_allowed=self._random, floods_allowed=self._auditor.compiled)]
             if several:
                 torch.set_num_threads(1)
             self._tell([*self._auditor.seen, *changes])
