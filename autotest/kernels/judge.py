@@ -17,6 +17,7 @@ from autotest.kernels.questions import Asking, questions
 from autotest.kernels.sandbox import sandbox_command, sandbox_environment
 from autotest.kernels.timing import Times, programs, times
 from autotest.kernels.ways import CLAIMS
+from autotest.workers.forking.forks import Forks
 from autotest.workers.launch import START_TIMEOUT, Launch
 from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.torch.kernels.devices import require
@@ -26,6 +27,8 @@ from dual_object.replay.asked.kernels import DEVICE, KERNELS, POISON
 
 #: What is loaded in the process that runs kernels.
 ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
+#: What such a process comes to import: at its first call PyTorch's Dynamo, and SymPy with it.
+IMPORTS = (ADAPTER.partition(":")[0], "dual_object.replay.reading", "torch._dynamo", "psutil")
 #: What nothing in that process reads any more, so that a kernel that sets it is seen to.
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 #: What a process that runs kernels has in its environment.
@@ -57,15 +60,26 @@ class Kernel:
 
 
 class KernelJudge:
-    """Judges kernels of one op; what PyTorch answers is asked once."""
+    """Judges kernels of one op; what PyTorch answers is asked once.
+
+    `timeout` is the seconds of one question, `memory` the bytes of a kernel's process, as of a `Supervisor`; `forks`
+    forks these processes, for the judges of all ops: by default each is started by itself.
+    """
 
     def __init__(
-        self, reference: Reference, asking: Asking, *, timeout: float | None = 20.0, memory: int | None = None
+        self,
+        reference: Reference,
+        asking: Asking,
+        *,
+        timeout: float | None = 20.0,
+        memory: int | None = None,
+        forks: Forks | None = None,
     ) -> None:
         self._reference = reference
         self._asking = asking
         self._timeout = timeout
         self._memory = memory
+        self._forks = forks
         with ASKING:
             self.questions = questions(reference, asking)
 
@@ -74,7 +88,8 @@ class KernelJudge:
         without poison in its memory; with a way, called so. Raises EnvironmentFault where there is no sandbox.
         """
         place = {self._asking.path: [str(kernel.file.resolve()), kernel.function, kernel.delegates, way]}
-        environment = {} if timed or way else {**ENVIRONMENT}
+        poisoned = not (timed or way)
+        environment = {**ENVIRONMENT} if poisoned else {}
         environment[DEVICE] = kernel.device
         environment[KERNELS] = json.dumps(place)
         compiles = _COMPILES in kernel.file.read_bytes()
@@ -86,7 +101,8 @@ class KernelJudge:
         if folder is not None:
             behind = sandbox_command(folder)
             environment.update(sandbox_environment(folder))
-        launch = Launch("kernel", ADAPTER, None, environment, within, behind)
+        forks = self._forks if poisoned and folder is None else None
+        launch = Launch("kernel", ADAPTER, None, environment, within, behind, forks)
         supervisor = Supervisor(launch, timeout, memory=self._memory)
         supervisor.start()
         return supervisor
@@ -135,4 +151,4 @@ class KernelJudge:
             yield supervisor
 
 
-__all__ = ["ENVIRONMENT", "Kernel", "KernelJudge"]
+__all__ = ["ENVIRONMENT", "IMPORTS", "Kernel", "KernelJudge"]

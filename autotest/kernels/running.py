@@ -11,8 +11,9 @@ from typing import Any, Literal
 from autotest.errors import UsageError
 from autotest.kernels.claims import claimed, op_path, shapes_of
 from autotest.kernels.findings import Verdict
-from autotest.kernels.judge import KernelJudge
+from autotest.kernels.judge import IMPORTS, KernelJudge
 from autotest.kernels.questions import Asking
+from autotest.workers.forking.forks import Forks
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
 
@@ -33,9 +34,15 @@ def _made(asking: Asking, timeout: float | None, memory: int | None) -> KernelJu
     reference = load_reference()
     reference.use_one_thread()
     try:
-        return KernelJudge(reference, asking, timeout=timeout, memory=memory)
+        return KernelJudge(reference, asking, timeout=timeout, memory=memory, forks=_forks())
     except TargetError as error:
         raise UsageError(str(error)) from None
+
+
+@cache
+def _forks() -> Forks:
+    """What forks the processes of kernels; they end with this process."""
+    return Forks(IMPORTS)
 
 
 def judge_kernel(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autotest.names import HOME
+from autotest.workers.forking.forks import Forks
+from autotest.workers.process import Process
 
 #: What a run calls the version of its target's own interpreter, beside that of its own.
 TARGET_PYTHON = "target's python"
@@ -29,6 +32,7 @@ class Launch:
         environment: variables that it gets besides this process's own.
         start_timeout: seconds in which it must be imported.
         behind: what the command is put behind, such as a sandbox's; it must keep the descriptors that it is given.
+        forks: what forks the process, in no interpreter but this process's own and behind nothing; None: it is started.
     """
 
     target: str
@@ -37,6 +41,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     start_timeout: float = START_TIMEOUT
     behind: tuple[str, ...] = ()
+    forks: Forks | None = None
 
     @property
     def loads(self) -> str:
@@ -50,10 +55,23 @@ class Launch:
             return [*self.behind, sys.executable, "-m", "autotest.workers.server", self.loads]
         return [*self.behind, self.python, str(_ELSEWHERE), self.loads]
 
-    @property
-    def home(self) -> str | None:
-        """Where the process starts: ours imports our packages from there; None: where this process is."""
-        return str(HOME) if self.python is None else None
+    def process(self, environment: Mapping[str, str], progress: int) -> Process:
+        """The process, with this environment; it notes its progress in the file of that descriptor."""
+        forked = None if self.forks is None else self.forks.process(environment, progress)
+        if forked is not None:
+            return forked
+        return subprocess.Popen(  # noqa: S603 - our own module, by the interpreter that was asked for
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(environment),
+            # The folder of the run may have modules of our packages' names; another interpreter is told where ours are.
+            cwd=str(HOME) if self.python is None else None,
+            pass_fds=(progress,),
+            # Ctrl-C is for us; the worker then goes with its pipe or its parent.
+            start_new_session=True,
+        )
 
     @property
     def path(self) -> list[str] | None:

@@ -7,7 +7,6 @@ refused memory (RLIMIT_DATA) raises whatever it raises then. What a process real
 from __future__ import annotations
 
 import math
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import psutil
+
+from autotest.workers.process import Process
 
 #: The workers of a run share half of the memory: the other half is PyTorch's, and everybody else's.
 SHARE = 0.5
@@ -88,7 +89,7 @@ class Watch:
     What was started may be a stand-in for the process that works, which `follow` then names.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], limit: int | None) -> None:
+    def __init__(self, process: Process, limit: int | None) -> None:
         self.limit = limit
         self.overrun: Overrun | None = None
         self._process = process

@@ -90,8 +90,10 @@ def schedule_in_batches() -> None:
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def main() -> None:
-    """Serve until the supervisor goes away."""
+def main(progress: int | None = None) -> None:
+    """Serve until the supervisor goes away; `progress` is the descriptor of the shared file where the supervisor cannot
+    know its number.
+    """
     die_with_parent()
     channel = Channel()
     requests = channel.requests()
@@ -120,8 +122,11 @@ def main() -> None:
     schedule_in_batches()
     gc.freeze()  # what the import made lives as long as the process: no collection need look at it again
     channel.send({**dataclasses.asdict(info), "pid": os.getpid()}, [])
-    with os.fdopen(setup["progress"], "r+b") as file, mmap.mmap(file.fileno(), PROGRESS.size) as progress:
-        server = Server(stages, channel, progress)
+    with (
+        os.fdopen(setup["progress"] if progress is None else progress, "r+b") as file,
+        mmap.mmap(file.fileno(), PROGRESS.size) as noted,
+    ):
+        server = Server(stages, channel, noted)
         for message, arrays in requests:
             try:
                 server.answer(message, arrays)

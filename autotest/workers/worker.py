@@ -68,18 +68,7 @@ class Worker:
         # Names in the trace of an abort, which nobody reads here: finding them takes glog a quarter of a second.
         environment.setdefault("GLOG_symbolize_stacktrace", "0")
         environment.update(launch.environment)
-        self._process = subprocess.Popen(  # noqa: S603 - our own module, by the interpreter that was asked for
-            launch.command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            # The folder of the run may have modules of our packages' names.
-            cwd=launch.home,
-            pass_fds=(shared.fileno(),),
-            # Ctrl-C is for us; the worker then goes with its pipe or its parent.
-            start_new_session=True,
-        )
+        self._process = launch.process(environment, shared.fileno())
         self._memory = Watch(self._process, memory)
         assert self._process.stdin
         assert self._process.stdout

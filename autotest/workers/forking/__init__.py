@@ -1,0 +1,1 @@
+"""Workers that are forked from a process that has imported what they need."""

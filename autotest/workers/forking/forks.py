@@ -1,0 +1,157 @@
+"""The workers that one process forks, seen from the process that wants them."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import ExitStack, suppress
+from typing import IO
+
+from autotest.names import HOME
+
+
+class Forked:
+    """A worker that another process has forked, and hears the end of."""
+
+    def __init__(self, pid: int, end: Future[int], streams: Sequence[IO[bytes]]) -> None:
+        self.pid = pid
+        self.stdin: IO[bytes] | None
+        self.stdout: IO[bytes] | None
+        self.stderr: IO[bytes] | None
+        self.stdin, self.stdout, self.stderr = streams
+        self._end = end
+
+    def poll(self) -> int | None:
+        """As of a `Process`."""
+        return self._end.result() if self._end.done() else None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """As of a `Process`."""
+        try:
+            return self._end.result(timeout)
+        except FutureTimeoutError:
+            raise subprocess.TimeoutExpired(f"worker {self.pid}", timeout or 0.0) from None
+
+    def kill(self) -> None:
+        """As of a `Process`."""
+        if not self._end.done():
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+
+class Forks:
+    """Forks workers, of several threads at once, from one process that has imported the modules.
+
+    That process starts with the first worker, in that worker's environment: what the C library reads when a process
+    starts is for all as it is for the first. It starts anew where something has ended it.
+    """
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._modules = modules
+        self._lock = threading.Lock()
+        self._server: _Server | None = None
+
+    def process(self, environment: Mapping[str, str], progress: int) -> Forked | None:
+        """A worker with this environment, which notes its progress in that file; None where none can be forked: then
+        the module that cannot be imported, or whatever is wrong, shows in a worker that is started by itself.
+        """
+        if sys.platform != "linux":  # elsewhere no process ends with its parent
+            return None
+        with self._lock:
+            if self._server is not None and not self._server.lives:
+                self._server.close()
+                self._server = None
+            if self._server is None:
+                self._server = _Server(self._modules, environment)
+            return self._server.fork(environment, progress)
+
+    def close(self) -> None:
+        """End the process, and with it the workers that still run."""
+        with self._lock:
+            if self._server is not None:
+                self._server.close()
+                self._server = None
+
+
+class _Server:
+    """The process that forks."""
+
+    def __init__(self, modules: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._process = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
+            [sys.executable, "-m", "autotest.workers.forking.server", *modules],
+            stdin=theirs.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=dict(environment),
+            cwd=HOME,
+            start_new_session=True,
+        )
+        theirs.close()
+        self._forked: queue.Queue[tuple[int, Future[int]] | None] = queue.Queue()
+        self._running: dict[int, Future[int]] = {}
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can still be asked."""
+        return self._listener.is_alive()
+
+    def fork(self, environment: Mapping[str, str], progress: int) -> Forked | None:
+        """As `Forks.process`."""
+        with ExitStack() as stack:
+            (their_input, requests), (answers, their_output), (words, their_errors) = (os.pipe() for _ in range(3))
+            theirs = [their_input, their_output, their_errors]
+            for descriptor in theirs:
+                stack.callback(os.close, descriptor)
+            ours: list[IO[bytes]] = [os.fdopen(requests, "wb"), os.fdopen(answers, "rb"), os.fdopen(words, "rb")]
+            try:
+                socket.send_fds(self._control, [json.dumps({**environment}).encode()], [*theirs, progress])
+                forked = self._forked.get()
+            except OSError:  # it has ended, or so long an environment goes into no message
+                forked = None
+            if forked is None:
+                for stream in ours:
+                    stream.close()
+                return None
+            return Forked(*forked, ours)
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                told = self._control.recv(4096)
+            except OSError:
+                break
+            if not told:
+                break
+            message = json.loads(told)
+            if "forked" in message:
+                end: Future[int] = Future()
+                self._running[message["forked"]] = end
+                self._forked.put((message["forked"], end))
+            else:
+                self._running.pop(message["ended"]).set_result(message["status"])
+        for end in self._running.values():  # they end with it
+            end.set_result(-signal.SIGKILL)
+        self._forked.put(None)
+
+    def close(self) -> None:
+        """End it, and hear the end of its workers."""
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+        self._process.wait()
+        self._listener.join()
+        self._control.close()
+
+
+__all__ = ["Forked", "Forks"]

@@ -1,0 +1,229 @@
+"""Workers that are forked from a process that has imported what they need."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from autotest.errors import EnvironmentFault
+from autotest.workers.forking.forks import Forked, Forks
+from autotest.workers.launch import Launch
+from autotest.workers.protocol import Death
+from autotest.workers.supervisor import Supervisor
+from dual_object.replay.observation import Observation
+from support.preloaded import ROOT
+from support.programs import one_call
+from support.runs import SUPPORT
+
+SQUARE = one_call("square", np.full(2, 3.0))
+COS = one_call("cos", np.ones(2))
+TORCH = "dual_object.adapters.torch.adapter"
+
+pytestmark = pytest.mark.usefixtures("real_interpreter")
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    """What forks workers that have PyTorch."""
+    made = Forks((TORCH,))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def supervisor(forks: Forks) -> Iterator[Supervisor]:
+    """A supervisor whose workers are forked."""
+    made = Supervisor(Launch("torch", forks=forks), 60.0)
+    yield made
+    made.close()
+
+
+def process(supervisor: Supervisor) -> Forked:
+    """The worker's process, which has been forked."""
+    assert supervisor._worker is not None
+    found = supervisor._worker._process
+    assert isinstance(found, Forked)
+    return found
+
+
+def test_a_forked_worker_answers(supervisor: Supervisor, forks: Forks) -> None:
+    """As one that was started, from a session of its own; the next is another process of the same parent."""
+    [seen] = supervisor.eager([SQUARE])
+    assert isinstance(seen, Observation)
+    assert seen.outputs[1].data.tolist() == [9.0, 9.0]
+    first = process(supervisor)
+    assert os.getsid(first.pid) == first.pid
+    parent = psutil.Process(first.pid).ppid()
+    supervisor.close()
+    assert first.poll() == -signal.SIGKILL
+    supervisor.eager([SQUARE])
+    second = process(supervisor)
+    assert second.pid != first.pid
+    assert psutil.Process(second.pid).ppid() == parent
+
+
+def test_it_holds_no_descriptor_of_others(supervisor: Supervisor, forks: Forks) -> None:
+    """Beside others it has what one has that was started by itself."""
+    started, other = Supervisor("torch", 60.0), Supervisor(Launch("torch", forks=forks), 60.0)
+    for one in (supervisor, started, other):
+        one.eager([SQUARE])
+    assert started._worker is not None
+    held = [psutil.Process(pid).num_fds() for pid in (process(other).pid, started._worker._process.pid)]
+    for one in (started, other):
+        one.close()
+    assert held[0] == held[1]
+
+
+def test_a_death_is_told_as_of_any(forks: Forks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """How it ended and its last words; the worker after it answers. A launch's environment is that worker's alone."""
+    monkeypatch.syspath_prepend(SUPPORT)
+    deadly = {"AUTOTEST_FAULT": "faults:deadly", "AUTOTEST_ONCE": str(tmp_path)}
+    told = []
+    for launch in (Launch("torch", environment=deadly, forks=forks), Launch("torch", environment=deadly)):
+        supervisor = Supervisor(launch, 60.0)
+        told.append(supervisor.eager([COS, SQUARE]))
+        supervisor.close()
+    (forked, square), (started, _) = told
+    assert isinstance(forked, Death)
+    assert forked.how == "killed by SIGSEGV"
+    assert isinstance(square, Observation)
+    assert forked == started
+    supervisor = Supervisor(Launch("torch", forks=forks), 60.0)
+    [seen] = supervisor.eager([COS])
+    supervisor.close()
+    assert isinstance(seen, Observation)
+
+
+def test_hangs_are_killed(forks: Forks, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A deadline holds for a forked worker."""
+    monkeypatch.setenv("AUTOTEST_FAULT", "faults:deadly")
+    monkeypatch.setenv("AUTOTEST_ONCE", str(tmp_path))
+    monkeypatch.syspath_prepend(SUPPORT)
+    supervisor = Supervisor(Launch("torch", forks=forks), 60.0)
+    supervisor.info()
+    supervisor.timeout = 0.3
+    hung = process(supervisor)
+    [answer] = supervisor.eager([one_call("tan", np.ones(2))])
+    assert isinstance(answer, Death)
+    assert answer.how == "did not answer within 0.3 s and was killed"
+    assert hung.wait(5) == -signal.SIGKILL
+
+
+def test_waiting_for_one_that_runs(supervisor: Supervisor) -> None:
+    """It has no status yet, and waiting takes no longer than it may; the message names its process."""
+    supervisor.info()
+    running = process(supervisor)
+    assert running.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired) as late:
+        running.wait(0.1)
+    assert str(late.value) == f"Command 'worker {running.pid}' timed out after 0.1 seconds"
+
+
+def test_when_their_parent_is_killed(supervisor: Supervisor) -> None:
+    """Its workers end with it, and the next request has a new one."""
+    supervisor.info()
+    running = process(supervisor)
+    parent = psutil.Process(psutil.Process(running.pid).ppid())
+    parent.kill()
+    assert running.wait(10) == -signal.SIGKILL
+    until = time.monotonic() + 10
+    while time.monotonic() < until and _runs(running.pid):
+        time.sleep(0.05)
+    assert not _runs(running.pid)
+    [death] = supervisor.eager([SQUARE])
+    assert isinstance(death, Death)
+    assert death.how == "killed by SIGKILL"
+    [seen] = supervisor.eager([SQUARE])
+    assert isinstance(seen, Observation)
+    assert psutil.Process(process(supervisor).pid).ppid() != parent.pid
+
+
+def test_several_threads_at_once(forks: Forks) -> None:
+    """Each has a worker of its own, and its own answer."""
+
+    def asked(value: float) -> list[float]:
+        supervisor = Supervisor(Launch("torch", forks=forks), 60.0)
+        [seen] = supervisor.eager([one_call("square", np.full(2, value))])
+        supervisor.close()
+        assert isinstance(seen, Observation)
+        found: list[float] = seen.outputs[1].data.tolist()
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(asked, range(8))] == [[value**2.0] * 2 for value in range(8)]
+
+
+def test_what_cannot_be_imported_beforehand() -> None:
+    """Then nothing is forked: a worker by itself says what is wrong, or works."""
+    forks = Forks(("nowhere.at.all",))
+    supervisor = Supervisor(Launch("nowhere", "nowhere.at.all:Adapter", forks=forks), 60.0)
+    with pytest.raises(EnvironmentFault) as caught:
+        supervisor.info()
+    forks.close()
+    assert str(caught.value) == (
+        "target 'nowhere.at.all:Adapter' cannot be imported: ModuleNotFoundError: No module named 'nowhere'"
+        "; put the folder that holds nowhere on the import path, as PYTHONPATH=. does for this one"
+    )
+
+
+def test_an_environment_that_is_too_long(forks: Forks) -> None:
+    """No message takes it, so the worker is started by itself."""
+    with tempfile.TemporaryFile() as file:
+        assert forks.process({"LONG": "x" * (4 << 20)}, file.fileno()) is None
+        forked = forks.process({**os.environ}, file.fileno())
+    assert isinstance(forked, Forked)
+    for stream in (forked.stdin, forked.stdout, forked.stderr):
+        assert stream is not None
+        stream.close()
+    assert forked.wait(10) == 0  # nobody can ask it
+
+
+def test_on_other_systems(forks: Forks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no process ends with its parent, none is forked."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with tempfile.TemporaryFile() as file:
+        assert forks.process({**os.environ}, file.fileno()) is None
+
+
+def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path) -> None:
+    """Neither what forks nor what it has forked outlives whoever asked for it."""
+    code = f"""
+    import os, psutil, signal
+    from autotest.workers.forking.forks import Forks
+    from autotest.workers.launch import Launch
+    from autotest.workers.supervisor import Supervisor
+    supervisor = Supervisor(Launch("torch", forks=Forks(("{TORCH}",))), 60.0)
+    supervisor.info()
+    print([child.pid for child in psutil.Process().children(recursive=True)], flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+    """
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    children = json.loads(done.stdout)
+    assert len(children) == 2
+    until = time.monotonic() + 10
+    while time.monotonic() < until and any(map(_runs, children)):
+        time.sleep(0.05)
+    assert not any(map(_runs, children))
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
