@@ -14,6 +14,7 @@ from pathlib import Path
 from autotest.commands.tracing.corpus import Corpus, read
 from autotest.commands.tracing.expressions import UnspelledError, spelled
 from autotest.errors import UsageError
+from reports.quantities import counted
 
 _INSIDE = Path(__file__).with_name("inside.py")
 #: Of what is no expression, so many ops are named.
@@ -45,11 +46,11 @@ def trace(command: Sequence[str], output: Path, say: Callable[[str], None]) -> i
     output.write_text(known.text, encoding="utf-8")
     made = sum(call["count"] for call in calls)
     new = len(known.calls()) - before
-    say(f"{made} calls, {new} distinct ones that {output} had not")
+    say(f"{counted(made, 'call')}, {new:,} new to {output}")
     for (path, reason), count in unspelled.most_common(MOST_NAMED):
-        say(f"  left out: {count} calls of {path}: {reason}")
+        say(f"  left out: {counted(count, 'call')} of {path}: {reason}")
     if len(unspelled) > MOST_NAMED:
-        say(f"  and {len(unspelled) - MOST_NAMED} ops more")
+        say(f"  and {counted(len(unspelled) - MOST_NAMED, 'op')} more")
     return status
 
 

@@ -54,7 +54,7 @@ def test_trace_and_check(tmp_path: Path) -> None:
     assert trace(tmp_path, PYTHON, "train.py", "--steps", "3") == (
         4,
         "done\n",
-        "14 calls, 6 distinct ones that calls.txt had not\n",
+        "14 calls, 6 new to calls.txt\n",
     )
     lines = (tmp_path / "calls.txt").read_text().splitlines(keepends=True)
     assert sorted(lines) == sorted(CALLS.splitlines(keepends=True))
@@ -71,14 +71,14 @@ def test_ways_to_run(tmp_path: Path, way: Sequence[str]) -> None:
     """A module and a text are run as Python runs them."""
     lay(tmp_path, {"train.py": "import torch\nprint(torch.ones(2).neg().sum().item())\n"})
     status, out, said = trace(tmp_path, PYTHON, *way)
-    assert (status, out, said) == (0, "-2.0\n", "3 calls, 3 distinct ones that calls.txt had not\n")
+    assert (status, out, said) == (0, "-2.0\n", "3 calls, 3 new to calls.txt\n")
 
 
 def test_script_of_python(tmp_path: Path) -> None:
     """What names its interpreter is run by it."""
     lay(tmp_path, {"tool": f"#!{PYTHON}\nimport torch\ntorch.ones(2)\n"})
     (tmp_path / "tool").chmod(0o700)
-    assert trace(tmp_path, "./tool") == (0, "", "1 calls, 1 distinct ones that calls.txt had not\n")
+    assert trace(tmp_path, "./tool") == (0, "", "1 call, 1 new to calls.txt\n")
 
 
 def test_ends(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_ends(tmp_path: Path) -> None:
     )
     status, _, said = trace(tmp_path, PYTHON, "a.py")
     assert status == 1
-    assert said.endswith("ZeroDivisionError: division by zero\n1 calls, 1 distinct ones that calls.txt had not\n")
+    assert said.endswith("ZeroDivisionError: division by zero\n1 call, 1 new to calls.txt\n")
     words = "nothing was recorded: the program ended with 3 before it could be written\n"
     assert trace(tmp_path, PYTHON, "b.py") == (3, "", words)
 
@@ -99,11 +99,29 @@ def test_left_out(tmp_path: Path) -> None:
     code = "import torch\nx = torch.ones(3)\nx[0] = 2.0\nx[1] = 3.0\ntorch.rand(2, generator=torch.Generator())\n"
     lay(tmp_path, {"a.py": code})
     said = (
-        "4 calls, 1 distinct ones that calls.txt had not\n"
+        "4 calls, 1 new to calls.txt\n"
         "  left out: 2 calls of torch.Tensor.__setitem__: this operator has no expression\n"
-        "  left out: 1 calls of torch.rand: an argument is a Generator\n"
+        "  left out: 1 call of torch.rand: an argument is a Generator\n"
     )
     assert trace(tmp_path, PYTHON, "a.py") == (0, "", said)
+
+
+def test_five_that_are_left_out_are_named(tmp_path: Path) -> None:
+    """Of more it is said how many they are."""
+    lay(
+        tmp_path,
+        {
+            "a.py": "import torch\ng = torch.Generator()\n"
+            "for draw in (torch.rand, torch.randn, torch.randperm):\n    draw(2, generator=g)\n"
+            "x = torch.ones(3)\nfor method in ('normal_', 'uniform_', 'bernoulli_', 'exponential_'):\n"
+            "    getattr(x, method)(generator=g)\n"
+        },
+    )
+    status, _, said = trace(tmp_path, PYTHON, "a.py")
+    *_, fifth, last = said.splitlines()
+    assert (status, len(said.splitlines())) == (0, 7)
+    assert fifth.endswith(": an argument is a Generator")
+    assert last == "  and 2 ops more"
 
 
 def test_interpreter_without_this_project(tmp_path: Path) -> None:
