@@ -14,6 +14,10 @@ _AVERAGES = ("adaptiveavg", "avgpool", "mean", "nanmean")
 _SUMS = (*_PRODUCTS, *_TOTALS, *_LAYERS, *_AVERAGES)
 #: What the name of such an op may contain.
 _SUMS_INSIDE = ("loss", "norm")
+#: Sums whose root is taken at last.
+_ROOTS = ("std",)
+#: Ops that normalise, and then scale and shift.
+_NORMALISES = ("batchnorm", "groupnorm", "instancenorm", "layernorm", "rmsnorm")
 #: Ops that multiply many elements with each other.
 _MULTIPLIES = ("cumprod", "prod")
 #: Ops that add what they are given, or products of it.
@@ -40,6 +44,16 @@ def sums(name: str) -> bool:
 def averages(name: str) -> bool:
     """Whether such a sum is divided by how many it is of."""
     return name.startswith(_AVERAGES)
+
+
+def roots(name: str) -> bool:
+    """Whether each element of the result is the root of such a sum: greater than the result, and squared."""
+    return name.startswith(_ROOTS)
+
+
+def normalises(name: str) -> bool:
+    """Whether it normalises, and then scales and shifts what comes of it."""
+    return name.endswith(_NORMALISES)
 
 
 def multiplies(name: str) -> bool:

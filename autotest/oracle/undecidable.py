@@ -19,7 +19,17 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
-from autotest.oracle.op_kinds import adds, averages, chooses, chooses_first, multiplies, plain_name, sums
+from autotest.oracle.op_kinds import (
+    adds,
+    averages,
+    chooses,
+    chooses_first,
+    multiplies,
+    normalises,
+    plain_name,
+    roots,
+    sums,
+)
 from autotest.oracle.perturbation import COPIES, RELAID, Reruns, compared_array, greatest, smallest_normal
 from autotest.oracle.pointing import distinct, pointed, points_alike
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
@@ -289,6 +299,7 @@ class _Question:
         hits = np.abs(actual - exact) <= within
         yield REFERENCE_OVERFLOW, self._reference_overflow(exact, hits)
         yield OVERFLOW, self._overflow(exact)
+        yield UNPROMISED, self._infinitely_scaled()
         yield PRECISION, self._as_exact(exact)
         credible = np.abs(expected - exact) <= within
         # Where the reference is itself off what it gives in float64, only that will do.
@@ -396,6 +407,8 @@ class _Question:
             # What no number of the dtype is: infinity says so, and so does NaN, as of a difference of such.
             none = np.isfinite(exact) & (np.abs(exact) > greatest(self.dtype))
             overflowing |= np.isnan(self.actual) & ~np.isfinite(self.expected) & none
+        if self.rewritten and any(map(roots, self._names())):
+            overflowing |= self._overflow_below_root(exact)
         if self.reruns.absolute_finite is not None and any(sums(name) or adds(name) for name in self._names()):
             # Infinity and what overflows to the other infinity on the way are NaN.
             averaged = any(map(averages, self._names()))
@@ -409,6 +422,25 @@ class _Question:
                 beyond = ~(np.abs(product) * (1 + 1e-6) <= greatest(self.dtype))
                 overflowing |= ~np.isfinite(self.actual) & beyond
         return np.asarray(overflowing)
+
+    def _overflow_below_root(self, exact: Array) -> Array:
+        """Where what the root is taken of is beyond the range, as PyTorch's own variance of such numbers is: infinity,
+        and as a gradient a share of it.
+        """
+        if self.difference.part != "gradient":
+            return np.isinf(self.actual) & (np.square(exact) * (1 + 1e-6) > greatest(self.dtype))
+        assert self.reruns.exact is not None
+        results = [output.data for output in self.reruns.exact.outputs.values() if output.data.dtype.kind in "fc"]
+        beyond = any((np.square(result) * (1 + 1e-6) > greatest(self.dtype)).any() for result in results)
+        return np.asarray(beyond & ((self.actual == 0) | ~np.isfinite(self.actual)))
+
+    def _infinitely_scaled(self) -> Array:
+        """Where infinity stands for NaN because a normalised element times infinity is infinite: PyTorch's own layers
+        scale some before and some after they subtract the mean, which gives NaN.
+        """
+        scaled = self.rewritten and any(map(normalises, self._names()))
+        infinite = scaled and any(np.isinf(x.data).any() for x in self.reruns.program.inputs[1:])
+        return np.asarray(infinite & np.isnan(self.expected) & np.isinf(self.actual))
 
     def _scaled(self) -> float:
         """By how many times a plain number that the call is given makes its result less than what it was, at most."""

@@ -209,6 +209,21 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         outputs([INF]),
         ["overflow"],
     ),
+    "the root of what overflows": (
+        lambda: torch.std(given(1e38, -1e38, 2e38)),
+        outputs([INF]),
+        ["overflow"],
+    ),
+    "a share of a root of what overflows": (
+        lambda: torch.std(given(1e38, -1e38, 2e38, grad=True)),
+        gradient(0.0, NAN, 0.0),
+        ["overflow"],
+    ),
+    "infinitely scaled": (
+        lambda: torch.nn.functional.group_norm(given((1.0, 2.0), (3.0, 5.0)), 1, weight=given(INF, 1.0)),
+        outputs([-INF, 1.0, -INF, 1.0]),
+        [],
+    ),
     "infinite where the exact sum is": (
         lambda: torch.dot(given(3e38, -3e38, 3e38), given(2.0, 2.0, 2.0)),
         outputs([INF]),
@@ -403,6 +418,21 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         outputs([1 / 37, 1 / 37]),
         ["t0 differs in 2 of 2 elements: [0, 0] is 0.027027028, but should be 0.5 (rtol=0.0001, atol=1e-05)"],
     ),
+    "the root of what does not overflow": (
+        lambda: torch.std(given(1e18, -1e18, 2e18)),
+        outputs([INF]),
+        ["t0 differs in 1 of 1 element: it is inf, but should be 1.5275253e+18"],
+    ),
+    "no share of a root of what does not overflow": (
+        lambda: torch.std(given(1e18, -1e18, 2e18, grad=True)),
+        gradient(0.0, NAN, 0.0),
+        ["gradient of x differs in 3 of 3 elements: [1] is nan, but should be -0.5455447"],
+    ),
+    "infinite without a scale": (
+        lambda: torch.nn.functional.group_norm(given((INF, 2.0)), 1),
+        outputs([INF, NAN]),
+        ["t0 differs in 1 of 2 elements: [0, 0] is inf, but should be nan"],
+    ),
     "a conversion within range": (
         lambda: given(1.5, 1e20).to(torch.int32),
         outputs([2, -(2**31)]),
@@ -422,6 +452,9 @@ REWRITTEN = (
     "the order of a product that overflows",
     "NaN for a sum beyond the range",
     "scaled after the sum",
+    "the root of what overflows",
+    "a share of a root of what overflows",
+    "infinitely scaled",
 )
 
 
