@@ -53,7 +53,7 @@ def detail_of(path, function="autotest.detail"):
 
 def words_of(page):
     """The words that a page says of its changes."""
-    [text] = re.findall(r'<h2 id="changes-title">What changed</h2>\s*<p class="soft">(.*?)</p>', page.read_text())
+    [text] = re.findall(r'<h2 id="changes-title">What changed</h2>\s*<span class="soft">(.*?)</span>', page.read_text())
     return text
 
 

@@ -13,6 +13,7 @@ import { Navigation } from "./navigation.js";
 import { Paging } from "./paging.js";
 import { Run } from "./run.js";
 import { Tabs, viewsOfPage } from "./tabs.js";
+import { Tests } from "./tests.js";
 import { watchThemeButton } from "./theme.js";
 
 document.documentElement.classList.add("js");
@@ -27,7 +28,9 @@ const form = new FilterForm(run, navigation);
 const parts = { run, navigation, form, paging, files };
 const divergences = new DivergenceList(parts);
 // The views of the run and of the kept runs are written by the template and stay as they are.
-const views = { divergences, matrix: new Matrix(parts), coverage: new Coverage(parts), run: null, runs: null };
+const views = {
+  divergences, matrix: new Matrix(parts), tests: new Tests(parts), coverage: new Coverage(parts), run: null, runs: null,
+};
 new Keyboard({ navigation, form, divergences }).listen();
 watchCopyButtons();
 

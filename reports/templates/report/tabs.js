@@ -15,7 +15,8 @@ export class Tabs {
 
   constructor(run, navigation) {
     this.#navigation = navigation;
-    this.#offered = this.#views.filter((view) => run.ops.length || !["matrix", "coverage"].includes(view));
+    const isEmpty = { matrix: !run.ops.length, coverage: !run.ops.length, tests: !run.tests.length };
+    this.#offered = this.#views.filter((view) => !isEmpty[view]);
     for (const view of this.#views) {
       const tab = byId(`tab-${view}`);
       tab.hidden = !this.#offered.includes(view);
