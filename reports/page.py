@@ -16,7 +16,7 @@ from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
 from reports.repros import texts
 from reports.segments import SEGMENTS
-from reports.summary import Divergence, Summary
+from reports.summary import Divergence, Evidence, Summary
 from reports.templating import script, script_data, style, template
 from reports.verdict import broken, frameworks, headline
 
@@ -76,11 +76,21 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
                 "cases": finding.cases,
                 "tests": [number[test] for test in finding.tests],
                 "families": sorted({kin[test] for test in finding.tests}),
+                **_largest(summary.evidence.get(finding.fingerprint)),
             }
             for finding in listed
         ],
         "more": len(every) - len(listed),
     }
+
+
+def _largest(evidence: Evidence | None) -> dict[str, object]:
+    """The dtype of the tensor that diverges and the largest error in ULP of its kept elements, where both are known."""
+    if evidence is None:
+        return {}
+    apart = [ulp for element in evidence.worst if isinstance(ulp := element["ulp"], (int, float))]
+    dtypes = [reference for name, reference, *_ in evidence.facts if name == "dtype" and reference]
+    return {"dtype": dtypes[0], "ulp": max(apart)} if apart and dtypes else {}
 
 
 def _ended(test: str, summary: Summary, places: Sequence[tuple[str, str]]) -> list[object]:

@@ -146,6 +146,19 @@ def test_index_data(two_ops):
     }
 
 
+def test_largest_error(summed, case, row, evidence, element):
+    """A divergence of numbers has its dtype and the largest error of its elements; infinite ones and others none."""
+    rows = [element(ulp=9), element(ulp=1064000000), element(ulp="inf"), element(ulp=None)]
+    shown = evidence(worst=rows, facts=[["shape", "(2,)", "(2,)", None], ["dtype", "float32", "float32", None]])
+    for told, found in (
+        (shown, ("float32", 1064000000)),
+        ({**shown, "worst": rows[2:]}, None),
+        ({**shown, "facts": []}, None),
+    ):
+        [listed] = index_data(summed(*case(verdict="divergent", divergences=[row(evidence=told)])), "")["divergences"]
+        assert ((listed["dtype"], listed["ulp"]) if "ulp" in listed else None) == found
+
+
 def test_long_message_of_the_index(summed, case, row):
     """The list has a message's first line, at most 300 characters; the detail file has all of it."""
     message = "x" * 301 + "\nmore"

@@ -13,6 +13,7 @@ const APPLIES = {
   coverage: ["text", "op", "phase"],
   run: [],
   runs: [],
+  op: [],
 };
 const LABELS = { level: "outcome" };
 

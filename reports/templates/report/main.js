@@ -8,8 +8,10 @@ import { byId } from "./elements.js";
 import { Files } from "./files.js";
 import { FilterForm } from "./filterform.js";
 import { Keyboard } from "./keyboard.js";
+import { OpMap } from "./map.js";
 import { Matrix } from "./matrix.js";
 import { Navigation } from "./navigation.js";
+import { OpPage } from "./op.js";
 import { Paging } from "./paging.js";
 import { Run } from "./run.js";
 import { Tabs, viewsOfPage } from "./tabs.js";
@@ -29,8 +31,10 @@ const parts = { run, navigation, form, paging, files };
 const divergences = new DivergenceList(parts);
 // The views of the run and of the kept runs are written by the template and stay as they are.
 const views = {
-  divergences, matrix: new Matrix(parts), tests: new Tests(parts), coverage: new Coverage(parts), run: null, runs: null,
+  divergences, matrix: new Matrix(parts), tests: new Tests(parts), coverage: new Coverage(parts), op: new OpPage(parts),
+  run: null, runs: null,
 };
+const map = new OpMap(parts);
 new Keyboard({ navigation, form, divergences }).listen();
 watchCopyButtons();
 
@@ -47,5 +51,6 @@ function show(choice, before) {
   if (!before || listing(before) !== listing(choice)) paging.restart();
   tabs.sync(choice.view);
   form.sync(choice);
+  map.sync(choice);
   views[choice.view]?.draw(choice, before);
 }

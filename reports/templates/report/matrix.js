@@ -1,6 +1,6 @@
 // The view of ops by phases: each cell has the worst outcome and its share of the cases.
 
-import { VIEWS, noFilters } from "./address.js";
+import { VIEWS, noFilters, writeHash } from "./address.js";
 import { button, byId, code, el, openTable, paragraph } from "./elements.js";
 import { matchDivergence, matchOp } from "./matching.js";
 import { CELL_OUTCOMES, isQuiet, worstIn } from "./outcomes.js";
@@ -72,8 +72,8 @@ export class Matrix {
   }
 
   #row(row, phases) {
-    const isLinked = this.#run.divergencesOf(row.op).length > 0;
-    const name = isLinked ? button(code(row.op), () => this.#showDivergences(row.op, "")) : code(row.op);
+    const href = writeHash({ view: "op", filters: { ...noFilters(), op: row.op }, all: false, open: new Set() });
+    const name = el("a", { href }, code(row.op));
     return el("tr", {}, el("th", { scope: "row" }, name), phases.map((phase) => this.#cell(row, phase)));
   }
 
