@@ -17,7 +17,7 @@ from reports.quantities import counted, duration, share
 from reports.repros import texts
 from reports.segments import SEGMENTS
 from reports.summary import Divergence, Evidence, Summary
-from reports.templating import script, script_data, style, template
+from reports.templating import script, script_data, style, template, vendored
 from reports.verdict import broken, frameworks, headline
 
 MOST_MESSAGE = 300
@@ -152,7 +152,7 @@ def render_page(
     """
     verdict, _, words = headline(summary).partition(": ")
     return template("index.html.j2").render(
-        css=style("report.css"),
+        css=style("report.css") + vendored("uPlot.min.css"),
         js=script("report"),
         data=script_data(index_data(summary, base)),
         title=f"op-autotest: {summary.target}",

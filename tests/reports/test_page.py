@@ -215,7 +215,7 @@ def test_detail_data(summed, case, row, evidence):
         ],
         "replay": "autotest replay 0a1b2c3d",
         "repro": None,
-        "evidence": {**evidence(words=["w"]), "shrunk": None, "blame": None, "losses": None},
+        "evidence": {**evidence(words=["w"]), "shrunk": None, "blame": None, "losses": None, "sample": None},
     }
 
 

@@ -62,7 +62,7 @@ def test_every_export_is_used():
     modules = [Module.read(name, text) for name, text in MODULES.items()]
     imported = {(source, name) for module in modules for source, names in module.imports for name in names}
     tested = {("coverage.js", "percentOf"), ("heatmap.js", "Shades"), ("heatmap.js", "bounds")}
-    tested |= {("histogram.js", "foldEmpty")}
+    tested |= {("histogram.js", "foldEmpty"), ("scatter.js", "wordsOf")}
     assert {(module.name, name) for module in modules for name in module.exports} - imported == tested
 
 
@@ -274,6 +274,20 @@ def test_axis_of_huge_numbers(evaluate):
     places = evaluate("axis.js", f"[-1e30, 0, 0.5, 1e8, 1e20].map((number) => {mixed}.place(number))")
     assert places == sorted(places)
     assert (places[0], places[-1], places[2] - places[1] < 0.02 < places[3] - places[2]) == (0, 1, True)
+
+
+def test_words_of_elements(evaluate):
+    """What no plot can show is told in words that fit: both sides, and at which inputs."""
+    elements = json.dumps(
+        [[1.0, 2.0, 3.0, 0.1, 5.0]]
+        + [[float(x), 2.0, "nan", 0.1, "inf"] for x in range(5)]
+        + [["inf", "inf", "-inf", None, "inf"], ["nan", 1.0, 1.0, 0.1, 0.0]]
+    )
+    assert evaluate("scatter.js", f"wordsOf({elements}, 'oneflow')") == [
+        "Not drawn: 5 elements where the reference is a number, oneflow is NaN, at 0, 1, 2, 3 and others.",
+        "Not drawn: 1 element where the reference is inf, oneflow is -inf, at inf.",
+        "Not drawn: 1 element where the reference is a number, oneflow is a number, at nan.",
+    ]
 
 
 def test_cell_words(evaluate):

@@ -14,6 +14,7 @@ import { Navigation } from "./navigation.js";
 import { OpPage } from "./op.js";
 import { Paging } from "./paging.js";
 import { Run } from "./run.js";
+import { watchColours } from "./scatter.js";
 import { Tabs, viewsOfPage } from "./tabs.js";
 import { Tests } from "./tests.js";
 import { watchThemeButton } from "./theme.js";
@@ -37,10 +38,12 @@ const views = {
 const map = new OpMap(parts);
 new Keyboard({ navigation, form, divergences }).listen();
 watchCopyButtons();
+watchColours();
 
 // The data files call these.
 window.autotest = Object.freeze({
   detail: (detail) => files.receive(`detail ${detail.id}`, detail),
+  plots: (uPlot) => files.receive("plots", uPlot),
   coverage: (coverage) => files.receive("coverage", coverage),
 });
 navigation.start();

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reports.history import Listed
-from reports.templating import script, script_call, script_data, style, template
+from reports.site import plots_script
+from reports.templating import script, script_call, script_data, style, template, vendored
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -104,8 +105,9 @@ def write_report(folder: Path, index: Data, details: list[Data], coverage: Data,
     beside.mkdir(parents=True)
     for detail in details:
         (beside / f"{detail['id']}.js").write_text(script_call("autotest.detail", detail))
+    (folder / "report" / "plots.js").write_text(plots_script())
     (folder / "report" / "coverage.js").write_text(script_call("autotest.coverage", coverage))
-    static = {**sample_top(), **top, "css": style("report.css"), "js": script("report")}
+    static = {**sample_top(), **top, "css": style("report.css") + vendored("uPlot.min.css"), "js": script("report")}
     path = folder / "index.html"
     path.write_text(template("index.html.j2").render(data=script_data(index), **static))
     return path

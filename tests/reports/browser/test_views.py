@@ -380,7 +380,7 @@ def test_paper(view, page_file):
 
 
 def test_one_name_for_the_data_files(view, page_file):
-    """The script adds one name to the window, with two functions in it."""
+    """The script adds one name to the window, with a function for each kind of data file."""
     page = view(page_file).page
-    assert page.evaluate("Object.keys(autotest)") == ["detail", "coverage"]
+    assert page.evaluate("Object.keys(autotest)") == ["detail", "plots", "coverage"]
     assert page.evaluate("Object.isFrozen(autotest)")
