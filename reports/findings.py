@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,6 +10,13 @@ from typing import Protocol
 from reports.kinds import severity
 from reports.quantities import counted
 from reports.shape import LEVELS, RED_LEVELS
+
+#: What is said beside the number of the divergences of a level.
+NOTES = {
+    "known": "explained by a ledger",
+    "counted": "ops that the target lacks or its table has no row for, counted by their tests",
+    "stricter": "seen by these checks only, not red",
+}
 
 
 class Row(Protocol):
@@ -91,6 +99,15 @@ class Finding:
 def is_red(level: str) -> bool:
     """Return whether a divergence of this level fails the run; a level of another version may be anything."""
     return level in RED_LEVELS or level not in LEVELS
+
+
+def levels(rows: Iterable[Row]) -> dict[str, int]:
+    """Return how many fingerprints there are of each level, each of its worst: `{"new": 2, "known": 55}`.
+
+    The two levels that make a run red are told as `new`.
+    """
+    counts = Counter("new" if is_red(finding.level) else finding.level for finding in findings(rows))
+    return {level: counts[level] for level in ("known", "counted", "stricter", "new")}
 
 
 def rank(level: str) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from reports.evidence import blame_lines
-from reports.findings import Finding, brief, findings
+from reports.findings import NOTES, Finding, brief, findings, levels
 from reports.inference import HEADING
 from reports.lacking import not_checked
 from reports.literals import literal
 from reports.quantities import counted, duration, share
 from reports.repros import VERIFIED
+from reports.segments import SEGMENTS
 from reports.summary import Divergence, Summary
 from reports.verdict import broken, frameworks, headline
 
@@ -32,7 +33,7 @@ def markdown_text(summary: Summary, most_bytes: int = MOST_BYTES) -> str:
     there. Text from tests, ops and exceptions stands in code spans, where no markup, HTML, mention or link lives.
     """
     red = findings(summary.divergences)
-    head = _joined(_head(summary, red))
+    head = _joined(_head(summary))
     tail = _joined(_tail(summary))
     room = most_bytes - len(head.encode()) - len(_rest(len(red)).encode()) - len(TABLE.encode())
     if len(tail.encode()) > room:
@@ -76,7 +77,7 @@ def _joined(lines: Iterator[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
+def _head(summary: Summary) -> Iterator[str]:
     looks = broken(summary)
     if looks is not None:
         lead, _, message = looks.partition(" is ")
@@ -90,18 +91,11 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
     seed = "" if summary.seed is None else f", seed {summary.seed}"
     seed += "" if summary.inputs is None else f", {summary.inputs} inputs"
     yield f"| tests | {summary.tests:,} | in {duration(summary.seconds)}{seed} |"
-    for name, count in {
-        "cases": summary.cases,
-        "aligned": summary.aligned,
-        "divergent": summary.divergent,
-        **({"undecidable": summary.undecidable} if summary.undecidable else {}),
-        "skipped": summary.skipped,
-        "crashed": summary.crashed,
-        "timed out": summary.timed_out,
-        **({"out of memory": summary.out_of_memory} if summary.out_of_memory else {}),
-        "rejected draws": summary.rejected,
-    }.items():
-        yield f"| {name} | {count:,} | |"
+    yield f"| cases | {summary.cases:,} | each in one of these: |"
+    for name in SEGMENTS:
+        if summary.segments.cases.get(name):
+            yield f"| {name} | {summary.segments.cases[name]:,} | {summary.segments.words(name)} |"
+    yield f"| rejected draws | {summary.rejected:,} | |"
     for doubts in summary.doubts:
         if doubts.excessive:
             yield f"| | | {code(doubts.op)}{str(doubts).removeprefix(doubts.op)} |"
@@ -119,28 +113,11 @@ def _head(summary: Summary, red: Sequence[Finding]) -> Iterator[str]:
         yield f"| lowered | {summary.lowered.share} | {summary.lowered.words} |"
     if unseen := not_checked(summary.lacks):
         yield f"| not checked | | {unseen} |"
-    refused = sum(finding.level == "refuses" for finding in red)
-    yield _level("wrong", len(red) - refused, "new, the run is red")
-    yield _level("refuses", refused, "new, the run is red: the target lacks them")
-    for name, rows, note in (
-        ("known", summary.known, "explained by a ledger"),
-        ("counted", summary.counted, "ops that the target lacks or its table has no row for, counted by their tests"),
-        ("stricter", summary.stricter, "seen by these checks only, not red"),
-    ):
-        if rows:
-            yield _level(name, len(_fingerprints(rows)), f"{note}, in {counted(_cases(rows), 'case')}")
-
-
-def _level(name: str, count: int, note: str) -> str:
-    return f"| {name} | {count:,} | {note if count else ''} |"
-
-
-def _fingerprints(rows: Sequence[Divergence]) -> set[str]:
-    return {row.fingerprint for row in rows}
-
-
-def _cases(rows: Sequence[Divergence]) -> int:
-    return sum(row.count for row in rows)
+    counts = levels(summary.all_divergences)
+    yield f"| divergences | {sum(counts.values()):,} | each with a fingerprint of its own |"
+    for level, count in counts.items():
+        if count or level == "new":
+            yield f"| {level} | {count:,} | {NOTES.get(level, 'the run is red' if count else '')} |"
 
 
 def _row(finding: Finding) -> str:

@@ -8,21 +8,21 @@ from datetime import datetime, timezone
 
 from reports.captures import executor_name
 from reports.difference import Change, RunDifference
-from reports.findings import Finding, findings, is_red
+from reports.findings import NOTES, Finding, findings, levels
 from reports.history import Listed
 from reports.inference import HEADING
-from reports.kinds import DEADLY, REFUSALS
 from reports.lacking import not_checked
 from reports.matrix import OUTCOMES
 from reports.quantities import counted, duration, share
 from reports.repros import texts
-from reports.summary import Divergence, Summary
-from reports.templating import script, script_data, style, template
+from reports.segments import SEGMENTS
+from reports.summary import Divergence, Evidence, Summary
+from reports.templating import script, script_data, style, template, vendored
 from reports.verdict import broken, frameworks, headline
 
 MOST_MESSAGE = 300
-#: ... and so many ops with too many undecidable cases beside their number.
-MOST_DOUBTED = 3
+#: In per cent of the bar, so that a segment of one case can be seen and clicked.
+LEAST_WIDTH = 0.6
 #: index.html stays small enough to open at once: what is beyond is in summary.json, and the page says so.
 MOST_DIVERGENCES = 6000
 #: One case of a divergence is enough to replay it; these are for those who look for a pattern.
@@ -40,8 +40,12 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
     every = findings(summary.all_divergences)
     listed = every[:MOST_DIVERGENCES]
     tests = sorted(
-        {test for row in summary.matrix.tests.values() for test in row} | {t for f in listed for t in f.tests}
+        {test for row in summary.matrix.tests.values() for test in row}
+        | {test for finding in listed for test in finding.tests}
+        | summary.segments.tests.keys()
+        | summary.outcomes.keys()
     )
+    places = summary.segments.places
     families = sorted({family(test) for test in tests})
     number = {test: position for position, test in enumerate(tests)}
     kin = {test: families.index(family(test)) for test in tests}
@@ -51,6 +55,8 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
         "phases": summary.matrix.phases(summary.matrix.cells),
         "families": families,
         "tests": tests,
+        "places": [f"{name} {way}".rstrip() for name, way in places],
+        "ended": [_ended(test, summary, places) for test in tests],
         "ops": [
             {
                 "op": op,
@@ -70,11 +76,33 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
                 "cases": finding.cases,
                 "tests": [number[test] for test in finding.tests],
                 "families": sorted({kin[test] for test in finding.tests}),
+                **_largest(summary.evidence.get(finding.fingerprint)),
             }
             for finding in listed
         ],
         "more": len(every) - len(listed),
     }
+
+
+def _largest(evidence: Evidence | None) -> dict[str, object]:
+    """The dtype of the tensor that diverges and the largest error in ULP of its kept elements, where both are known."""
+    if evidence is None:
+        return {}
+    apart = [ulp for element in evidence.worst if isinstance(ulp := element["ulp"], (int, float))]
+    dtypes = [reference for name, reference, *_ in evidence.facts if name == "dtype" and reference]
+    return {"dtype": dtypes[0], "ulp": max(apart)} if apart and dtypes else {}
+
+
+def _ended(test: str, summary: Summary, places: Sequence[tuple[str, str]]) -> list[object]:
+    """How a test ended, in how many seconds, the first line of its function, and its cases in each place."""
+    seconds = summary.seconds_by_test.get(test)
+    cases = summary.segments.tests.get(test, {})
+    return [
+        summary.outcomes.get(test),
+        None if seconds is None else round(seconds, 2),
+        summary.lines.get(test),
+        [cases.get(place, 0) for place in places],
+    ]
 
 
 def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
@@ -124,7 +152,7 @@ def render_page(
     """
     verdict, _, words = headline(summary).partition(": ")
     return template("index.html.j2").render(
-        css=style("report.css"),
+        css=style("report.css") + vendored("uPlot.min.css"),
         js=script("report"),
         data=script_data(index_data(summary, base)),
         title=f"op-autotest: {summary.target}",
@@ -132,10 +160,14 @@ def render_page(
         verdict=verdict,
         headline=words,
         broken=broken(summary),
-        counts=_counts(summary),
+        cases=counted(summary.cases, "case"),
+        bar=_bar(summary),
+        levels=_levels(summary),
+        figures=_figures(summary),
         changes=[] if isinstance(changes, str) else _changes(changes),
         changes_note=changes if isinstance(changes, str) else _compared(changes),
         facts=_facts(summary),
+        brief=_brief(summary),
         graph=_graph(summary),
         captures=[
             (f"{count:,}", reason)
@@ -148,46 +180,64 @@ def render_page(
     )
 
 
-def _counts(summary: Summary) -> list[tuple[str, str, str, str]]:
-    """Label, number, note and class of each count, the ones that decide first."""
-    every = findings(summary.all_divergences)
-    new = [f for f in every if is_red(f.level)]
-    stricter = [f for f in every if f.level == "stricter"]
-    refused = [f for f in every if f.first.kind in REFUSALS]
-    crashed = [f for f in every if f.first.kind in DEADLY]
-    graph = summary.graph
-    rows = [
-        ("new", len(new), _in_cases(new), "bad"),
-        ("known", sum(f.level == "known" for f in every), "", "known"),
-        ("refuses", len(refused), "ops or arguments that the target lacks" if refused else "", "refuses"),
-        ("crashed", len(crashed), _in_cases(crashed), "bad"),
-        ("tests", summary.tests, f"in {duration(summary.seconds)}", ""),
-        ("cases", summary.cases, "", ""),
-        ("aligned", summary.aligned, "", "good"),
-        ("skipped", summary.skipped, "", "unsure"),
-        ("rejected draws", summary.rejected, "", ""),
+def _bar(summary: Summary) -> list[dict[str, object]]:
+    """The segments of all cases, from left to right, with the share of the bar that each is drawn in.
+
+    A segment has its number, where it stands and how wide it is in per cent, the list that it opens, and likewise the
+    ways in which its cases diverge. One without cases is left out, but for what is new.
+    """
+    cases = {name: count for name in SEGMENTS if (count := summary.segments.cases.get(name, 0)) or name == "new"}
+    # What is one case of many is seen, too: the others give way to it.
+    wide = {name: max(LEAST_WIDTH, 100 * count / summary.cases) for name, count in cases.items() if count}
+    left = 0.0
+    rows: list[dict[str, object]] = []
+    for name, count in cases.items():
+        width = 100 * wide.get(name, 0.0) / (sum(wide.values()) or 1)
+        ways = summary.segments.ways.get(name, {}) if count else {}
+        rows.append(
+            {
+                "name": name,
+                "count": f"{count:,}",
+                "href": f"#view=tests&cases={name}",
+                "left": f"{left:.3f}",
+                "width": f"{width:.3f}",
+                "ways": [
+                    (way if len(ways) == 1 else f"{number:,} {way}", f"#view=tests&cases={name}+{way}")
+                    for way, number in ways.items()
+                ],
+            }
+        )
+        left += width
+    return rows
+
+
+def _levels(summary: Summary) -> list[tuple[str, str, str, str]]:
+    """Level, number of divergences, note, and the list that it opens."""
+    counts = levels(summary.all_divergences)
+    return [
+        (level, f"{count:,}", NOTES.get(level, ""), f"#view=divergences&level={level}")
+        for level, count in counts.items()
+        if count or level == "new"
     ]
-    if summary.undecidable:
-        excessive = [str(doubts) for doubts in summary.doubts if doubts.excessive]
-        more = [f"and {counted(len(excessive) - MOST_DOUBTED, 'more op')}"] if len(excessive) > MOST_DOUBTED else []
-        note = "; ".join([*excessive[:MOST_DOUBTED], *more])
-        rows.insert(7, ("undecidable", summary.undecidable, note, "unsure"))
-    if stricter:
-        rows.insert(1, ("stricter", len(stricter), f"{_in_cases(stricter)}, not red", ""))
-    counts = [(label, f"{number:,}", note, tone) for label, number, note, tone in rows]
+
+
+def _figures(summary: Summary) -> list[tuple[str, str, str, str | None]]:
+    """Label, number and note of what else is counted, and the list that it opens; None where there is none."""
+    graph = summary.graph
+    rows: list[tuple[str, str, str, str | None]] = [
+        ("tests", f"{summary.tests:,}", f"in {duration(summary.seconds)}", "#view=tests")
+    ]
+    if summary.rejected:
+        rows.append(("rejected draws", f"{summary.rejected:,}", "", "#view=run"))
     if graph.asked:
         note = f"{graph.verified:,} of {graph.asked:,} cases, {graph.backward_verified:,} backward too"
-        counts.append(("graph verified", share(graph.verified, graph.asked), note, ""))
-    counts += [("captured", captures.share, captures.words, "") for captures in summary.captures]
+        rows.append(("graph verified", share(graph.verified, graph.asked), note, "#view=run"))
+    rows += [("captured", captures.share, captures.words, "#view=run") for captures in summary.captures]
     if summary.configurations.asked:
-        counts.append(("configurations", summary.configurations.share, summary.configurations.words, ""))
+        rows.append(("configurations", summary.configurations.share, summary.configurations.words, None))
     if summary.lowered.asked:
-        counts.append(("lowered", summary.lowered.share, summary.lowered.words, ""))
-    return counts
-
-
-def _in_cases(group: Sequence[Finding]) -> str:
-    return f"in {counted(sum(finding.cases for finding in group), 'case')}" if group else ""
+        rows.append(("lowered", summary.lowered.share, summary.lowered.words, None))
+    return rows
 
 
 def _changes(changes: RunDifference) -> list[tuple[str, list[tuple[str, str, str | None]]]]:
@@ -233,6 +283,17 @@ def _facts(summary: Summary) -> list[tuple[str, str, bool]]:
     return [(name, value, copyable) for name, value, copyable in rows if value]
 
 
+def _brief(summary: Summary) -> str:
+    """What tells a run apart from another one of the same tests, in one line."""
+    parts = [
+        summary.selection,
+        None if summary.seed is None else f"seed {summary.seed}",
+        None if summary.inputs is None else f"{summary.inputs} inputs",
+        _moment(summary.started),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
 def _command(summary: Summary) -> str:
     """The command as it was typed; a random seed is told, so that the same cases are drawn again."""
     return re.sub(r"(?<!\S)(--(?:autotest-)?seed[ =])random(?!\S)", rf"\g<1>{summary.seed}", summary.command)
@@ -264,6 +325,7 @@ def _notices(summary: Summary) -> list[tuple[str, Sequence[str]]]:
         ("Remembered cases", _remembered(summary)),
         ("Failed without a divergence", summary.failures),
         (HEADING, ["\n".join([row.title, *row.lines]) for row in summary.inference.disagreements]),
+        ("Undecidable cases, by op", [str(doubts) for doubts in summary.doubts]),
         ("Skipped cases", _reasons(summary.skipped_reasons)),
         ("Rejected draws", _reasons(summary.rejected_reasons)),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -40,13 +40,30 @@ def segment_of(record: Record) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class Segments:
-    """How many cases there are of each segment, and in those that diverge of each way."""
+    """How many cases there are of each segment, and in those that diverge of each way.
+
+    `tests` has the cases of each test by segment and way: together they are those of the run.
+    """
 
     cases: Mapping[str, int] = field(default_factory=dict)
     ways: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    tests: Mapping[str, Mapping[tuple[str, str], int]] = field(default_factory=dict)
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """The segments that have cases, each with the ways that its cases have, as they are told."""
+        return [(name, way) for name in SEGMENTS if self.cases.get(name) for way in self.ways.get(name, ("",))]
+
+    def words(self, name: str) -> str:
+        """How the cases of a segment diverge: `38 wrong, 3 crashed`, or `all wrong`; nothing where they do not."""
+        ways = sorted(self.ways.get(name, {}).items(), key=lambda item: -item[1])
+        if len(ways) == 1:
+            [(way, count)] = ways
+            return f"all {way}" if count > 1 else way
+        return ", ".join(f"{count:,} {way}" for way, count in ways)
 
     def to_json(self) -> dict[str, object]:
-        """Return the counts as plain data."""
+        """Return the counts of the run as plain data."""
         return {"cases": dict(self.cases), "ways": {name: dict(ways) for name, ways in self.ways.items()}}
 
 
@@ -54,21 +71,25 @@ class SegmentTally:
     """Counts `end` records into Segments."""
 
     def __init__(self) -> None:
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._tests: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
 
     def take(self, record: Record) -> None:
         """Count one case."""
         place = segment_of(record)
         if place is not None:
-            self._counts[place] += 1
+            self._tests[record["test"]][place] += 1
 
     def segments(self) -> Segments:
         """Return what was counted; every segment has its number, also where it is 0."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for places in self._tests.values():
+            counts.update(places)
         return Segments(
-            {name: sum(count for (segment, _), count in self._counts.items() if segment == name) for name in SEGMENTS},
+            {name: sum(count for (segment, _), count in counts.items() if segment == name) for name in SEGMENTS},
             {
-                name: {way: self._counts[name, way] for way in WAYS if (name, way) in self._counts}
+                name: {way: counts[name, way] for way in WAYS if (name, way) in counts}
                 for name in SEGMENTS
-                if any((name, way) in self._counts for way in WAYS)
+                if any((name, way) in counts for way in WAYS)
             },
+            {test: dict(places) for test, places in sorted(self._tests.items())},
         )

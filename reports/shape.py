@@ -28,6 +28,8 @@ BLAME_FIELDS = {"index", "reference", "target", "exact", "reference_ulp", "targe
 
 #: How many levels a cell of an argument space has, and how many counts.
 CELL_LEVELS, CELL_COUNTS = 4, 6
+#: How many parts an element of a sample has.
+SAMPLED = 5
 LAID_OUT_FIELDS = {"cases", "refused", "pairs", "covered"}
 
 #: Where eager PyTorch and its shape inference disagree: the op and what of it, the case, the value, what each says.
@@ -197,6 +199,26 @@ def _is_histogram(value: Any) -> bool:
         and all(
             isinstance(bin_, list) and len(bin_) == 2 and _is_text(bin_[0]) and _is_whole(bin_[1]) for bin_ in value
         )
+    )
+
+
+def _is_value(value: Any) -> bool:
+    return type(value) in (int, float) or value in NOT_FINITE
+
+
+def _is_sample(value: Any) -> bool:
+    """Whether elements are told, each by its input, both sides, what is allowed and the distance in ULP."""
+    if value is None:
+        return True
+    if not (isinstance(value, dict) and _is_text(value.get("along")) and _is_whole(value.get("of"))):
+        return False
+    elements = value.get("elements")
+    return isinstance(elements, list) and all(
+        isinstance(element, list)
+        and len(element) == SAMPLED
+        and all(map(_is_value, element[:3]))
+        and all(part is None or _is_value(part) for part in element[3:])
+        for element in elements
     )
 
 
@@ -407,6 +429,11 @@ EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "worst": (_is_worst, f"a list of objects with {', '.join(sorted(WORST_FIELDS))}"),
     "heat": (_is_heat, "null or an object whose cells have its rows and columns"),
     "histogram": (_is_histogram, "null or a list of pairs of a string and an integer"),
+    "sample": (
+        _is_sample,
+        "absent, null or an object with along, of, and elements: a list of input, expected, actual, allowed and ulp "
+        "each",
+    ),
     "losses": (
         _is_losses,
         f"absent, null or an object with words, with {', '.join(LOSS_SIDES)}: null or a number, a word or null for "

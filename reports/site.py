@@ -14,7 +14,7 @@ from reports.history import Past, history, listed
 from reports.page import detail_data, render_page
 from reports.saved import Saved, saved_of
 from reports.summary import Summary
-from reports.templating import script_call
+from reports.templating import script_call, vendored
 
 DATA = "report"
 
@@ -33,6 +33,8 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
             text = script_call("autotest.detail", detail_data(finding, summary))
             (data / "divergences" / f"{finding.first.id}.js").write_text(text, encoding="ascii")
         coverage = {**summary.coverage.to_json(), "space": summary.space.to_page()}
+        # Read when the first divergence with a plot is opened.
+        (data / "plots.js").write_text(plots_script(), encoding="utf-8")
         (data / "coverage.js").write_text(script_call("autotest.coverage", coverage), encoding="ascii")
     except OSError as error:
         raise unwritable(data, str(error.strerror)) from error
@@ -52,6 +54,11 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
     base = f"runs/{run.name}/{DATA}/"
     replace_text(report / "index.html", render_page(summary, base, changes, [*listed(every, run, "runs/")]))
     return report / "index.html"
+
+
+def plots_script() -> str:
+    """Return the script that hands the library of the plots to the page's own script."""
+    return f"{vendored('uPlot.iife.min.js')}\nautotest.plots(uPlot);\n"
 
 
 def _changes(run: Path, every: Sequence[Past], summary: Summary) -> RunDifference | str:

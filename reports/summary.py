@@ -83,6 +83,7 @@ class Evidence:
         last_words: what a target said before it died.
         shrunk: the simplest program found, as its record has it; None where nothing was shrunk.
         blame: likewise, which side is wrong.
+        sample: some elements, for plots: the input's value, both sides, what is allowed, and the distance in ULP.
         losses: of a training: the losses of each side, step by step, and where they part.
     """
 
@@ -98,6 +99,7 @@ class Evidence:
     blame: Mapping[str, object] | None = None
     inputs: tuple[str, ...] = ()
     losses: Mapping[str, object] | None = None
+    sample: Mapping[str, object] | None = None
 
     @classmethod
     def of(cls, record: Record) -> Evidence:
@@ -114,6 +116,7 @@ class Evidence:
             None if histogram is None else tuple((label, count) for label, count in histogram),
             inputs=tuple(record.get("inputs") or ()),
             losses=record.get("losses"),
+            sample=record.get("sample"),
         )
 
     def to_json(self) -> dict[str, object]:

@@ -40,6 +40,12 @@ def script(name: str) -> Markup:
     return Markup(join({file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}))  # noqa: S704 - our own
 
 
+def vendored(name: str) -> Markup:
+    """Return a file of uPlot, the library that draws the plots, as it was published."""
+    text = (files("reports") / "templates" / "uplot" / name).read_text(encoding="utf-8")
+    return Markup(text)  # noqa: S704 - theirs, and read before it was taken in
+
+
 def script_data(value: object) -> Markup:
     """Return plain data as JSON that nothing in a script element can take for markup. Raises PlainError."""
     text = encode(value, "report")

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from reports.argument_space_text import pairs_words
 from reports.evidence import blame_lines, program_parts, worst_table
+from reports.findings import NOTES, levels
 from reports.grid import matrix_table
 from reports.inference import HEADING
 from reports.kinds import severity
@@ -20,6 +21,7 @@ from reports.lacking import lacked, not_checked
 from reports.literals import literal, literal_lines, literal_path
 from reports.paper import Paper
 from reports.quantities import counted, duration, share
+from reports.segments import SEGMENTS
 from reports.summary import Divergence, Evidence, Summary
 from reports.verdict import broken, headline
 
@@ -31,6 +33,9 @@ MOST_OPS = 36
 MOST_DISAGREEMENTS = 5
 SLOWEST = 5
 INDENT = 2
+#: The segments that are told also where they have no case.
+ALWAYS = ("aligned", "new", "skipped")
+STYLES = {"aligned": "green", "undecidable": "yellow", "skipped": "yellow", "new": "red"}
 
 
 def render(
@@ -117,15 +122,10 @@ class _Page:
         seed += "" if summary.inputs is None else f", {summary.inputs} inputs"
         table.add_row("tests", f"{summary.tests:,}", f"in {duration(summary.seconds)}{seed}")
         table.add_row("cases", f"{summary.cases:,}", "")
-        self._count(table, "  aligned", summary.aligned, "green")
-        self._count(table, "  divergent", summary.divergent, "red")
-        if summary.undecidable:
-            self._count(table, "  undecidable", summary.undecidable, "yellow", self._doubts())
-        self._count(table, "  skipped", summary.skipped, "yellow", self._reasons(summary.skipped_reasons))
-        self._count(table, "  crashed", summary.crashed, "red")
-        self._count(table, "  timed out", summary.timed_out, "red")
-        if summary.out_of_memory:
-            self._count(table, "  out of memory", summary.out_of_memory, "red")
+        for name in SEGMENTS:
+            count = summary.segments.cases.get(name, 0)
+            if count or name in ALWAYS:
+                self._count(table, f"  {name}", count, STYLES.get(name, ""), self._of_segment(name))
         self._count(table, "rejected draws", summary.rejected, "yellow", self._reasons(summary.rejected_reasons))
         graph = summary.graph
         if graph.asked:
@@ -159,25 +159,33 @@ class _Page:
             table.add_row("laid out", f"{laid_out.cases:,}", f"cases; {pairs}" if pairs else "cases")
         if summary.random:
             table.add_row("random", f"{summary.random:,}", "cases, compared without random values")
-        if summary.stricter:
-            cases = counted(sum(row.count for row in summary.stricter), "case")
-            table.add_row("stricter", f"{len(summary.stricter):,}", f"seen by these checks only, not red, in {cases}")
-        if summary.known:
-            cases = counted(sum(row.count for row in summary.known), "case")
-            noun = "divergence" if len(summary.known) == 1 else "divergences"
-            table.add_row("known", f"{len(summary.known):,}", f"known {noun}, in {cases}")
-        for name, ops, words in (
-            ("refused", summary.missing_ops, "that the target lacks"),
-            ("unmapped", summary.unmapped_ops, "that the target's table has no row for"),
-        ):
-            if ops:
-                table.add_row(name, f"{len(ops):,}", f"{'op' if len(ops) == 1 else 'ops'} {words}, counted only")
         if unseen := not_checked(summary.lacks):
             table.add_row("not checked", "", f"{unseen}: the target has none that could be")
         if summary.confirmed:
             noun = "case now aligns" if summary.confirmed == 1 else "cases now align"
             table.add_row("confirmed", f"{summary.confirmed:,}", f"remembered {noun}")
+        self._levels(table)
         self._say(table)
+
+    def _of_segment(self, name: str) -> Text | None:
+        """What stands beside the cases of a segment: how they diverge, or the reasons why they were not decided."""
+        if name == "undecidable":
+            return self._doubts()
+        if name == "skipped":
+            return self._reasons(self._summary.skipped_reasons)
+        return Text(self._summary.segments.words(name), overflow="fold")
+
+    def _levels(self, table: Table) -> None:
+        """The divergences by level, a fingerprint each."""
+        summary = self._summary
+        counts = levels(summary.all_divergences)
+        if not any(counts.values()):
+            return
+        table.add_row("divergences", f"{sum(counts.values()):,}", "each with a fingerprint of its own")
+        for level, count in counts.items():
+            if count or level == "new":
+                note = Text(NOTES.get(level, ""), overflow="fold")
+                self._count(table, f"  {level}", count, STYLES.get(level, ""), note)
 
     def _count(self, table: Table, name: str, count: int, style: str, facts: Text | None = None) -> None:
         table.add_row(name, Text(f"{count:,}", style=style if count else ""), facts or "")

@@ -77,7 +77,7 @@ def _divergent(summary: Summary) -> str:
     where = f"in {summary.unexpected_tests:,} of {counted(summary.tests, 'test')}"
     where += f", {len(summary.failed):,} failed otherwise" if summary.failed else ""
     if summary.divergences:
-        return f"{counted(len(summary.divergences), 'divergence')} {where}"
+        return f"{counted(len({row.fingerprint for row in summary.divergences}), 'divergence')} {where}"
     ways = {
         "crashed": summary.crashed,
         "timed-out": summary.timed_out,

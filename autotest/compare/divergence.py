@@ -14,7 +14,7 @@ from autotest.compare.kinds import KINDS, REFUSALS
 from autotest.compare.loss_curves import Trained, loss_curves
 from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
-from dual_object.program.printing import lines
+from dual_object.program.printing import lines, names
 from dual_object.program.program import Program
 from dual_object.program.training import prepares
 from dual_object.program.values import Ref
@@ -134,12 +134,13 @@ class Divergence:
 
     def evidence(self) -> Row:
         """What shows the divergence to people."""
+        spelled = names(self.program)
         return {
             "program": str(self.program),
             "inputs": input_lines(self.program),
             "blamed_line": blamed_line(self.program, self.call),
             "last_words": self.last_words,
-            **evidence(self.difference, self.sides),
+            **evidence(self.difference, self.sides, {spelled[x.id]: x.data for x in self.program.inputs}),
             **({} if self.trained is None else {"losses": loss_curves(self.trained)}),
         }
 

@@ -12,6 +12,7 @@ import numpy as np
 from autotest.compare.difference import Difference, Part
 from autotest.compare.kinds import in_graph
 from autotest.compare.mismatch import Mismatch
+from autotest.compare.sample import sample
 from autotest.compare.ulp import ulps
 from autotest.compare.values import short
 from dual_object.program.values import Array
@@ -51,14 +52,16 @@ def part_of(observation: Observation | None, part: Part, key: str) -> Seen | Non
     return None
 
 
-def evidence(difference: Difference, sides: Sides) -> dict[str, object]:
-    """The facts of all sides, the difference in words, its worst elements, map and histogram of errors.
+def evidence(difference: Difference, sides: Sides, inputs: Mapping[str, Array] | None = None) -> dict[str, object]:
+    """The facts of all sides, the difference in words, its worst elements, map and histogram of errors, and a sample of
+    elements over the values of one of the `inputs`, which have names.
 
     All are empty or None where the difference is not one of tensors. Values are those of the side that diverges: the
     graph's in a graph phase, else eager's.
     """
     tensors = _three(difference, sides)
     record: dict[str, object] = {"facts": _facts(tensors), "words": [], "worst": [], "heat": None, "histogram": None}
+    record["sample"] = None
     expected, actual = difference.expected, difference.actual
     if expected is None or actual is None:
         return record
@@ -71,6 +74,7 @@ def evidence(difference: Difference, sides: Sides) -> dict[str, object]:
         countable = expected.dtype == actual.dtype and expected.data.dtype.kind in "fc"
         record["worst"] = _worst(mismatch, tensors, expected.dtype if countable else None)
         record["heat"] = heat(expected.data, actual.data)
+        record["sample"] = sample(mismatch, inputs or {}, difference.where, expected.dtype if countable else None)
         if countable:
             record["histogram"] = histogram(ulps(expected.data, actual.data, expected.dtype))
     return record

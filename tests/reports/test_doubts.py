@@ -6,7 +6,7 @@ import pytest
 
 from reports import Cell, junit_xml, markdown_text, render
 from reports.doubts import OpDoubts
-from reports.page import _counts
+from reports.page import _notices
 from reports.shape import fault_of
 
 TIE = ["argmax", "eager_forward", "tie"]
@@ -35,18 +35,9 @@ def test_counted_apart(doubted):
     assert render(summary).startswith("aligned: 2 cases of 1 test, ")
 
 
-def test_page_names_a_few_ops(summed, case, ended):
-    """Beside their number, the three that are in doubt most; the others are counted."""
-    records = []
-    for index, op in enumerate(["add", "mul", "sin", "cos", "tan"]):
-        doubt = {"verdict": "undecidable", "reason": f"{op}: tie", "undecidable": [[op, "eager_forward", "tie"]]}
-        records += case(index=index, ops=[op], dtypes=["float32"], **doubt)
-    [(_, number, note, _)] = [row for row in _counts(summed(*records, ended())) if row[0] == "undecidable"]
-    assert number == "5"
-    assert note == (
-        "add: 1 of 1 cases undecidable (tie); cos: 1 of 1 cases undecidable (tie); "
-        "mul: 1 of 1 cases undecidable (tie); and 2 more ops"
-    )
+def test_page_names_the_ops(doubted):
+    """The page's list of the undecidable has every op, with its reasons."""
+    assert ("Undecidable cases, by op", ["argmax: 1 of 3 cases undecidable (tie)"]) in _notices(doubted(1, 3))
 
 
 def test_matrix_has_its_own_outcome(doubted):

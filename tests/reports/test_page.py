@@ -104,6 +104,8 @@ def test_index_data(two_ops):
         "phases": phases,
         "families": ["a", "b"],
         "tests": ["suites/test_a.py::test_2", "suites/test_b.py::test_1"],
+        "places": ["counted refuses", "new wrong"],
+        "ended": [["failed", 1.0, 12, [1, 1]], ["failed", 1.0, 12, [0, 2]]],
         "ops": [
             {
                 "op": "relu",
@@ -142,6 +144,19 @@ def test_index_data(two_ops):
         ],
         "more": 0,
     }
+
+
+def test_largest_error(summed, case, row, evidence, element):
+    """A divergence of numbers has its dtype and the largest error of its elements; infinite ones and others none."""
+    rows = [element(ulp=9), element(ulp=1064000000), element(ulp="inf"), element(ulp=None)]
+    shown = evidence(worst=rows, facts=[["shape", "(2,)", "(2,)", None], ["dtype", "float32", "float32", None]])
+    for told, found in (
+        (shown, ("float32", 1064000000)),
+        ({**shown, "worst": rows[2:]}, None),
+        ({**shown, "facts": []}, None),
+    ):
+        [listed] = index_data(summed(*case(verdict="divergent", divergences=[row(evidence=told)])), "")["divergences"]
+        assert ((listed["dtype"], listed["ulp"]) if "ulp" in listed else None) == found
 
 
 def test_long_message_of_the_index(summed, case, row):
@@ -200,7 +215,7 @@ def test_detail_data(summed, case, row, evidence):
         ],
         "replay": "autotest replay 0a1b2c3d",
         "repro": None,
-        "evidence": {**evidence(words=["w"]), "shrunk": None, "blame": None, "losses": None},
+        "evidence": {**evidence(words=["w"]), "shrunk": None, "blame": None, "losses": None, "sample": None},
     }
 
 
@@ -251,23 +266,45 @@ def test_failed_run_is_bad(summed, ended):
     assert read.after("Failed without a divergence") == "test_x.py::test_a"
 
 
+def links(read):
+    """Return where each link of a page leads."""
+    return [attrs["href"] for tag, attrs in read.tags if tag == "a"]
+
+
 def test_counts(two_ops, summed):
-    """Each count stands with its number and words; what was asked of the graph is there only where it was."""
+    """All cases are one bar of segments, divergences are counted by fingerprint; each number is a link to its list."""
     read = shown(two_ops)
-    numbers = {"new": "1", "known": "0", "refuses": "1", "crashed": "0", "tests": "2", "cases": "4", "aligned": "0"}
-    for label, number in {**numbers, "skipped": "0", "rejected draws": "0", "graph verified": "100.0 %"}.items():
-        assert read.after(label) == number, label
-    assert "in 3 cases" in read.said
-    assert "4 of 4 cases, 3 backward too" in read.said
+    assert "4 cases" in read.said
+    told = read.said[read.said.index("3 new") + 1 :]
+    assert told[: told.index("divergences")] == ["1", "counted", "refuses", "3", "new", "wrong"]
+    told = told[told.index("divergences") :]
+    assert told[: told.index("What changed")] == [
+        "divergences", "1", "counted", "1", "new", "tests", "2", "in 10.00 s",
+        "graph verified", "100.0 %", "4 of 4 cases, 3 backward too",
+    ]  # fmt: skip
+    assert list(dict.fromkeys(links(read))) == [
+        "#view=tests", "#view=tests&cases=counted", "#view=tests&cases=new", "#view=tests&cases=counted+refuses",
+        "#view=tests&cases=new+wrong", "#view=divergences&level=counted", "#view=divergences&level=new", "#view=run",
+    ]  # fmt: skip
     assert "graph verified" not in shown(summed()).said
 
 
+def test_bar(summed, case, ended):
+    """The bar is as wide as all cases; what is one case of a thousand is wide enough to be seen, and clicked."""
+    records = [r for i in range(999) for r in case(index=i)]
+    read = shown(summed(*records, *case(index=999, verdict="skipped"), ended()))
+    drawn = [attrs for tag, attrs in read.tags if tag == "rect" and "x" in attrs]
+    assert [(part["class"], part["x"], part["width"]) for part in drawn] == [
+        ("segment aligned", "0.000%", "99.403%"), ("segment skipped", "99.403%", "0.597%"),
+    ]  # fmt: skip
+
+
 def test_stricter_count(summed, case, row, ended):
-    """What is stricter has a count of its own, said not to be red, and only where there is some."""
+    """What is stricter is a segment and a level of its own, and only where there is some."""
     records = [r for i in range(2) for r in case(index=i, verdict="divergent", divergences=[row(level="stricter")])]
     read = shown(summed(*records, ended()))
-    assert (read.after("stricter"), read.after("new")) == ("1", "0")
-    assert "in 2 cases, not red" in read.said
+    assert "#view=tests&cases=stricter+wrong" in links(read)
+    assert [attrs["title"] for tag, attrs in read.tags if "title" in attrs] == ["seen by these checks only, not red"]
     assert "stricter" not in shown(summed(*case(), ended())).said
 
 
@@ -276,7 +313,7 @@ def test_crash_only(summed, case, row, ended):
     died = row(kind="crash")
     summary = summed(*case(verdict="crashed", divergences=[died]), ended(outcome="failed"))
     read = shown(summary)
-    assert (read.after("crashed"), read.after("1"), read.after("aligned")) == ("1", "in 1 case", "0")
+    assert (read.after("new"), "aligned" in read.said) == ("crashed", False)
     assert read.data["ops"][0]["cells"]["eager_forward"] == [1, 0, 0, 0, 0, 0, 0]
     assert read.data["phases"] == ["eager_forward"]
 
@@ -398,8 +435,7 @@ def test_changes(summed, case, row, ended):
     for heading, fingerprint in (("new", "f/new"), ("changed", "f/kept"), ("gone", "f/gone")):
         assert heading in read.said
         assert fingerprint in read.said
-    links = [attrs["href"] for tag, attrs in read.tags if tag == "a"]
-    assert links == ["#open=22222222", "#open=33333333"]
+    assert links(read)[-2:] == ["#open=22222222", "#open=33333333"]
     assert read.after("What changed") == (
         f"Against the run before, {before.folder.name}: WORSE by 2 divergences: 1 new, 1 changed, 1 gone; 0 the same"
     )
@@ -417,7 +453,7 @@ def test_kept_runs(summed):
         Listed("20260101-1", "../20260101-1/index.html", "red", "", None, None),
     ]
     read = shown(summed(), runs=runs)
-    assert [attrs["href"] for tag, attrs in read.tags if tag == "a"] == ["../20260101-1/index.html"]
+    assert links(read)[-1] == "../20260101-1/index.html"
     told = read.said[read.said.index("20260102-1") :]
     assert told[:7] == ["20260102-1", "this page", "3", "7", "suites on oneflow", "20260101-1", "red"]
     assert read.after("Kept runs") == "2"

@@ -62,7 +62,7 @@ def test_every_export_is_used():
     modules = [Module.read(name, text) for name, text in MODULES.items()]
     imported = {(source, name) for module in modules for source, names in module.imports for name in names}
     tested = {("coverage.js", "percentOf"), ("heatmap.js", "Shades"), ("heatmap.js", "bounds")}
-    tested |= {("histogram.js", "foldEmpty"), ("matrix.js", "cellWords")}
+    tested |= {("histogram.js", "foldEmpty"), ("scatter.js", "wordsOf")}
     assert {(module.name, name) for module in modules for name in module.exports} - imported == tested
 
 
@@ -148,7 +148,9 @@ RUN = json.dumps(
     {
         "phases": ["eager_forward", "graph_forward"],
         "families": ["unary", "binary"],
-        "tests": ["test_b", "test_a"],
+        "tests": ["a/test_b.py::test_b", "test_a"],
+        "places": ["aligned", "new crashed", "new wrong"],
+        "ended": [["passed", 1.5, 12, [20, 0, 0]], ["failed", 2, 30, [38, 1, 2]]],
         "ops": [
             {"op": "sin", "families": [0], "tests": [0], "cells": {"eager_forward": [0, 0, 0, 0, 0, 20, 0]}},
             {"op": "add", "families": [1], "tests": [1]}
@@ -169,12 +171,17 @@ def test_run(evaluate):
     shown = "({ op: [...run.names.op], test: [...run.names.test], ...run.choices })"
     assert evaluate("run.js", f"((run) => {shown})(new Run({RUN}))") == {
         "op": ["add", "cos", "sin"],
-        "test": ["test_a", "test_b"],
+        "test": ["a/test_b.py::test_b", "test_a"],
         "family": ["binary", "unary"],
         "kind": ["crash", "value"],
         "phase": ["eager_forward", "graph_forward"],
-        "level": ["crashed", "wrong", "counted", "aligned"],
+        "cases": ["aligned", "new", "new crashed", "new wrong"],
+        "level": ["new", "crashed", "wrong", "counted", "aligned"],
     }
+    counts = '["new", "new wrong", "aligned", "skipped"].map((segment) => run.casesOf(1, segment))'
+    assert evaluate("run.js", f"((run) => [{counts}, run.segments, run.familyOf(0)])(new Run({RUN}))") == [
+        [3, 2, 38, 0], ["aligned", "new"], "b",
+    ]  # fmt: skip
     lengths = '["cos", "sin"].map((op) => run.divergencesOf(op).length)'
     assert evaluate("run.js", f"((run) => {lengths})(new Run({RUN}))") == [1, 0]
 
@@ -191,6 +198,7 @@ def test_run(evaluate):
         ({"kind": "crash", "phase": "eager_forward"}, [], []),
         ({"phase": "eager_forward"}, ["2"], ["sin", "add"]),
         ({"phase": "graph_forward"}, ["1"], ["add"]),
+        ({"level": "new"}, ["1"], ["add"]),
         ({"level": "crashed"}, ["1"], ["add"]),
         ({"level": "aligned"}, [], ["sin", "add"]),
         ({"test": "test_a"}, ["1", "2"], ["add"]),
@@ -198,7 +206,7 @@ def test_run(evaluate):
 )
 def test_filters(evaluate, filters, ids, ops):
     """Each filter keeps the divergences and the ops that have what it asks for."""
-    chosen = {**dict.fromkeys(["text", "op", "family", "kind", "phase", "level", "test"], ""), **filters}
+    chosen = {**dict.fromkeys(["text", "op", "family", "kind", "phase", "level", "test", "cases"], ""), **filters}
     kept = (
         f"((run, filters) => [run.divergences.filter(matchDivergence(run, filters)).map(({{ id }}) => id), "
         f"run.ops.filter(matchOp(run, filters)).map(({{ op }}) => op)])"
@@ -266,6 +274,20 @@ def test_axis_of_huge_numbers(evaluate):
     places = evaluate("axis.js", f"[-1e30, 0, 0.5, 1e8, 1e20].map((number) => {mixed}.place(number))")
     assert places == sorted(places)
     assert (places[0], places[-1], places[2] - places[1] < 0.02 < places[3] - places[2]) == (0, 1, True)
+
+
+def test_words_of_elements(evaluate):
+    """What no plot can show is told in words that fit: both sides, and at which inputs."""
+    elements = json.dumps(
+        [[1.0, 2.0, 3.0, 0.1, 5.0]]
+        + [[float(x), 2.0, "nan", 0.1, "inf"] for x in range(5)]
+        + [["inf", "inf", "-inf", None, "inf"], ["nan", 1.0, 1.0, 0.1, 0.0]]
+    )
+    assert evaluate("scatter.js", f"wordsOf({elements}, 'oneflow')") == [
+        "Not drawn: 5 elements where the reference is a number, oneflow is NaN, at 0, 1, 2, 3 and others.",
+        "Not drawn: 1 element where the reference is inf, oneflow is -inf, at inf.",
+        "Not drawn: 1 element where the reference is a number, oneflow is a number, at nan.",
+    ]
 
 
 def test_cell_words(evaluate):

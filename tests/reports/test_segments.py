@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reports.segments import segment_of
+from reports.segments import Segments, segment_of
 from reports.shape import LEVELS, VERDICTS
 
 
@@ -50,3 +50,21 @@ def test_numbers_add_up(summed: Any, case: Any, row: Any, ended: Any) -> None:
     }  # fmt: skip
     assert summary.segments.cases["new"] == summary.unexpected
     assert summary.to_json()["segments"] == summary.segments.to_json()
+
+
+def test_tests_of_a_run(summed: Any, case: Any, row: Any, ended: Any) -> None:
+    """The cases of the tests are those of the run, by segment and way; words say which ways there are."""
+    rows = [row(level="known"), row(level="known", kind="crash"), row(level="known", kind="missing")]
+    records = [
+        *(r for index in range(3) for r in case("t::b", index, verdict="divergent", divergences=[rows[index % 2]])),
+        *case("t::a", 3),
+        *case("t::a", 4, verdict="divergent", divergences=[row()]),
+    ]
+    segments = summed(*records, ended("t::a"), ended("t::b")).segments
+    assert segments.tests == {
+        "t::a": {("aligned", ""): 1, ("new", "wrong"): 1},
+        "t::b": {("known", "wrong"): 2, ("known", "crashed"): 1},
+    }
+    assert segments.places == [("aligned", ""), ("known", "crashed"), ("known", "wrong"), ("new", "wrong")]
+    assert [segments.words(name) for name in ("aligned", "known", "new")] == ["", "2 wrong, 1 crashed", "wrong"]
+    assert Segments(ways={"new": {"refuses": 7}}).words("new") == "all refuses"

@@ -319,3 +319,30 @@ def test_facts_of_a_run(header, ended):
     assert fault_of(header(path=1)) == "path=1, but should be a string or null"
     assert fault_of(header(command=None)) == "command=None, but should be a string"
     assert fault_of({**ended(), "line": "12"}) == "line='12', but should be an integer or null"
+
+
+SAMPLE = {"along": "x", "of": 3, "elements": [[1.0, 2, "nan", 0.1, 7.0], ["inf", 1.0, 1.0, None, None]]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"along": None},
+        {"of": 1.5},
+        {"elements": None},
+        {"elements": [[1.0, 2.0, 3.0, None]]},
+        {"elements": [[None, 2.0, 3.0, None, None]]},
+        {"elements": [[1.0, 2.0, "<b>", None, None]]},
+    ],
+)
+def test_sample_that_is_no_list_of_elements(case, row, evidence, change):
+    """A sample has its input's name, how many elements there were, and five parts of each that is told."""
+    for sample in (SAMPLE, None):
+        assert fault_of(case(divergences=[row(evidence=evidence(sample=sample))])[1]) is None
+    fault = fault_of(case(divergences=[row(evidence=evidence(sample={**SAMPLE, **change}))])[1])
+    assert fault is not None
+    assert fault.startswith("divergences[0].evidence.sample={")
+    assert fault.endswith(
+        ", but should be absent, null or an object with along, of, and elements: a list of input, expected, actual, "
+        "allowed and ulp each"
+    )

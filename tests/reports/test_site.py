@@ -53,7 +53,7 @@ def detail_of(path, function="autotest.detail"):
 
 def words_of(page):
     """The words that a page says of its changes."""
-    [text] = re.findall(r'<h2 id="changes-title">What changed</h2>\s*<p class="soft">(.*?)</p>', page.read_text())
+    [text] = re.findall(r'<h2 id="changes-title">What changed</h2>\s*<span class="soft">(.*?)</span>', page.read_text())
     return text
 
 
@@ -72,6 +72,7 @@ def test_files_of_the_latest_run(made):
         "index.html",
         f"runs/{FIRST}/index.html",
         f"runs/{FIRST}/report/coverage.js",
+        f"runs/{FIRST}/report/plots.js",
         f"runs/{FIRST}/report/divergences/11111111.js",
         f"runs/{FIRST}/report/divergences/22222222.js",
     }
@@ -112,7 +113,7 @@ def test_run_outside_of_a_report(made, tmp_path):
     run = made(FIRST, report=tmp_path / "there").rename(tmp_path / "copy")
     before = files_of(tmp_path)
     assert saved(run) == run / "index.html"
-    assert files_of(tmp_path) - before == {"copy/index.html", "copy/report/coverage.js"}
+    assert files_of(tmp_path) - before == {"copy/index.html", "copy/report/coverage.js", "copy/report/plots.js"}
     assert words_of(run / "index.html") == "Kept outside a report folder: there is no run before."
     assert data_of(run / "index.html")["base"] == "report/"
 
@@ -247,7 +248,7 @@ def test_unwritable_page(made):
         f"{run}/index.html cannot be written: Is a directory; "
         "free the disk or choose another folder with --autotest-report"
     )
-    assert files_of(run) == {"report/coverage.js"}
+    assert files_of(run) == {"report/coverage.js", "report/plots.js"}
 
 
 def test_empty_run(made):
@@ -283,6 +284,7 @@ def test_hostile_text_is_inert(made, case, row, ended, evidence, element):
         worst=[element(reference=HOSTILE)],
         heat={"shape": [1], "rows": 1, "columns": 1, "cells": [[HOSTILE]], "note": HOSTILE},
         histogram=[[HOSTILE, 1]],
+        sample={"along": HOSTILE, "of": 1, "elements": [["nan", 1.0, "inf", None, None]]},
         losses={"reference": [1.0], "eager": None, "parting": {"step": 1, "words": HOSTILE}, "words": [HOSTILE]},
     )
     names = ("test", "fingerprint", "op", "message", "reason", "replay")

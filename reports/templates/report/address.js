@@ -1,8 +1,8 @@
 // What a reader chose: the view, its filters, the opened divergences. It lives in the hash of the address, so that a
 // link shows it again: #view=divergences&op=add&open=4701a54b
 
-export const VIEWS = ["divergences", "matrix", "coverage", "run", "runs"];
-export const FILTERS = ["text", "op", "family", "kind", "phase", "level", "test"];
+export const VIEWS = ["divergences", "matrix", "tests", "coverage", "run", "runs", "op"];
+export const FILTERS = ["text", "op", "family", "kind", "phase", "level", "test", "cases"];
 
 export const noFilters = () => Object.fromEntries(FILTERS.map((name) => [name, ""]));
 

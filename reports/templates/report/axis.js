@@ -12,6 +12,7 @@ export class Axis {
     const largest = sizes.at(-1) ?? 0;
     const usual = Math.max(sizes[(sizes.length - 1) >> 1] ?? 1, largest / 1e300);
     const [low, high] = widened(Math.min(...numbers), Math.max(...numbers));
+    this.usual = usual;
     this.isLogarithmic = largest > HUGE * usual;
     // Halves: the distance between the least and the greatest number there is would be none.
     this.bend = this.isLogarithmic ? (number) => Math.asinh(number / usual) : (number) => number / 2;

@@ -6,6 +6,7 @@ import { heatMapSection } from "./heatmap.js";
 import { histogramSection } from "./histogram.js";
 import { lossesSection } from "./losses.js";
 import { programSection, shrunkSection } from "./program.js";
+import { sampleSection } from "./scatter.js";
 import { fullSection, section } from "./section.js";
 import { blameSection, factsSection, worstSection } from "./values.js";
 import { counted } from "./words.js";
@@ -13,14 +14,14 @@ import { counted } from "./words.js";
 const LONG_MESSAGE = 200;
 
 // A detail without evidence has null for it; evidence that was recorded may still lack any of its parts.
-export function detailSections(detail) {
+export function detailSections(detail, files) {
   const isLong = detail.message.includes("\n") || detail.message.length > LONG_MESSAGE;
   return [
     identity(detail),
     detail.repro ? reproSection(detail.repro) : null,
     detail.reason ? fullSection(detail.level === "known" ? "Known, because" : "Like it", paragraph("whole", detail.reason)) : null,
     isLong ? fullSection("Message", paragraph("whole", detail.message)) : null,
-    ...evidenceSections(detail.evidence ?? {}, detail),
+    ...evidenceSections(detail.evidence ?? {}, detail, files),
     detail.evidence ? null : paragraph("full soft", "No evidence was recorded for this divergence."),
     testsSection(detail.tests),
   ].filter((node) => node !== null);
@@ -29,7 +30,7 @@ export function detailSections(detail) {
 // The message of the list, for want of the detail file with the rest.
 export const messageSection = (message) => section("Message", paragraph("whole", message));
 
-function evidenceSections(evidence, { target, stages = [] }) {
+function evidenceSections(evidence, { target, stages = [] }, files) {
   return [
     evidence.blame || stages.length ? blameSection(evidence.blame, stages) : null,
     evidence.losses ? lossesSection(evidence.losses, target) : null,
@@ -38,6 +39,7 @@ function evidenceSections(evidence, { target, stages = [] }) {
     evidence.words?.length ? section("In words", list(evidence.words)) : null,
     evidence.facts?.length ? factsSection(evidence.facts, target) : null,
     evidence.worst?.length ? worstSection(evidence.worst, target) : null,
+    evidence.sample?.elements.length ? sampleSection(evidence.sample, target, files) : null,
     evidence.heat ? heatMapSection(evidence.heat) : null,
     evidence.histogram?.length ? histogramSection(evidence.histogram) : null,
     evidence.last_words ? lastWordsSection(evidence.last_words) : null,

@@ -126,7 +126,7 @@ export class DivergenceList {
     region.dataset.filled = "loading";
     region.replaceChildren(paragraph("soft", "Loading."));
     this.#files.load(`divergences/${encodeURIComponent(id)}.js`, `detail ${id}`, (detail, sentence) => {
-      const sections = () => detailSections(detail);
+      const sections = () => detailSections(detail, this.#files);
       region.replaceChildren(...(detail ? sections() : [messageSection(message), failure(sentence)]));
       // A file that could not be read is tried again when the row is opened again.
       region.dataset.filled = detail ? "yes" : "";

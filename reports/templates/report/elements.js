@@ -41,6 +41,14 @@ export function table(head, rows, kind = null) {
     el("tbody", {}, rows.map((row) => el("tr", {}, row.map((value) => cell("td", value, {}))))));
 }
 
+// A table that is as long as it is: its head stays in sight, and only one that is too wide scrolls, sideways. head is
+// its th elements.
+export function openTable(caption, head, bodies, isWide) {
+  const content = el("table", {}, el("caption", { class: "unseen" }, caption),
+    el("thead", {}, el("tr", {}, head)), bodies);
+  return scrollBox(caption, content, isWide ? "scroll open-table" : "scroll open-table fits");
+}
+
 // A table that is a view of its own: head has the name and class of each column, bodies are its tbody elements.
 export function wideTable(caption, head, bodies) {
   const names = el("tr", {}, head.map(([name, kind]) => el("th", { scope: "col", class: kind }, name)));

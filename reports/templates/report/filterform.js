@@ -5,7 +5,16 @@ import { button, byId, el } from "./elements.js";
 import { spaced } from "./words.js";
 
 // Which filters mean something in which view.
-const APPLIES = { divergences: FILTERS, matrix: FILTERS, coverage: ["text", "op", "phase"], run: [], runs: [] };
+const OF_DIVERGENCES = FILTERS.filter((name) => name !== "cases");
+const APPLIES = {
+  divergences: OF_DIVERGENCES,
+  matrix: OF_DIVERGENCES,
+  tests: ["text", "family", "test", "cases"],
+  coverage: ["text", "op", "phase"],
+  run: [],
+  runs: [],
+  op: [],
+};
 const LABELS = { level: "outcome" };
 
 export class FilterForm {

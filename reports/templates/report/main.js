@@ -8,11 +8,15 @@ import { byId } from "./elements.js";
 import { Files } from "./files.js";
 import { FilterForm } from "./filterform.js";
 import { Keyboard } from "./keyboard.js";
+import { OpMap } from "./map.js";
 import { Matrix } from "./matrix.js";
 import { Navigation } from "./navigation.js";
+import { OpPage } from "./op.js";
 import { Paging } from "./paging.js";
 import { Run } from "./run.js";
+import { watchColours } from "./scatter.js";
 import { Tabs, viewsOfPage } from "./tabs.js";
+import { Tests } from "./tests.js";
 import { watchThemeButton } from "./theme.js";
 
 document.documentElement.classList.add("js");
@@ -27,13 +31,19 @@ const form = new FilterForm(run, navigation);
 const parts = { run, navigation, form, paging, files };
 const divergences = new DivergenceList(parts);
 // The views of the run and of the kept runs are written by the template and stay as they are.
-const views = { divergences, matrix: new Matrix(parts), coverage: new Coverage(parts), run: null, runs: null };
+const views = {
+  divergences, matrix: new Matrix(parts), tests: new Tests(parts), coverage: new Coverage(parts), op: new OpPage(parts),
+  run: null, runs: null,
+};
+const map = new OpMap(parts);
 new Keyboard({ navigation, form, divergences }).listen();
 watchCopyButtons();
+watchColours();
 
 // The data files call these.
 window.autotest = Object.freeze({
   detail: (detail) => files.receive(`detail ${detail.id}`, detail),
+  plots: (uPlot) => files.receive("plots", uPlot),
   coverage: (coverage) => files.receive("coverage", coverage),
 });
 navigation.start();
@@ -44,5 +54,6 @@ function show(choice, before) {
   if (!before || listing(before) !== listing(choice)) paging.restart();
   tabs.sync(choice.view);
   form.sync(choice);
+  map.sync(choice);
   views[choice.view]?.draw(choice, before);
 }

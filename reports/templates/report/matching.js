@@ -1,6 +1,6 @@
 // What a filter lets through. Each function returns a test: matchName("add", names)("add") is true.
 
-import { CELL_OUTCOMES, outcomeOf } from "./outcomes.js";
+import { CELL_OUTCOMES, isNew, outcomeOf } from "./outcomes.js";
 
 // A whole name means that one alone ("add" is not "addmm"); anything else is a part of a name.
 export function matchName(wanted, names) {
@@ -23,6 +23,9 @@ function matchFamilyAndTest(run, filters) {
     (!filters.test || tests.some((number) => hasName(run.tests[number])));
 }
 
+// "new" is any level that makes the run red.
+const hasLevel = (divergence, level) => (level === "new" ? isNew(divergence) : outcomeOf(divergence) === level);
+
 export function matchDivergence(run, filters) {
   const hasOp = matchName(filters.op, run.names.op);
   const hasWords = matchWords(filters.text);
@@ -31,7 +34,7 @@ export function matchDivergence(run, filters) {
     hasOp(divergence.op) &&
     (!filters.kind || divergence.kind === filters.kind) &&
     (!filters.phase || divergence.phase === filters.phase) &&
-    (!filters.level || outcomeOf(divergence) === filters.level) &&
+    (!filters.level || hasLevel(divergence, filters.level)) &&
     hasFamilyAndTest(divergence) &&
     hasWords(() => run.searchable(divergence));
 }
@@ -49,7 +52,7 @@ export function matchOp(run, filters) {
       hasWords(() => row.op.toLowerCase()) &&
       (!filters.phase || row.cells[filters.phase] !== undefined) &&
       (!filters.kind || divergences.some(({ kind }) => kind === filters.kind)) &&
-      (!filters.level || divergences.some((divergence) => outcomeOf(divergence) === filters.level) ||
+      (!filters.level || divergences.some((divergence) => hasLevel(divergence, filters.level)) ||
         phases.some((phase) => row.cells[phase]?.[column] > 0)) &&
       hasFamilyAndTest(row);
   };

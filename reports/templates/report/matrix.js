@@ -1,9 +1,10 @@
 // The view of ops by phases: each cell has the worst outcome and its share of the cases.
 
-import { VIEWS, noFilters } from "./address.js";
-import { button, byId, code, el, paragraph, wideTable } from "./elements.js";
+import { VIEWS, noFilters, writeHash } from "./address.js";
+import { button, byId, code, el, openTable, paragraph } from "./elements.js";
 import { matchDivergence, matchOp } from "./matching.js";
 import { CELL_OUTCOMES, isQuiet, worstIn } from "./outcomes.js";
+import { Sorting } from "./sorting.js";
 import { counted, spaced, whole } from "./words.js";
 
 const ALIGNED = CELL_OUTCOMES.indexOf("aligned");
@@ -15,12 +16,14 @@ export class Matrix {
   #paging;
   #view = byId("view-matrix");
   #isUnfolded = false;
+  #sorting;
 
   constructor({ run, navigation, form, paging }) {
     this.#run = run;
     this.#navigation = navigation;
     this.#form = form;
     this.#paging = paging;
+    this.#sorting = new Sorting(() => navigation.redraw());
   }
 
   draw({ filters }) {
@@ -32,12 +35,21 @@ export class Matrix {
     const shown = isFolded ? matching.filter((row) => this.#worstOf(row) < ALIGNED) : matching;
     this.#form.tell(`${whole(shown.length)} of ${counted(this.#run.ops.length, "op")} shown`);
     const phases = this.#run.phases.filter((phase) => !filters.phase || phase === filters.phase);
-    const [rows, more] = this.#paging.page(shown, (row) => this.#row(row, phases));
+    const sorted = this.#sorting.apply(shown, (row, column) => sortKey(row, phases[column]));
+    const [rows, more] = this.#paging.page(sorted, (row) => this.#row(row, phases));
     this.#view.replaceChildren(...[
-      shown.length ? matrixTable(phases, rows) : paragraph("say", "No op matches the filters."),
+      shown.length ? this.#table(phases, rows) : paragraph("say", "No op matches the filters."),
       more,
       canFold && calm.length ? this.#foldButton(calm, isFolded) : null,
     ].filter(Boolean));
+  }
+
+  #table(phases, rows) {
+    const caption = "The worst outcome of each op in each phase, and its share of the cases";
+    const head = [
+      this.#sorting.head("op", "op"), ...phases.map((phase, column) => this.#sorting.head(spaced(phase), column)),
+    ];
+    return openTable(caption, head, el("tbody", {}, rows), phases.length > 6);
   }
 
   #worstOf(row) {
@@ -60,8 +72,8 @@ export class Matrix {
   }
 
   #row(row, phases) {
-    const isLinked = this.#run.divergencesOf(row.op).length > 0;
-    const name = isLinked ? button(code(row.op), () => this.#showDivergences(row.op, "")) : code(row.op);
+    const href = writeHash({ view: "op", filters: { ...noFilters(), op: row.op }, all: false, open: new Set() });
+    const name = el("a", { href }, code(row.op));
     return el("tr", {}, el("th", { scope: "row" }, name), phases.map((phase) => this.#cell(row, phase)));
   }
 
@@ -82,9 +94,13 @@ export class Matrix {
   }
 }
 
-function matrixTable(phases, rows) {
-  const caption = "The worst outcome of each op in each phase, and its share of the cases";
-  return wideTable(caption, [["op"], ...phases.map((phase) => [spaced(phase)])], el("tbody", {}, rows));
+// By name where the column is that of no phase; else by the worst outcome there, then by its share of the cases.
+function sortKey(row, phase) {
+  if (phase === undefined) return row.op;
+  const cell = row.cells[phase] ?? [];
+  const worst = worstIn(cell);
+  const checked = cell.slice(0, CELL_OUTCOMES.length).reduce((total, count) => total + count, 0);
+  return checked ? cell[worst] / checked - 2 * worst : -2 * CELL_OUTCOMES.length;
 }
 
 // What a cell says: "wrong" with the share "3 of 20" or "all 20", and all counts as its title; no outcome where none

@@ -2,7 +2,7 @@
 
 // A cell of the matrix is a list of counts, one for each of these, then the count of the cases that were not checked.
 export const CELL_OUTCOMES = ["crashed", "wrong", "refuses", "known", "undecidable", "aligned"];
-export const LEVELS = ["crashed", "wrong", "refuses", "stricter", "known", "counted", "undecidable", "aligned"];
+export const LEVELS = ["new", "crashed", "wrong", "refuses", "stricter", "known", "counted", "undecidable", "aligned"];
 // The kinds in which the target ended.
 const DEADLY = ["crash", "timeout", "out_of_memory"];
 // The levels of divergences that are hidden until a reader asks for them.

@@ -1,14 +1,14 @@
 // The run that the page is about: its ops and divergences, and what can be chosen among them.
 
-import { CELL_OUTCOMES, LEVELS, outcomeOf } from "./outcomes.js";
+import { CELL_OUTCOMES, LEVELS, isNew, outcomeOf } from "./outcomes.js";
 import { spaced } from "./words.js";
 
 export class Run {
   #divergencesByOp = new Map();
   #searchable = new Map();
 
-  constructor({ base, target, phases, families, tests, ops, divergences, more }) {
-    Object.assign(this, { base, target, phases, families, tests, ops, divergences, more });
+  constructor({ base, target, phases, families, tests, places, ended, ops, divergences, more }) {
+    Object.assign(this, { base, target, phases, families, tests, places, ended, ops, divergences, more });
     for (const divergence of divergences) {
       if (!this.#divergencesByOp.has(divergence.op)) this.#divergencesByOp.set(divergence.op, []);
       this.#divergencesByOp.get(divergence.op).push(divergence);
@@ -19,12 +19,18 @@ export class Run {
       family: [...families].sort(),
       kind: [...new Set(divergences.map(({ kind }) => kind))].sort(),
       phase: phases,
+      cases: choicesOf(places),
       level: LEVELS.filter((level) => this.#has(level)),
     };
   }
 
   get isEmpty() {
     return !this.ops.length && !this.divergences.length;
+  }
+
+  // The family of a test by its number: its file's name without what all such files have.
+  familyOf(test) {
+    return this.tests[test].split("::")[0].split("/").at(-1).replace(/^test_/, "").replace(/\.py$/, "");
   }
 
   divergencesOf(op) {
@@ -42,9 +48,29 @@ export class Run {
     return this.#searchable.get(divergence);
   }
 
+  // How many cases of a test, by its number, are in a segment, in all of its ways or in one: "known", "known wrong".
+  casesOf(test, segment) {
+    const [, , , counts] = this.ended[test];
+    const isThere = (place) => place === segment || place.startsWith(`${segment} `);
+    return counts.reduce((total, count, place) => total + (isThere(this.places[place]) ? count : 0), 0);
+  }
+
+  // The segments that have cases, in the order in which they are told.
+  get segments() {
+    return [...new Set(this.places.map(segmentOf))];
+  }
+
   #has(level) {
+    if (level === "new") return this.divergences.some(isNew);
     const column = CELL_OUTCOMES.indexOf(level);
     return this.divergences.some((divergence) => outcomeOf(divergence) === level) ||
       this.ops.some((row) => Object.values(row.cells).some((cell) => cell[column] > 0));
   }
+}
+
+const segmentOf = (place) => place.split(" ")[0];
+
+// A segment as a whole stands before each of its ways.
+function choicesOf(places) {
+  return [...new Set(places.flatMap((place) => [segmentOf(place), place]))];
 }

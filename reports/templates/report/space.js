@@ -69,7 +69,7 @@ function share(states) {
   return el("td", { class: isWhole ? "soft" : null, title: told.join("; ") || null }, `${reached.length} of ${all}`);
 }
 
-function cellMaps(space, cells) {
+export function cellMaps(space, cells) {
   if (!cells.length) return paragraph("say", "No tensor was drawn for it.");
   const maps = ACROSS.map((axis) => section(`dtype by ${axis}`, cellMap(space, cells, axis)));
   return el("div", { class: "detail cells" }, maps);

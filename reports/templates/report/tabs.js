@@ -6,17 +6,20 @@ import { isQuiet } from "./outcomes.js";
 import { whole } from "./words.js";
 
 // The page has no view of the run where there is nothing to tell of it.
-export const viewsOfPage = () => VIEWS.filter((view) => byId(`tab-${view}`));
+export const viewsOfPage = () => VIEWS.filter((view) => byId(`view-${view}`));
 
 export class Tabs {
   #views = viewsOfPage();
+  // The page of an op has no tab: what leads there names the op.
+  #tabs = this.#views.filter((view) => byId(`tab-${view}`));
   #offered;
   #navigation;
 
   constructor(run, navigation) {
     this.#navigation = navigation;
-    this.#offered = this.#views.filter((view) => run.ops.length || !["matrix", "coverage"].includes(view));
-    for (const view of this.#views) {
+    const isEmpty = { matrix: !run.ops.length, coverage: !run.ops.length, tests: !run.tests.length };
+    this.#offered = this.#tabs.filter((view) => !isEmpty[view]);
+    for (const view of this.#tabs) {
       const tab = byId(`tab-${view}`);
       tab.hidden = !this.#offered.includes(view);
       tab.addEventListener("click", () => navigation.go({ view }));
@@ -27,12 +30,12 @@ export class Tabs {
   }
 
   sync(shown) {
-    for (const view of this.#views) {
+    for (const view of this.#tabs) {
       const tab = byId(`tab-${view}`);
       tab.setAttribute("aria-selected", String(view === shown));
-      tab.tabIndex = view === shown ? 0 : -1;
-      byId(`view-${view}`).hidden = view !== shown;
+      tab.tabIndex = view === (this.#tabs.includes(shown) ? shown : VIEWS[0]) ? 0 : -1;
     }
+    for (const view of this.#views) byId(`view-${view}`).hidden = view !== shown;
   }
 
   #step(view, key) {

@@ -80,6 +80,7 @@ def test_evidence() -> None:
         "worst": [],
         "heat": None,
         "histogram": None,
+        "sample": None,
     }
 
 

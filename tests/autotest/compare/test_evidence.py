@@ -43,7 +43,7 @@ def of(
     return dict(json.loads(text))
 
 
-NOTHING = {"facts": [], "words": [], "worst": [], "heat": None, "histogram": None}
+NOTHING = {"facts": [], "words": [], "worst": [], "heat": None, "histogram": None, "sample": None}
 
 
 def test_difference_that_is_not_of_tensors() -> None:
@@ -76,6 +76,11 @@ def test_whole_evidence() -> None:
         ],
         "heat": {"shape": [2], "rows": 1, "columns": 2, "cells": [[0.0, 0.5]], "note": ""},
         "histogram": [["0", 1], *([_label(n), 0] for n in range(1, 22)), [_label(22), 1]],
+        "sample": {
+            "along": "",
+            "of": 2,
+            "elements": [[1.0, 1.0, 1.0, 0.00011, 0.0], [2.0, 2.0, 2.5, 0.00021, 2.0**21]],
+        },
     }
 
 

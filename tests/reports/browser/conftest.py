@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reports.history import Listed
-from reports.templating import script, script_call, script_data, style, template
+from reports.site import plots_script
+from reports.templating import script, script_call, script_data, style, template, vendored
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -19,6 +20,9 @@ Data = dict[str, Any]
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`${1}`"
 PHASES = ["eager_forward", "eager_backward", "graph_forward", "graph_backward"]
+PLACES = [
+    "aligned", "undecidable", "known wrong", "counted refuses", "stricter wrong", "new crashed", "new wrong", "skipped",
+]  # fmt: skip
 PROGRAM = "def program(torch, x):\n    t0 = torch.lgamma(x)\n    return t0\n"
 HEAT = [[0.1, 0.0, "nan", 2.5e-05, 0.5], [0.0, 0.0, 1.25, 0.003, "inf"], [0.98, 0.25, 0.0, None, 0.75]]
 
@@ -76,6 +80,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         index: Data | None = None, details: list[Data] | None = None, coverage: Data | None = None, **top: Any
     ) -> Path:
         index = sample_index() if index is None else index
+        index = {"places": [], "ended": [["passed", 1.0, 12, []] for _ in index["tests"]], **index}
         details = [sample_detail(row) for row in index["divergences"]] if details is None else details
         return write_report(tmp_path / "run", index, details, sample_coverage() if coverage is None else coverage, top)
 
@@ -100,8 +105,9 @@ def write_report(folder: Path, index: Data, details: list[Data], coverage: Data,
     beside.mkdir(parents=True)
     for detail in details:
         (beside / f"{detail['id']}.js").write_text(script_call("autotest.detail", detail))
+    (folder / "report" / "plots.js").write_text(plots_script())
     (folder / "report" / "coverage.js").write_text(script_call("autotest.coverage", coverage))
-    static = {**sample_top(), **top, "css": style("report.css"), "js": script("report")}
+    static = {**sample_top(), **top, "css": style("report.css") + vendored("uPlot.min.css"), "js": script("report")}
     path = folder / "index.html"
     path.write_text(template("index.html.j2").render(data=script_data(index), **static))
     return path
@@ -116,18 +122,27 @@ def sample_top() -> Data:
         "verdict": "DIVERGENT",
         "headline": "4 divergences in 3 of 5 tests, oneflow 0.9.0 against torch 2.14.1",
         "broken": None,
-        "counts": [
-            ("cases", "1,240", "in 5 tests", ""),
-            ("aligned", "1,176", "", "good"),
-            ("new", "4", "3 wrong, 1 refuses", "bad"),
-            ("known", "1", "in 2 cases", "known"),
-            ("refuses", "1", "", "refuses"),
-            ("crashed", "1", "", "crashed"),
-            ("timed out", "0", "", ""),
-            ("skipped", "12", "12 x no float16 kernel", "unsure"),
-            ("rejected draws", "31", "", ""),
-            ("graph verified", "97.5 %", "1,209 of 1,240 cases", "good"),
+        "cases": "70 cases",
+        "bar": [
+            sample_segment("aligned", 50, 0, 70),
+            sample_segment("undecidable", 1, 70, 1),
+            sample_segment("known", 2, 71, 2, {"wrong": 2}),
+            sample_segment("counted", 4, 73, 4, {"refuses": 4}),
+            sample_segment("stricter", 2, 77, 2, {"wrong": 2}),
+            sample_segment("new", 7, 79, 7, {"crashed": 1, "wrong": 6}),
+            sample_segment("skipped", 4, 86, 14),
         ],
+        "levels": [
+            (level, number, "", f"#view=divergences&level={level}")
+            for level, number in (("known", "1"), ("counted", "1"), ("stricter", "1"), ("new", "4"))
+        ],
+        "figures": [
+            ("tests", "5", "in 2 min 13 s", "#view=tests"),
+            ("rejected draws", "31", "", "#view=run"),
+            ("graph verified", "97.5 %", "1,209 of 1,240 cases", "#view=run"),
+            ("configurations", "100 %", "of 3 cases", None),
+        ],
+        "brief": "suites, seed 0",
         "changes_note": "Compared with run 20261119-101500-0-4711 of oneflow 0.9.0, seed 0.",
         "changes": [
             ("New", [("oneflow/eager_backward/value/lgamma/float32", "in 20 cases of 1 test", "4701a54b")]),
@@ -171,6 +186,13 @@ def sample_top() -> Data:
     }
 
 
+def sample_segment(name: str, count: int, left: float, width: float, ways: dict[str, int] | None = None) -> Data:
+    """Return one part of the bar of all cases."""
+    href = f"#view=tests&cases={name}"
+    told = [(f"{number} {way}", f"{href}+{way}") for way, number in (ways or {}).items()]
+    return {"name": name, "count": str(count), "href": href, "left": str(left), "width": str(width), "ways": told}
+
+
 def sample_divergence(**fields: Any) -> Data:
     """Return one divergence of the index."""
     base = {"id": "4701a54b", "op": "lgamma", "phase": "eager_backward", "kind": "value", "level": "wrong"}
@@ -193,7 +215,7 @@ def sample_index() -> Data:
             id="39a871f0", op="PReLU", phase="eager_forward", kind="crash", cases=1, tests=[0], families=[0],
             message="PReLU: the target killed by SIGABRT: shape.cpp:30] Check failed: index < tp()->NumAxes()",
         ),
-        sample_divergence(),
+        sample_divergence(dtype="float32", ulp=1064000000),
         sample_divergence(
             id="0badf00d", op=HOSTILE, phase="graph_forward", kind="exception", cases=3, tests=[2], families=[2],
             message=f"{HOSTILE}: RuntimeError: {HOSTILE}",
@@ -238,6 +260,23 @@ def sample_index() -> Data:
             f"suites/test_hostile.py::test_x[{HOSTILE}]",
             "suites/test_unary.py::test_cholesky",
             "suites/test_activation.py::test_add",
+        ],
+        "places": [
+            "aligned",
+            "undecidable",
+            "known wrong",
+            "counted refuses",
+            "stricter wrong",
+            "new crashed",
+            "new wrong",
+            "skipped",
+        ],
+        "ended": [
+            ["failed", 4.21, 12, [4, 0, 1, 0, 0, 1, 0, 0]],
+            ["failed", 3.05, 40, [20, 1, 0, 4, 0, 0, 3, 0]],
+            [None, None, None, [17, 0, 0, 0, 0, 0, 3, 0]],
+            ["skipped", 0.1, 7, [0, 0, 0, 0, 0, 0, 0, 4]],
+            ["passed", 12.5, 9, [9, 0, 1, 0, 2, 0, 0, 0]],
         ],
         "ops": [{"op": op, "families": [0], "tests": [0], "cells": cells} for op, cells in ops],
         "divergences": divergences,

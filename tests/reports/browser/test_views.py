@@ -61,8 +61,8 @@ def test_matrix_cell_filters_the_list(view, page_file):
     assert page.evaluate("location.hash") == "#view=divergences&op=softmax&phase=graph_forward&all=1"
     assert page.evaluate(LISTED) == ["d0d0d0d0"]
     page.go_back()
-    page.locator("#view-matrix th button", has_text="lgamma").click()
-    assert page.evaluate(LISTED) == ["4701a54b"]
+    page.locator("#view-matrix th a", has_text="lgamma").click()
+    assert page.evaluate("location.hash") == "#view=op&op=lgamma"
 
 
 def test_matrix_filters(view, page_file):
@@ -75,6 +75,58 @@ def test_matrix_filters(view, page_file):
     assert [row.split("\t")[0] for row in table(page, "matrix")] == ["cholesky"]
     page = view(page_file, "#view=matrix&op=nothing").page
     assert page.locator("#view-matrix").inner_text() == "No op matches the filters."
+
+
+def test_matrix_is_sorted(view, page_file):
+    """A click on the head of a column sorts by it, the next one the other way round, the third as the worst come."""
+    page = view(page_file, "#view=matrix").page
+    names = "[...document.querySelectorAll('#view-matrix tbody th')].map(name => name.innerText)"
+    worst = page.evaluate(names)
+    column = page.locator("#view-matrix thead th").nth(1)
+    column.get_by_role("button").click()
+    assert column.get_attribute("aria-sort") == "descending"
+    assert page.evaluate(names)[:4] == ["PReLU", "cholesky", "argmax", "lgamma"]
+    page.locator("#view-matrix thead button").nth(1).click()
+    assert page.locator("#view-matrix thead th").nth(1).get_attribute("aria-sort") == "ascending"
+    assert page.evaluate(names)[-1] == "PReLU"
+    page.locator("#view-matrix thead button").nth(1).click()
+    assert page.evaluate(names) == worst
+    page.locator("#view-matrix thead button").first.click()
+    assert page.evaluate(names)[1:] == ["argmax", "cholesky", "lgamma", "PReLU", "softmax"]
+    assert page.evaluate("document.activeElement.dataset.sort") == "op"
+
+
+def test_tests(view, page_file):
+    """The tests stand with their cases by segment, those that failed first, and lead to their divergences."""
+    page = view(page_file, "#view=tests").page
+    assert page.locator("#view-tests thead th").all_inner_texts() == [
+        "test", "ended", "aligned", "undecidable", "known", "counted", "stricter", "new", "skipped", "took",
+    ]  # fmt: skip
+    assert [row.split("\t")[1:] for row in table(page, "tests")] == [
+        ["failed", "20", "1", "-", "4", "-", "3", "-", "3.05 s"],
+        ["failed", "4", "-", "1", "-", "-", "1", "-", "4.21 s"],
+        ["did not end", "17", "-", "-", "-", "-", "3", "-", "-"],
+        ["skipped", "-", "-", "-", "-", "-", "-", "4", "0.1 s"],
+        ["passed", "9", "-", "1", "-", "2", "-", "-", "13 s"],
+    ]
+    page.locator("#view-tests thead button", has_text="took").click()
+    assert table(page, "tests")[0].split("\t")[-1] == "13 s"
+    page.locator("#view-tests a", has_text="test_prelu").click()
+    assert page.evaluate(LISTED) == ["39a871f0", "d0d0d0d0"]
+
+
+def test_tests_of_a_segment(view, page_file):
+    """A segment, or one of its ways, keeps the tests that have cases in it, and the line above says how many."""
+    page = view(page_file, "#view=tests&cases=new").page
+    told = page.locator("#filters [role=status]")
+    assert told.inner_text() == "7 new cases of 3 tests shown"
+    page.locator("#filter-cases").select_option("new crashed")
+    assert told.inner_text() == "1 new crashed case of 1 test shown"
+    assert [row.split("\t") for row in table(page, "tests")] == [
+        ["suites/test_activation.py::test_prelu", "failed", "1", "4.21 s"]
+    ]
+    page.locator("#filter-family").select_option("unary")
+    assert page.locator("#view-tests").inner_text() == "No test matches the filters."
 
 
 def test_coverage_is_lazy(view, page_file):
@@ -223,10 +275,12 @@ def test_contrast(view, page_file, scheme):
     """Text of each colour has a contrast of at least 4.5 to its ground in both colour schemes."""
     watched = view(page_file, "#all=1&open=4701a54b", color_scheme=scheme)
     watched.page.locator(".program").wait_for()
+    for summary in watched.page.locator(".brief > details > summary").all():
+        summary.click()
     below = {}
     for selector in (
-        ".verdict", ".headline", ".title", ".count.good .figure", ".count.bad .figure", ".count.unsure .figure",
-        ".count.crashed .figure", ".count.zero .figure", ".changes a", ".changes .soft", ".facts dt",
+        ".verdict", ".headline", ".title", ".legend-of-cases a", ".legend-of-cases .new b", ".legend-of-cases .way",
+        ".figures .label", ".figures a", ".figures .new b", ".changes a", ".changes .soft", ".facts dt",
         ".tabs button:last-child",
         ".row.crashed b", ".row.wrong b", ".row.refuses b", ".row.stricter b", ".row.known b", ".row.counted b",
         ".row.wrong .place .soft", ".detail h4", ".detail .fails", ".program .blamed", ".program .blamed .mark",
@@ -291,7 +345,7 @@ def test_page_without_storage(view, page_file):
 
 
 @pytest.mark.parametrize(
-    "chosen", ["all=1&open=4701a54b,39a871f0,0badf00d", "view=matrix", "view=coverage", "view=run"]
+    "chosen", ["all=1&open=4701a54b,39a871f0,0badf00d", "view=matrix", "view=tests", "view=coverage", "view=run"]
 )
 def test_no_sideways_scroll(view, page_file, chosen):
     """No view scrolls the page sideways at any width: what is wide scrolls in its own box."""
@@ -326,7 +380,7 @@ def test_paper(view, page_file):
 
 
 def test_one_name_for_the_data_files(view, page_file):
-    """The script adds one name to the window, with two functions in it."""
+    """The script adds one name to the window, with a function for each kind of data file."""
     page = view(page_file).page
-    assert page.evaluate("Object.keys(autotest)") == ["detail", "coverage"]
+    assert page.evaluate("Object.keys(autotest)") == ["detail", "plots", "coverage"]
     assert page.evaluate("Object.isFrozen(autotest)")

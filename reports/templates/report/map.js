@@ -1,0 +1,146 @@
+// The map of all ops: family by family, a column of shapes for each op, a shape for each phase. Colour and shape say the
+// worst outcome; what the pointer or the keyboard is on is told with its numbers, and opens the op's own page.
+
+import { FILTERS, noFilters, writeHash } from "./address.js";
+import { byId, code, el, soft, svg } from "./elements.js";
+import { cellWords } from "./matrix.js";
+import { matchOp } from "./matching.js";
+import { CELL_OUTCOMES, worstIn } from "./outcomes.js";
+import { counted, spaced } from "./words.js";
+
+// In a square of ten by ten, so different that they are told apart without their colours.
+const SHAPES = {
+  crashed: "M1 1H3L5 3.4 7 1H9V3L6.6 5 9 7V9H7L5 6.6 3 9H1V7L3.4 5 1 3z",
+  wrong: "M.5.5h9v9h-9z",
+  refuses: "M.5 3.2h9v3.6h-9z",
+  known: "M5 .3 9.7 5 5 9.7.3 5z",
+  undecidable: "M5 .8a4.2 4.2 0 1 1 0 8.4a4.2 4.2 0 1 1 0-8.4zM5 3a2 2 0 1 0 0 4a2 2 0 1 0 0-4z",
+  aligned: "M2.2 2.2h5.6v5.6h-5.6z",
+  unchecked: "M4 4.5h2v1h-2z",
+};
+const OUTCOMES = [...CELL_OUTCOMES, "unchecked"];
+// The more ops, the smaller: so many of them at most, and how wide a shape is then, in pixels.
+const SIZES = [[160, 13], [420, 10], [Infinity, 8]];
+
+const hrefOf = (op) =>
+  writeHash({ view: "op", filters: { ...noFilters(), op }, all: false, open: new Set() });
+
+export class OpMap {
+  #run;
+  #view = byId("map");
+  #columns = new Map();
+  #hint = el("div", { class: "hint", hidden: true, "aria-hidden": "true" });
+  #current = null;
+
+  constructor({ run }) {
+    this.#run = run;
+    if (!run.ops.length) return;
+    const { phases } = run;
+    const size = SIZES.find(([most]) => run.ops.length <= most)[1];
+    const families = familiesOf(run).map(([family, rows]) => el("section", { class: "family" },
+      el("h3", {}, family),
+      el("div", { class: "ops" }, rows.map((row) => this.#column(row, phases, size)))));
+    const said = `${counted(run.ops.length, "op")} in ${counted(phases.length, "phase")}`;
+    this.#view.replaceChildren(
+      el("div", { class: "map-head" },
+        el("h2", {}, said), soft(`from the top: ${phases.map(spaced).join(", ")}`), legend(run)),
+      el("div", { class: "families" }, families), this.#hint);
+    this.#listen();
+  }
+
+  // The map is part of the first view; the ops that its filters leave out are pale.
+  sync({ view, filters }) {
+    this.#view.hidden = view !== "divergences" || !this.#run.ops.length;
+    this.#hint.hidden = true;
+    const isFiltered = FILTERS.some((name) => filters[name]);
+    const isMatching = matchOp(this.#run, filters);
+    for (const [row, column] of this.#columns) column.classList.toggle("pale", isFiltered && !isMatching(row));
+  }
+
+  #column(row, phases, size) {
+    const shapes = phases.map((phase, number) => row.cells[phase] === undefined ? null : svg("path", {
+      class: outcomeIn(row.cells[phase]), d: SHAPES[outcomeIn(row.cells[phase])], transform: `translate(0 ${number * 11})`,
+    }));
+    const height = phases.length * 11;
+    const drawing = svg("svg", { viewBox: `0 0 10 ${height}`, width: size, height: (size * height) / 10 }, shapes);
+    const told = numbersOf(row, phases).map(([phase, { outcome, share }]) => `${phase} ${outcome} ${share}`).join(", ");
+    const isFirst = this.#current === null;
+    const attributes = { class: "op", href: hrefOf(row.op), "aria-label": `${row.op}: ${told || "not checked"}` };
+    const column = el("a", { ...attributes, tabindex: isFirst ? "0" : "-1", "data-op": row.op }, drawing);
+    this.#columns.set(row, column);
+    if (isFirst) this.#current = column;
+    return column;
+  }
+
+  #listen() {
+    const rows = new Map([...this.#columns].map(([row, column]) => [column, row]));
+    const show = ({ target }) => {
+      const column = target.closest(".op");
+      if (column) this.#tell(rows.get(column), column);
+      else this.#hint.hidden = true;
+    };
+    this.#view.addEventListener("mouseover", show);
+    this.#view.addEventListener("focusin", show);
+    this.#view.addEventListener("mouseleave", () => (this.#hint.hidden = true));
+    this.#view.addEventListener("focusout", () => (this.#hint.hidden = true));
+    this.#view.addEventListener("keydown", (event) => this.#step(event));
+  }
+
+  // One op is in the order of the tab key, arrows go on from there.
+  #step(event) {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step || !event.target.matches(".op")) return;
+    const columns = [...this.#view.querySelectorAll(".op")];
+    const next = columns[(columns.indexOf(event.target) + step + columns.length) % columns.length];
+    this.#current.tabIndex = -1;
+    next.tabIndex = 0;
+    this.#current = next;
+    next.focus();
+    event.preventDefault();
+  }
+
+  // Beside the column, within the window.
+  #tell(row, column) {
+    const lines = numbersOf(row, this.#run.phases).map(([phase, { outcome, share }]) => el("tr", {},
+      el("th", { scope: "row" }, phase), el("td", { class: outcome }, el("b", {}, outcome), ` ${share}`)));
+    this.#hint.replaceChildren(code(row.op), soft(` ${this.#run.families[homeOf(this.#run, row)]}`),
+      lines.length ? el("table", {}, el("tbody", {}, lines)) : el("p", {}, "checked in no phase"));
+    this.#hint.hidden = false;
+    const [map, place] = [this.#view.getBoundingClientRect(), column.getBoundingClientRect()];
+    const right = Math.max(0, map.width - this.#hint.offsetWidth);
+    this.#hint.style.left = `${Math.min(place.left - map.left, right)}px`;
+    this.#hint.style.top = `${place.bottom - map.top + 4}px`;
+  }
+}
+
+const outcomeIn = (cell) => OUTCOMES[worstIn(cell)] ?? "unchecked";
+
+// The phases in which an op was checked, each with its worst outcome and share.
+const numbersOf = (row, phases) =>
+  phases.map((phase) => [spaced(phase), cellWords(row.cells[phase])]).filter(([, { outcome }]) => outcome !== null);
+
+// The number of the family that most of an op's tests are of: a common op is called in the tests of many.
+function homeOf(run, row) {
+  const count = (family) => row.tests.filter((test) => run.familyOf(test) === run.families[family]).length;
+  return row.families.reduce((best, family) => (count(family) > count(best) ? family : best), row.families[0]);
+}
+
+// The families by name, and their ops by name.
+function familiesOf(run) {
+  const families = new Map();
+  for (const row of run.ops) {
+    const family = run.families[homeOf(run, row)] ?? "";
+    if (!families.has(family)) families.set(family, []);
+    families.get(family).push(row);
+  }
+  for (const rows of families.values()) rows.sort((one, other) => one.op.localeCompare(other.op));
+  return [...families].sort(([one], [other]) => one.localeCompare(other));
+}
+
+function legend(run) {
+  const seen = new Set(run.ops.flatMap(({ cells }) => Object.values(cells).map(outcomeIn)));
+  const swatch = (outcome) => el("span", {},
+    svg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("path", { class: outcome, d: SHAPES[outcome] })),
+    outcome === "unchecked" ? "not checked" : outcome);
+  return el("div", { class: "legend" }, OUTCOMES.filter((outcome) => seen.has(outcome)).map(swatch));
+}
