@@ -32,9 +32,9 @@ class Pending:
 
     All are asked for in one request, which waits for the target once. When the worker dies of that, they run again one
     by one, each waited for, so that a death which comes late is blamed on its own case. Memory that none of them takes
-    alone was that of all of them together, and nobody's fault. Where a worker is killed from elsewhere, what it had not
-    answered runs again as it was: a Program is blamed for the second time. Where a death is likely, they are not waited for
-    `together` at all. After so many deaths as are `enough`, the rest is not asked for.
+    alone was that of all of them together, and nobody's fault. Where the worker is killed from elsewhere, what it had
+    not answered runs again as it was: only a second time is blamed on a Program. Where a death is likely, they are not
+    waited for `together` at all. After so many deaths as are `enough`, the rest is not asked for.
     """
 
     def __init__(

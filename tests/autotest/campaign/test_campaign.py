@@ -43,6 +43,8 @@ def wrong(adapter):
     square = torch.square
     torch.square = lambda x: square(x) + (x > 0.9)
 """
+#: What is killed, and what stands in the command lines of those that must be there.
+KILLED = {"slot": "pytest.main", "target": "workers.server", "driver": "workers.server"}
 #: Rounds of 5 visits of 20 cases.
 ROUNDS = 8
 #: Nothing is looked at closer, which takes seconds.
@@ -143,6 +145,21 @@ class Running:
                 continue
         return found
 
+    def killed(self, kind: str, chance: random.Random, *, waits: bool) -> bool:
+        """Kill the driver, a slot or a target a moment from now, or from when another round is done; whether there was
+        one to kill.
+        """
+        before = done_rounds(self.folder)
+        self.until(lambda: self.process.poll() is not None or self.family(KILLED[kind]))
+        if waits:
+            self.until(lambda: self.process.poll() is not None or done_rounds(self.folder) > before)
+        time.sleep(chance.uniform(0, 0.5))
+        victims = [] if self.process.poll() is not None else self.family(KILLED[kind])
+        if not victims:
+            return False
+        os.kill(self.process.pid if kind == "driver" else chance.choice(victims).pid, signal.SIGKILL)
+        return True
+
     def close(self) -> None:
         """End it."""
         if self.process.poll() is None:
@@ -221,22 +238,13 @@ def test_kills(undisturbed: Path, tmp_path: Path) -> None:
     chance = random.Random(5)
     running = Running(folder)
     kills: Counter[str] = Counter()
-    words = {"slot": "pytest.main", "target": "workers.server"}
     while kills.total() < 10 and done_rounds(folder) < ROUNDS - 1:
-        kind = ("driver", "slot", "target")[kills.total() % 3]
-        victims = running.until(lambda kind=kind: [0] if kind == "driver" else running.family(words[kind]))
-        before = done_rounds(folder)
-        if kills.total() % 2:  # now and then something is done in between
-            running.until(lambda before=before: done_rounds(folder) > before or running.process.poll() is not None)
-        time.sleep(chance.uniform(0, 0.5))
-        if running.process.poll() is not None:
-            break
+        kind = tuple(KILLED)[kills.total() % len(KILLED)]
+        if running.killed(kind, chance, waits=bool(kills.total() % 2)):
+            kills[kind] += 1
         if kind == "driver":
             running.close()
             running = Running(folder)
-        else:
-            chance.choice(victims).kill()
-        kills[kind] += 1
     running.process.wait(300)
     running.close()
     assert kills.total() >= 6, (folder / "output").read_text()
