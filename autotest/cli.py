@@ -190,8 +190,14 @@ def campaign_commands() -> None:
 @click.option("--cases", metavar="N", help="Stop after so many drawn cases.")
 @click.option("--folder", metavar="DIR", help="The campaign's folder.  [default: autotest-campaign]")
 @click.option("--processes", "-n", metavar="N|auto", help="Processes.  [default: auto]")
-@click.option("--sources", multiple=True, metavar="NAME", help="suites or programs; may be given often; default: all.")
+@click.option(
+    "--sources",
+    multiple=True,
+    metavar="NAME",
+    help="suites, programs, calls or mutations; may be given often; default: all.",
+)
 @click.option("--tests", multiple=True, metavar="PATH", help="Tests of your own; may be given often.")
+@click.option("--calls", multiple=True, metavar="FILE", help="Calls that autotest trace wrote; may be given often.")
 @click.option("--steering", metavar="HOW", help="finds or uniform.  [default: finds]")
 @click.option("--look", metavar="SHARE", help="Of the time, for shrinking, blame and scripts.  [default: 0.2]")
 @run_option("target", default=None, show_default=False)

@@ -12,8 +12,9 @@ from autotest import toml
 from autotest.errors import UsageError
 from autotest.options.table import OPTIONS, WHOLE, Kind, Option
 
-#: Where tests come from: `suites`, those that come with op-autotest; `programs`, random chains of calls.
-Source = Literal["suites", "programs"]
+#: Where tests come from: `suites`, those that come with op-autotest; `programs`, random chains of calls; `calls`, those
+#: that programs were seen to make; `mutations`, the same calls otherwise.
+Source = Literal["suites", "programs", "calls", "mutations"]
 SOURCES: tuple[str, ...] = get_args(Source)
 Steering = Literal["finds", "uniform"]
 _UNITS = {"h": 3600, "m": 60, "s": 1}
@@ -76,6 +77,7 @@ _KINDS: Mapping[str, Kind] = {
     "processes": Kind(_processes, "a whole number of at least 1, or 'auto'"),
     "sources": _each(Kind(_of(SOURCES), f"one of {', '.join(SOURCES)}", SOURCES)),
     "tests": _each(Kind(_existing, "a file or folder of tests that is there, or a node id of such a file")),
+    "calls": _each(Kind(_existing, "a file that autotest trace has written")),
     "steering": Kind(_of(get_args(Steering)), f"one of {', '.join(get_args(Steering))}", get_args(Steering)),
     "look": Kind(_share, "a share of the time, from 0 to 1"),
 }
@@ -95,6 +97,7 @@ class Config:
         time: seconds, of all its sittings together; None: no bound. `cases`: how many are drawn; None: no bound.
         folder: its report folder, which is all that it is.
         sources, tests: where its tests come from: sources by name, and tests of one's own.
+        calls: files of calls, besides those that come with op-autotest.
         steering: `finds`: tests of which the like has found something are run more often; `uniform`: all as often.
         look: the share of the time for shrinking, attributing and scripts.
         given: the texts by which each key was given, for what starts it again.
@@ -113,6 +116,7 @@ class Config:
     processes: str = "auto"
     sources: tuple[str, ...] = SOURCES
     tests: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
     steering: str = "finds"
     look: float = 0.2
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -120,7 +124,7 @@ class Config:
     @property
     def identity(self) -> dict[str, Any]:
         """The keys by which the cases are decided, as they were given: another value of one is another campaign."""
-        names = ("target", "seed", "inputs", "sources", "tests", "steering")
+        names = ("target", "seed", "inputs", "sources", "tests", "calls", "steering")
         return {name: self.given[name] for name in names if name in self.given}
 
 

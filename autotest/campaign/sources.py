@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from autotest.campaign.config import SHARED, Config
 from autotest.commands.run import pytest_arguments
 from autotest.commands.suites import HOME, suite_arguments
+from autotest.commands.tracing.corpus import read
+from autotest.expressions import parse, test_file
 
 #: Where test files lie that a campaign writes, in its folder.
 TESTS = "tests"
@@ -21,21 +26,60 @@ _PROGRAMS = """from autotest import autotest, random_program
 def test_random_program():
     return random_program()
 """
+#: The calls that come with op-autotest: of small models, and of what training scripts do around them.
+CALLS = Path(__file__).with_name("calls.txt")
+_MUTATIONS = """from autotest import autotest, mutated
+"""
+_MUTATION = """
+
+@autotest(n=20)
+def test_{op}():
+    return mutated(
+{calls}
+    )
+"""
 
 
 def _programs(config: Config) -> str:
     return _PROGRAMS
 
 
+def _calls(config: Config) -> str:
+    """A test for each call."""
+    return test_file([parse(call) for call in _corpus(config)], None)
+
+
+def _mutations(config: Config) -> str:
+    """A test for each op, of all its calls."""
+    by_op: dict[str, list[str]] = defaultdict(list)
+    for call in _corpus(config):
+        by_op[re.sub(r"\W", "_", parse(call).op)].append(call)
+    tests = [
+        _MUTATION.format(op=op, calls="\n".join(f"        {call!r}," for call in calls))
+        for op, calls in sorted(by_op.items())
+    ]
+    return _MUTATIONS + "".join(tests)
+
+
+def _corpus(config: Config) -> list[str]:
+    """All calls, those that are made most often first. Raises UsageError for a file of another kind."""
+    return [*read([CALLS, *map(Path, config.calls)]).calls()]
+
+
 #: Of each source that is a test file, its text.
-_WRITTEN: Mapping[str, Callable[[Config], str]] = {"programs": _programs}
+_WRITTEN: Mapping[str, Callable[[Config], str]] = {
+    "programs": _programs,
+    "calls": _calls,
+    "mutations": _mutations,
+}
 
 
 def slot_arguments(config: Config) -> list[str]:
     """What pytest is started with in a slot, once the test files of the sources are written.
 
     What diverged in another run is not drawn again: the rounds of a campaign follow from its seed. Raises OSError where
-    a file cannot be written, click.UsageError where the suites are not installed.
+    a file cannot be written, UsageError for a file of calls that is none, click.UsageError where the suites are not
+    installed.
     """
     paths = [*config.tests]
     settings: list[str] = []

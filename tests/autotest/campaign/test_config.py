@@ -93,7 +93,7 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
                                    "[night.toml: seed]"),
         (
             'time = "1h"\nsources = ["suite"]',
-            "sources='suite', but should be one of suites, programs [night.toml: sources]",
+            "sources='suite', but should be one of suites, programs, calls, mutations [night.toml: sources]",
         ),
         ('time = "1h"\nsources = "suites"', "sources='suites', but should be a list of texts [night.toml: sources]"),
         (
@@ -116,7 +116,7 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
         ('time = "1h"\nlook = 2', "look='2', but should be a share of the time, from 0 to 1 [night.toml: look]"),
         (
             'time = "1h"\nbudget = 3',
-            "night.toml: budget is no key, but should be one of time, cases, folder, processes, sources, tests, "
+            "night.toml: budget is no key, but should be one of time, cases, folder, processes, sources, tests, calls, "
             "steering, look, target, target_python, seed, inputs, ledger, case_timeout, memory_limit",
         ),
         ("time = ", "night.toml is no TOML: Invalid value (at end of document)"),
