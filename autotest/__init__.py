@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         sbp,
     )
     from autotest.api.hazard import hazard
+    from autotest.api.mutated import mutated
     from autotest.api.programs.random_program import random_program
     from autotest.api.tensors import choice_tensor, dual_tensor, random_device, random_dtype, random_tensor
     from autotest.errors import (
@@ -84,6 +85,7 @@ _HOMES = {
     ),
     "autotest.api.contract": ("contract",),
     "autotest.api.hazard": ("hazard",),
+    "autotest.api.mutated": ("mutated",),
     "autotest.kernels.running": ("judge_kernel",),
     "autotest.api.programs.random_program": ("random_program",),
     "autotest.api.tensors": ("choice_tensor", "dual_tensor", "random_device", "random_dtype", "random_tensor"),
@@ -132,6 +134,7 @@ __all__ = [
     "hazard",
     "is_global",
     "judge_kernel",
+    "mutated",
     "nothing",
     "oneof",
     "placement",

@@ -88,6 +88,15 @@ class _Expressions(click.Command):
         return super().parse_args(context, marked)
 
 
+class _Campaign(click.Group):
+    """A group whose commands may be left out: what is none of their names is for `run`."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Let `autotest campaign night.toml` be `autotest campaign run night.toml`."""
+        named = arguments and (arguments[0] in self.commands or arguments[0] in context.help_option_names)
+        return super().parse_args(context, arguments if named else ["run", *arguments])
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="op-autotest", prog_name="autotest")
 def main() -> None:
@@ -168,6 +177,68 @@ def check(
     with _refusals():
         status = check([*expressions, *read(calls).calls()], cases, write, options)
     sys.exit(status)
+
+
+@main.group("campaign", cls=_Campaign)
+def campaign_commands() -> None:
+    """Search for hours, by rounds of tests; `autotest campaign night.toml` runs or goes on."""
+
+
+@campaign_commands.command("run")
+@click.argument("config", required=False, type=_PATH, metavar="[CONFIG.toml]")
+@click.option("--time", metavar="TIME", help="Stop after so long, all sittings together: 8h, 30m, 90 (seconds).")
+@click.option("--cases", metavar="N", help="Stop after so many drawn cases.")
+@click.option("--folder", metavar="DIR", help="The campaign's folder.  [default: autotest-campaign]")
+@click.option("--processes", "-n", metavar="N|auto", help="Processes.  [default: auto]")
+@click.option(
+    "--sources",
+    multiple=True,
+    metavar="NAME",
+    help="suites, programs, calls or mutations; may be given often; default: all.",
+)
+@click.option("--tests", multiple=True, metavar="PATH", help="Tests of your own; may be given often.")
+@click.option("--calls", multiple=True, metavar="FILE", help="Calls that autotest trace wrote; may be given often.")
+@click.option("--steering", metavar="HOW", help="finds or uniform.  [default: finds]")
+@click.option("--look", metavar="SHARE", help="Of the time, for shrinking, blame and scripts.  [default: 0.2]")
+@run_option("target", default=None, show_default=False)
+@run_option("target_python")
+@run_option("seed", default=None, show_default=False)
+@run_option("inputs", default=None, show_default=False)
+@run_option("ledger")
+@run_option("case_timeout", default=None, show_default=False)
+@run_option("memory_limit")
+def run_campaign(config: Path | None, **options: Any) -> None:
+    """Run rounds of tests, each visit of a test on new draws, until the budget is spent. Ctrl-C stops it, and the same
+    command goes on where it was, after a power cut as well.
+
+    \b
+    autotest campaign night.toml
+    autotest campaign --time 8h --target torch:inductor
+    autotest campaign --cases 10000 --tests my_tests --sources programs
+
+    The keys of CONFIG.toml are called as the options are, which go before them.
+    Exit status: 0 aligned, 1 divergence, 2 usage or environment, 3 fault of the harness.
+    """
+    from autotest.campaign.campaign import campaign
+
+    screen = _screen()
+    with _refusals():
+        status, text = campaign(
+            config, options, lambda line: click.echo(line, err=True), screen["width"], color=screen["color"]
+        )
+    click.echo(text)
+    sys.exit(status)
+
+
+@campaign_commands.command("status")
+@click.argument("folder", type=_PATH, default="autotest-campaign", metavar="[FOLDER]")
+def campaign_status(folder: Path) -> None:
+    """Tell how far the campaign in FOLDER is, what it has found, and by which tests; it may be running."""
+    from autotest.campaign.status import status
+
+    with _refusals():
+        text = status(folder)
+    click.echo(text)
 
 
 @main.command(context_settings={"ignore_unknown_options": True})

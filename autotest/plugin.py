@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from autotest.campaign.environment import slot_input
 from autotest.options.table import OPTIONS
 from autotest.ranks.environment import rank_input
 
@@ -40,7 +41,8 @@ class _State:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.rank = rank_input()
-        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None) or self.rank
+        self.slot = slot_input()
+        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None) or self.rank or self.slot
         self.started = False
         self.text = ""
         self.annotations: Sequence[str] = ()
@@ -124,6 +126,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from autotest.ranks.plugin import RankPlugin
 
         config.pluginmanager.register(RankPlugin(state.session, state.rank))
+    if state.slot is not None:
+        from autotest.campaign.slot import SlotPlugin
+
+        config.pluginmanager.register(SlotPlugin(state.session, state.slot))
     if config.getoption("--autotest-conformance") is not None and state.worker is None:
         from autotest.conformance import collected
 
@@ -379,7 +385,7 @@ def _sum_up(session: pytest.Session, state: _State) -> None:
     """Sum up where this process ends the whole run, and see to its exit status."""
     from autotest.exits import HARNESS_FAULT, USAGE
 
-    if state.rank is not None:  # the launcher sums up
+    if state.rank is not None or state.slot is not None:  # who started them sums up
         if state.problems and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = USAGE
         return

@@ -14,6 +14,9 @@ from autotest.errors import UsageError
 from autotest.exits import USAGE
 from autotest.options.table import OPTIONS
 
+#: pytest in a process of its own, for `python -c`: `-m` would put the folder of the run, which may have modules that
+#: are called as ours are, before all others on the import path.
+PYTEST = "import sys; sys.path[:1] = filter(None, sys.path[:1]); import pytest; sys.exit(pytest.main())"
 #: A pytest worker with its target worker holds about so much.
 BYTES_PER_PROCESS = 2 << 30
 

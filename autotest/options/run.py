@@ -59,6 +59,10 @@ class RunOptions:
     #: Where the search for ledgers ends.
     root: Path | None = None
     worker: str = "main"
+    #: The number of the first draw of each test: a campaign that comes to it again goes on where it was.
+    first: int = 0
+    #: Ids of fingerprints that have had their closer look, in a campaign's earlier rounds.
+    settled: frozenset[str] = frozenset()
     #: What started the run and what was checked out then, both for people.
     command: str = ""
     #: What chose its tests, such as `suites -k matmul`.

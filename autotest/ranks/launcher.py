@@ -27,6 +27,7 @@ from typing import Any, Literal
 
 import click
 
+from autotest.commands.run import PYTEST
 from autotest.exits import DIVERGED, HARNESS_FAULT, NOTHING_COLLECTED, USAGE
 from autotest.options.table import OPTIONS
 from autotest.options.targets import launch
@@ -49,9 +50,6 @@ MOST_ENDS = 20
 LAST_LINES = 15
 #: What pytest itself gives for a wrong usage.
 PYTEST_USAGE = 4
-#: pytest as `autotest run` starts it: `-m` would put the folder of the run, which may have modules that are called as
-#: ours are, before all others on the import path.
-_PYTEST = "import sys; sys.path[:1] = filter(None, sys.path[:1]); import pytest; sys.exit(pytest.console_main())"
 #: The worst first.
 _STATUSES = (HARNESS_FAULT, USAGE, DIVERGED, NOTHING_COLLECTED)
 
@@ -122,7 +120,7 @@ class Ranks:
                 own = {"workerid": f"rank{number}", "notes": str(notes)}
                 environment = {"OMP_NUM_THREADS": "1", **os.environ, **world, "RANK": str(number)}
                 environment |= {"LOCAL_RANK": str(number), RANK: json.dumps({**rank_input, **own})}
-                command = [sys.executable, "-c", _PYTEST, *color, *arguments]
+                command = [sys.executable, "-c", PYTEST, *color, *arguments]
                 self.all.append(_spawn(number, command, environment, place / f"rank{number}.log", notes))
         except BaseException:
             self.kill()

@@ -11,21 +11,30 @@ from autotest.exits import CANNOT_RUN
 from autotest.repro.running import EACH, run_python
 from autotest.repro.writing import Written, attempts
 from reports.findings import Finding, findings, is_red
-from reports.repros import VERIFIED, ReproResult, save_repros
+from reports.repros import VERIFIED, ReproResult, load_repros, save_repros
 from reports.summary import Summary
 
 #: So many run at a time: each holds two frameworks.
 TOGETHER = 2
 
+#: How is told that a script was not run to its end.
+_UNVERIFIED = "not verified"
 NOT_REPRODUCED = "did not reproduce (exit 0)"
 
 
 def write_repros(run: Path, summary: Summary, total: float) -> None:
-    """Write and verify the repros of a run's red findings, the worst first, and keep what became of each.
+    """Write and verify the repros of a run's red findings, the worst first, and keep what became of each. A script that
+    an earlier report of the same run has run is as it was.
 
     Raises RecordError, OSError where the folder cannot be written.
     """
     red = [finding for finding in findings(summary.all_divergences) if is_red(finding.level)]
+    held = {
+        id_: ReproResult(repro.folder is not None, repro.words)
+        for id_, repro in load_repros(run).items()
+        if not repro.words.startswith(_UNVERIFIED)
+    }
+    red = [finding for finding in red if finding.first.id not in held]
     if not red:
         return
     allowance = Allowance(total)
@@ -37,7 +46,7 @@ def write_repros(run: Path, summary: Summary, total: float) -> None:
                 strict=True,
             )
         )
-    save_repros(run, results)
+    save_repros(run, held | results)
 
 
 def _write_repro(run: Path, finding: Finding, summary: Summary, allowance: Allowance) -> ReproResult:
@@ -72,8 +81,8 @@ def settle(candidates: Iterator[Written | str], allowance: Allowance) -> ReproRe
 def _refusal(allowance: Allowance) -> str | None:
     """Why no further script is started, None while there is time."""
     if not allowance.seconds:
-        return "not verified: the run was stopped, or --repro-total is 0"
-    return f"not verified: budget ({allowance.seconds:g} s, --repro-total)" if allowance.over else None
+        return f"{_UNVERIFIED}: the run was stopped, or --repro-total is 0"
+    return f"{_UNVERIFIED}: budget ({allowance.seconds:g} s, --repro-total)" if allowance.over else None
 
 
 def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH, python: str | None = None) -> str:
@@ -82,7 +91,7 @@ def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH, pytho
     """
     ended = run_python([str(script)], paths, seconds, python)
     if ended.status is None:
-        return f"not verified: it did not end within {seconds:g} s"
+        return f"{_UNVERIFIED}: it did not end within {seconds:g} s"
     return words(ended.status, ended.out, ended.err)
 
 

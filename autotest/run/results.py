@@ -43,7 +43,7 @@ class Verdicts:
         self._nodeid = nodeid
         self._options = options
         self._ledger = ledger
-        self._kept: Counter[str] = Counter()
+        self._kept = Counter(dict.fromkeys(session.options.settled, KEPT_CASES))
 
     def write(
         self,
@@ -69,7 +69,7 @@ class Verdicts:
         self.excused += [row for row in rows if row["level"] == "known" and row["reason"] == excuse]
         if self.consensus.alone:
             for divergence, row in zip(divergences, rows, strict=True):
-                if row["level"] in RED_LEVELS:
+                if row["level"] in RED_LEVELS and row["id"] not in self._session.options.settled:
                     self.triage.take(divergence, row)
         for divergence in divergences:  # also those of later stages, which the rows tell with the first
             self.fingerprints.update(divergence.fingerprints(self._session.called[0]))

@@ -170,12 +170,12 @@ class TestRun:
             raise SkipTest("; ".join(sorted(self._lacking)))  # what has looked at nothing has not passed
 
     def _draws(self) -> Iterator[int]:
-        """Draw numbers until n cases stand, or each listed item has had its turn, or the reference has refused nearly
-        all, which `_refused` then says.
+        """Draw numbers, from the run's `first`, until n cases stand, or each listed item has had its turn, or the
+        reference has refused nearly all, which `_refused` then says.
         """
-        index = 0
+        index, first = 0, self.session.options.first
         while index < self._most_draws and (self._accepted < self._wanted or self.drawer.listed is not None):
-            yield index
+            yield first + index
             index += 1
             if index == MISTAKEN_DRAWS and self._mistaken(lasting=True):
                 break

@@ -10,9 +10,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autotest.budget import Budget
 from autotest.cases.store import Store
@@ -240,20 +241,32 @@ class Session:
         if self.writer is not None:
             self.writer.stopped(nodeid, message)
 
-    def close(self) -> None:
-        """Record what the target has and what has run of it, end the worker and close the records; closing twice is
-        allowed.
+    def turn_to(self, **options: Any) -> None:
+        """Go on with these options in the place of those before: what is recorded from now on lies in the file of their
+        `worker`, and budgets are whole again.
         """
+        self.end_records()
+        self.options = replace(self.options, **options)
+        for kept in ("progress", "shrinking", "attributing"):
+            self.__dict__.pop(kept, None)
+
+    def end_records(self) -> None:
+        """Record what the target has and what has run of it, and close the records; ending them twice is allowed."""
         writer: RecordWriter | None = self.__dict__.pop("writer", None)
+        if writer is None:
+            return
+        with writer:
+            self._record_surface(writer)
+        self._target_recorded = False
+
+    def close(self) -> None:
+        """End the records and the worker; closing twice is allowed."""
         self.progress.close()
         try:
-            if writer is not None:
-                self._record_surface(writer)
+            self.end_records()
         finally:
             self.supervisor.close()
             self.functions.close()
-            if writer is not None:
-                writer.close()
 
     def _record_surface(self, writer: RecordWriter) -> None:
         inline = None if self._inline is None else self._inline[0]

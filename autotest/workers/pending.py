@@ -32,8 +32,9 @@ class Pending:
 
     All are asked for in one request, which waits for the target once. When the worker dies of that, they run again one
     by one, each waited for, so that a death which comes late is blamed on its own case. Memory that none of them takes
-    alone was that of all of them together, and nobody's fault. Where a death is likely, they are not waited for
-    `together` at all. After so many deaths as are `enough`, the rest is not asked for.
+    alone was that of all of them together, and nobody's fault. Where the worker is killed from elsewhere, what it had
+    not answered runs again as it was: only a second time is blamed on a Program. Where a death is likely, they are not
+    waited for `together` at all. After so many deaths as are `enough`, the rest is not asked for.
     """
 
     def __init__(
@@ -53,6 +54,8 @@ class Pending:
         self._results: dict[int, Observation | Death] = {}
         self._deaths_left = enough
         self._together = together and len(programs) > 1
+        #: Whether the worker was killed once already while it ran these.
+        self._killed = False
         #: Whose turn it was when the worker died of several, and how it died.
         self._suspect: tuple[int, Death] | None = None
         #: What was asked for last, and its answers; None while nothing is asked.
@@ -101,6 +104,10 @@ class Pending:
                 answered += batch
         except Gone as gone:
             death = self._bury(gone)
+            if death.killed and not self._killed:
+                self._killed = True
+                self._results.update(zip(asked, answered, strict=False))
+                return
             known = death.cause == "timeout" and death.case < len(asked) and self._deaths_left is None
             if self._together and not known:
                 self._together = False

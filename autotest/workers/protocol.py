@@ -27,6 +27,7 @@ class Death:
         cause, how: why it ended, and how in words: `killed by SIGSEGV`.
         case, call: the index of the case in the request, and of the call that it was at, where there was one.
         backward: whether it was in that case's backward.
+        killed: whether it was SIGKILL, which comes from elsewhere: from a person, or from a system short of memory.
         last_words: the line that tells most of what it printed last.
     """
 
@@ -36,6 +37,7 @@ class Death:
     call: int | None
     last_words: str
     backward: bool = False
+    killed: bool = False
 
     def sentence(self) -> str:
         """One sentence for people."""

@@ -140,8 +140,21 @@ class Supervisor:
         stage: str | None = None,
     ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         """Run programs in ONE static graph, under a configuration where one is named, and of a `stage` where the target
-        lists several executors.
+        lists several executors; once more, where the worker is killed from elsewhere.
         """
+        result = self._graph(programs, gradients, again, configuration, stage)
+        if isinstance(result, Death) and result.killed:
+            result = self._graph(programs, gradients, again, configuration, stage)
+        return result
+
+    def _graph(
+        self,
+        programs: Sequence[Program],
+        gradients: Sequence[Sequence[str]] | None,
+        again: Sequence[Sequence[Array] | None] | None,
+        configuration: str,
+        stage: str | None,
+    ) -> list[Observation | GraphRefusal] | GraphFailure | Death:
         arrays: list[Array] = []
         message: dict[str, Any] = {
             "do": "graph",

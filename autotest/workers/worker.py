@@ -201,7 +201,8 @@ class Worker:
             how = self._how_it_ended()
         last_words = self.last_words()
         self.close()
-        return Death(cause, how, case, call if call >= 0 else None, last_words, call == BACKWARD)
+        killed = cause == "crash" and how == f"killed by {signal.SIGKILL.name}"
+        return Death(cause, how, case, call if call >= 0 else None, last_words, call == BACKWARD, killed)
 
     @property
     def grown(self) -> bool:

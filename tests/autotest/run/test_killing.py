@@ -213,18 +213,15 @@ def test_killed_controller(running: Running) -> None:
 
 @BOTH
 def test_killed_target_worker(running: Running) -> None:
-    """Killing a target worker costs at most the case that it ran; all other cases are aligned."""
+    """Killing a target worker costs no case: what it ran runs again, in another."""
     victim = running.until(running.targets)[0]
     victim.kill()
     outcome = running.outcome()
     running.until(running.gone, 30.0)
     counts = outcome.counts()
     assert counts["cases"] == CASES
-    assert counts["crashed"] == 1
-    assert counts["aligned"] == CASES - 1
-    assert outcome.status == 1
-    [row] = outcome.summary["divergences"]
-    assert row["message"].startswith("square: the target killed by SIGKILL")
+    assert counts["aligned"] == CASES
+    assert outcome.status == 0
 
 
 @pytest.mark.parametrize("running", [("-n", "2")], indirect=True)

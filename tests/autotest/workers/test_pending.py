@@ -25,6 +25,7 @@ from dual_object.replay.observation import Observation
 
 FAULTS = Path(__file__).parents[2] / "support"
 DEATH = Death("crash", "killed by SIGABRT", 1, 0, "")
+KILLED = Death("crash", "killed by SIGKILL", 1, 0, "", killed=True)
 HANG = Death("timeout", "did not answer within 1 s and was killed", 1, 0, "")
 
 
@@ -101,6 +102,17 @@ def test_death_that_was_foreseen_costs_one_worker() -> None:
     pending.send()
     assert kinds(pending.result()) == ["Observation", "Death", "Observation"]
     assert worker.asked == [(["neg", "cos", "abs"], False), (["abs"], False)]
+
+
+def test_worker_that_is_killed_from_elsewhere_costs_no_case() -> None:
+    """What it had not answered runs again as it was; who is killed by it each time is blamed."""
+    kills = iter([True])
+    worker = FakeWorker(lambda names, together: next(kills, False), KILLED)
+    assert kinds(worker.result("neg", "cos", "abs")) == ["Observation"] * 3
+    assert worker.asked == [(["neg", "cos", "abs"], True)] * 2
+    worker = FakeWorker(lambda names, together: "cos" in names, KILLED)
+    assert kinds(worker.result("neg", "cos", "abs")) == ["Observation", "Death", "Observation"]
+    assert [together for _, together in worker.asked] == [True, True, False, False]
 
 
 def test_hang_is_the_case_that_it_was_at() -> None:

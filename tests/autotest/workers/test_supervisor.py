@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -247,7 +248,7 @@ def test_target_that_is_killed_at_import(monkeypatch: pytest.MonkeyPatch, tmp_pa
     try:
         if warm:
             supervisor.info()
-            answering(supervisor).kill()
+            answering(supervisor).send_signal(signal.SIGABRT)
             [seen] = supervisor.eager([program()])
             assert isinstance(seen, Death)
         before = supervisor.spawned

@@ -1,0 +1,1 @@
+"""Campaigns: hours of search by rounds of tests, which go on where they were stopped."""

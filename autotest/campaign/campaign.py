@@ -1,0 +1,53 @@
+"""`autotest campaign`: hours of search, which go on where they were stopped."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from autotest.campaign.config import read_config
+from autotest.campaign.driver import Driver, held
+from autotest.campaign.reporting import write
+from autotest.campaign.rounds import SCRIPTS, Rounds
+from autotest.commands.run import processes
+from autotest.errors import EnvironmentFault
+from autotest.exits import ALIGNED, DIVERGED, HARNESS_FAULT, USAGE
+
+
+def campaign(
+    path: Path | None, options: Mapping[str, Any], say: Callable[[str], None], width: int, *, color: bool
+) -> tuple[int, str]:
+    """Run the campaign of a file and of options until its budget is spent, Ctrl-C or SIGTERM; its exit status, and the
+    summary of its report.
+
+    Raises UsageError for what means nothing, and for a campaign that is not the one in its folder.
+    """
+    config = read_config(path, options)
+    signal.signal(signal.SIGTERM, _interrupt)
+    status, stopped = ALIGNED, ""
+    with held(config.folder):
+        rounds = Rounds(config)
+        try:
+            Driver(rounds, processes(config.processes), say).go()
+        except KeyboardInterrupt:
+            stopped = "stopped; the same command goes on"
+        except EnvironmentFault as fault:
+            status, stopped = USAGE, str(fault)
+        if not rounds.log.done:
+            return status, stopped or "no round has ended"
+        conclusion = write(rounds.run, rounds.look_left * SCRIPTS, width, color=color)
+    red = any(done.found for done in rounds.log.done.values())
+    if conclusion.faulty or not conclusion.written:
+        status = HARNESS_FAULT
+    elif status == ALIGNED and red:
+        status = DIVERGED
+    return status, "\n".join(filter(None, (conclusion.text, stopped)))
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+__all__ = ["campaign"]

@@ -1,0 +1,70 @@
+"""What a round has left in the run's folder: read to its log line, and taken away where it was interrupted."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+from autotest.campaign.log import Done
+from autotest.compare.kinds import DEADLY
+from reports import RED_LEVELS
+from reports.records import Damage, Run
+
+#: A case that ends the target costs as much as so many others: a process is started again.
+DEATH = 30
+
+
+def records(run: Path, worker: str) -> Path:
+    """The records of a round."""
+    return run / f"records-{worker}.jsonl"
+
+
+def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0) -> Done:
+    """What came of a round, whose records are on the disk when this returns. Raises RecordError."""
+    path = records(run, worker)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    cases: Counter[str] = Counter()
+    costs: Counter[str] = Counter()
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    looked: dict[str, None] = {}
+    ids: dict[str, str] = {}
+    faults = 0
+    for _, line in Run(run, (path,)).lines():
+        if isinstance(line, Damage):
+            continue
+        kind = line["type"]
+        if kind == "end":
+            cases[line["verdict"]] += 1
+            rows = line["divergences"]
+            costs[line["test"]] += DEATH if any(row["kind"] in DEADLY for row in rows) else 1
+            red = {row["id"]: row["fingerprint"] for row in rows if row["level"] in RED_LEVELS}
+            found[line["test"]] |= red
+            ids |= {fingerprint: id_ for id_, fingerprint in red.items()}
+        elif kind == "shrunk" and line["shrunk"]["runs"] and line["fingerprint"] in ids:
+            looked[ids[line["fingerprint"]]] = None
+        elif kind == "fault":
+            faults += 1
+    shown: dict[str, Any] = {test: rows for test, rows in found.items() if rows}
+    return Done(dict(cases), dict(costs), shown, tuple(looked), round(cpu, 3), round(look, 3), faults)
+
+
+def last_started(run: Path, worker: str) -> str | None:
+    """The case that a round began last."""
+    path = records(run, worker)
+    if not path.exists():
+        return None
+    started = (line for _, line in Run(run, (path,)).lines() if not isinstance(line, Damage))
+    return next((line["key"] for line in reversed([*started]) if line["type"] == "start"), None)
+
+
+def forget(run: Path, worker: str) -> None:
+    """Take away all that a round has left."""
+    records(run, worker).unlink(missing_ok=True)
+    for path in (run / "programs").glob(f"**/*-{worker}-*"):
+        path.unlink(missing_ok=True)
+
+
+__all__ = ["came", "forget", "last_started", "records"]

@@ -1,0 +1,100 @@
+"""A slot, as its driver sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autotest.campaign.environment import SLOT
+from autotest.campaign.log import Round
+from autotest.commands.run import PYTEST
+
+#: So many lines of a slot that has ended are shown.
+LAST_LINES = 15
+
+
+class Process:
+    """A pytest process that is given rounds.
+
+    Attributes:
+        answers: the descriptor that becomes readable when it has something to say, or has ended.
+        round: the one that it runs; `since`: when it was told to.
+        tests: those that it has collected; None while it does.
+    """
+
+    def __init__(self, number: int, arguments: Sequence[str], slot: dict[str, Any], log: Path) -> None:
+        self.number = number
+        self.log = log
+        self.round: Round | None = None
+        self.since = 0.0
+        self.tests: list[str] | None = None
+        orders, self._orders = os.pipe()
+        self.answers, answers = os.pipe()
+        os.set_blocking(self.answers, False)
+        self._read = b""
+        told = {**slot, "orders": orders, "answers": answers}
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(  # noqa: S603 - pytest, by our own interpreter
+                [sys.executable, "-c", PYTEST, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, SLOT: json.dumps(told)},
+                pass_fds=(orders, answers),
+                start_new_session=True,  # Ctrl-C is for the driver
+            )
+        os.close(orders)
+        os.close(answers)
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    def run(self, round_: Round, options: dict[str, Any]) -> None:
+        """Tell it to run a round."""
+        self.round, self.since = round_, time.monotonic()
+        visits = [[visit.test, visit.first, "none" if visit.turn else None] for visit in round_.visits]
+        order = json.dumps({"round": round_.number, "options": options, "visits": visits}) + "\n"
+        with contextlib.suppress(BrokenPipeError):  # that it has ended is seen where its answer is read
+            view = memoryview(order.encode("ascii"))
+            while view:
+                view = view[os.write(self._orders, view) :]
+
+    def heard(self) -> list[dict[str, Any]] | None:
+        """What it has said since the last time; None where it has ended."""
+        try:
+            while chunk := os.read(self.answers, 1 << 16):
+                self._read += chunk
+        except BlockingIOError:
+            *lines, self._read = self._read.split(b"\n")
+            return [json.loads(line) for line in lines]
+        return None
+
+    def last_words(self) -> str:
+        """The end of what it has printed."""
+        return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LAST_LINES:])
+
+    def how_it_ended(self) -> str:
+        """In words."""
+        code = self._process.wait()
+        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+
+    def close(self) -> None:
+        """End it, and the targets that it has started, which go with it."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+        self._process.wait()
+        os.close(self._orders)
+        os.close(self.answers)
+
+
+__all__ = ["Process"]

@@ -1,0 +1,93 @@
+"""Which tests a campaign runs next.
+
+Tests of one function are alike: where one has found something, another may. Each function is an arm of a bandit, whose
+reward is new fingerprints per case. Thompson sampling with the conjugate prior of a Poisson rate draws each arm's rate
+from what is believed of it, and takes the greatest. What an arm has to find runs out, so what it found earlier counts
+less at each visit: the discounted form, for rewards that change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotest.campaign.log import VISIT, Done, Round, Visit
+
+#: Visits of a round.
+VISITS = 5
+#: What is left, after one more visit, of what earlier ones say about an arm.
+KEPT = 0.9
+
+
+@dataclass(slots=True)
+class _Arm:
+    """A test function: its tests, and what its visits have found and cost, in cases over those of a visit."""
+
+    tests: list[str]
+    found: float = 0.0
+    cost: float = 0.0
+
+
+class Steering:
+    """Decides the rounds of a campaign, by its seed and by what came of earlier rounds, and by nothing else.
+
+    Round n is decided by what came of the rounds up to n - `lag`, whatever else has ended by then: so many may be under
+    way, and how fast each process is decides nothing.
+    """
+
+    def __init__(self, tests: Sequence[str], seed: int, lag: int, *, uniform: bool = False) -> None:
+        self.lag = lag
+        self._seed = seed
+        self._uniform = uniform
+        self._tests = list(tests)
+        groups: dict[str, list[str]] = defaultdict(list)
+        for test in tests:
+            groups[_function(test)].append(test)
+        self._arms = {function: _Arm(members) for function, members in groups.items()}
+        self._turns: Counter[str] = Counter()
+        self._seen: set[str] = set()
+
+    def decided(self, round_: Round) -> None:
+        """Count the visits of a round, which another sitting may have decided."""
+        self._turns.update(visit.test for visit in round_.visits)
+
+    def take(self, done: Done) -> None:
+        """Learn from the next round in order."""
+        for test, cost in done.costs.items():
+            arm = self._arms[_function(test)]
+            new = done.found.get(test, {}).keys() - self._seen
+            self._seen |= new
+            arm.found = arm.found * KEPT + len(new)
+            arm.cost = arm.cost * KEPT + cost / VISIT
+
+    def next(self, number: int) -> Round:
+        """The round of this number."""
+        random = np.random.default_rng([self._seed, number])
+        turns: Counter[str] = Counter()
+        visits = []
+        for _ in range(VISITS):
+            test = self._pick(random, turns)
+            visits.append(Visit(test, self._turns[test] + turns[test]))
+            turns[test] += 1
+        return Round(number, tuple(visits))
+
+    def _pick(self, random: np.random.Generator, turns: Counter[str]) -> str:
+        if self._uniform:
+            return self._tests[random.integers(len(self._tests))]
+        arms = [*self._arms.values()]
+        rates = random.gamma([1 + arm.found for arm in arms], [1 / (1 + arm.cost) for arm in arms])
+        tests = arms[int(np.argmax(rates))].tests
+        least = min(self._turns[test] + turns[test] for test in tests)
+        rarest = [test for test in tests if self._turns[test] + turns[test] == least]
+        return rarest[random.integers(len(rarest))]
+
+
+def _function(test: str) -> str:
+    """The function of a test: its node id without parameters."""
+    return test.partition("[")[0]
+
+
+__all__ = ["VISITS", "Steering"]

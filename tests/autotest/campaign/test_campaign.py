@@ -1,0 +1,316 @@
+"""Campaigns of real processes, killed by real signals: whatever ends when, the report is that of an undisturbed one."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from reports import latest_run, read_run
+from support.runs import INTERPRETER, environment
+
+pytestmark = pytest.mark.usefixtures("real_interpreter")
+
+TESTS = """
+import pytest
+from autotest import autotest, random_tensor, torch
+
+@pytest.mark.parametrize("op", ["square", "exp", "sin"])
+@autotest(n=20, check_graph=False)
+def test_op(op):
+    return getattr(torch, op)(random_tensor(ndim=1, dim0=3))
+
+@autotest(n=20, check_graph=False)
+def test_add():
+    return random_tensor(ndim=1, dim0=3) + 1
+"""
+#: A target whose square is wrong for some values.
+FAULT = """
+import torch
+
+def wrong(adapter):
+    square = torch.square
+    torch.square = lambda x: square(x) + (x > 0.9)
+"""
+#: What is killed, and what stands in the command lines of those that must be there.
+KILLED = {"slot": "pytest.main", "target": "workers.server", "driver": "workers.server"}
+#: Rounds of 5 visits of 20 cases.
+ROUNDS = 8
+#: Nothing is looked at closer, which takes seconds.
+NIGHT = f"""
+target = "torch"
+cases = {ROUNDS * 100}
+inputs = "plain"
+sources = []
+tests = ["test_ops.py"]
+processes = 2
+look = 0
+"""
+#: What of summary.json does not depend on how long things take.
+SAME = (
+    *("cases", "aligned", "divergent", "undecidable", "rejected", "skipped", "crashed", "timed_out", "out_of_memory"),
+    *(
+        "tests",
+        "segments",
+        "rejected_reasons",
+        "skipped_reasons",
+        "complete",
+        "running",
+        "faults",
+        "laid_out",
+        "matrix",
+    ),
+)
+
+
+def lay(folder: Path) -> None:
+    """The files of a campaign."""
+    folder.mkdir()
+    (folder / "test_ops.py").write_text(TESTS)
+    (folder / "planted.py").write_text(FAULT)
+    (folder / "night.toml").write_text(NIGHT)
+
+
+def line(*arguments: str) -> list[str]:
+    """The command of a campaign in the current folder."""
+    return [INTERPRETER, "-m", "autotest", "campaign", "night.toml", *arguments]
+
+
+def variables(folder: Path) -> dict[str, str]:
+    """The environment of a campaign, with its fault."""
+    extra = environment({"AUTOTEST_FAULT": "planted:wrong"})
+    return {**extra, "PYTHONPATH": os.pathsep.join([str(folder), extra["PYTHONPATH"]])}
+
+
+def ended(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a campaign to its end."""
+    done = subprocess.run(  # noqa: S603 - our own command
+        line(*arguments),
+        cwd=folder,
+        env=variables(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode in (0, 1, 2), done.stdout
+    return done
+
+
+class Running:
+    """A campaign that is under way."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._log = (folder / "output").open("ab")
+        self.process = subprocess.Popen(  # noqa: S603 - our own command
+            line(),
+            cwd=folder,
+            env=variables(folder),
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def until(self, ready: Callable[[], Any], seconds: float = 120.0) -> Any:
+        """Wait for something."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            found = ready()
+            if found:
+                return found
+            time.sleep(0.02)
+        raise AssertionError((self.folder / "output").read_text())
+
+    def family(self, word: str) -> list[psutil.Process]:
+        """The processes that it has started with this word in their command line."""
+        found = []
+        for process in psutil.Process(self.process.pid).children(recursive=True):
+            try:
+                if word in " ".join(process.cmdline()):
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+    def killed(self, kind: str, chance: random.Random, *, waits: bool) -> bool:
+        """Kill the driver, a slot or a target a moment from now, or from when another round is done; whether there was
+        one to kill.
+        """
+        before = done_rounds(self.folder)
+        self.until(lambda: self.process.poll() is not None or self.family(KILLED[kind]))
+        if waits:
+            self.until(lambda: self.process.poll() is not None or done_rounds(self.folder) > before)
+        time.sleep(chance.uniform(0, 0.5))
+        victims = [] if self.process.poll() is not None else self.family(KILLED[kind])
+        if not victims:
+            return False
+        os.kill(self.process.pid if kind == "driver" else chance.choice(victims).pid, signal.SIGKILL)
+        return True
+
+    def close(self) -> None:
+        """End it."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._log.close()
+
+
+def done_rounds(folder: Path) -> int:
+    """How many rounds the log calls done."""
+    path = folder / "autotest-campaign" / "log.jsonl"
+    if not path.exists():
+        return 0
+    return sum(b'{"done"' in line for line in path.read_bytes().splitlines())
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """What the report says, but for how long things took."""
+    data = json.loads((folder / "autotest-campaign" / "summary.json").read_text())
+    told: dict[str, Any] = {name: data[name] for name in SAME}
+    told["divergences"] = [
+        (row["fingerprint"], row["test"], row["case_key"], row["count"]) for row in data["divergences"]
+    ]
+    return told
+
+
+def judged(folder: Path) -> Counter[tuple[str, str]]:
+    """How often each case had its verdict."""
+    run = read_run(latest_run(folder / "autotest-campaign"))
+    lines = [line for _, line in run.lines() if isinstance(line, dict)]
+    return Counter((line["key"], line["verdict"]) for line in lines if line["type"] == "end")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a campaign that nobody has disturbed."""
+    folder = tmp_path_factory.mktemp("campaign") / "undisturbed"
+    lay(folder)
+    done = ended(folder)
+    assert done.returncode == 1, done.stdout
+    return folder
+
+
+def test_campaign(undisturbed: Path) -> None:
+    """Every case is judged once, and what diverges is found, stored and told."""
+    told = summary(undisturbed)
+    assert told["complete"]
+    assert told["faults"] == []
+    assert {row[0] for row in told["divergences"]} == {"torch/eager_forward/value/square/float32"}
+    cases = judged(undisturbed)
+    assert set(cases.values()) == {1}
+    drawn = [key for key, _ in cases if not key.endswith("@laid")]
+    assert len(drawn) == ROUNDS * 100
+    folder = undisturbed / "autotest-campaign"
+    assert (folder / "index.html").is_file()
+    assert len(list(folder.glob("runs/*/programs/*.json"))) < told["divergences"][0][-1]  # not those of each round
+
+
+def test_replay(undisturbed: Path) -> None:
+    """The folder is a report: its divergences run again by their ids, its cases by their keys."""
+    data = json.loads((undisturbed / "autotest-campaign" / "summary.json").read_text())
+    [row] = [row for row in data["divergences"] if row["fingerprint"] == "torch/eager_forward/value/square/float32"]
+    command = [INTERPRETER, "-m", "autotest", "replay"]
+    for asked in ([row["id"], "--report", "autotest-campaign"], [row["case_key"], "test_ops.py", "--inputs", "plain"]):
+        target = ["--target", "torch"]
+        done = subprocess.run(  # noqa: S603 - our own command
+            [*command, *asked, *target], cwd=undisturbed, env=variables(undisturbed), capture_output=True, check=False
+        )
+        assert done.returncode == 1, done.stderr
+
+
+def test_kills(undisturbed: Path, tmp_path: Path) -> None:
+    """Driver, slots and targets are killed ten times at random moments: the report is the undisturbed one's."""
+    folder = tmp_path / "killed"
+    lay(folder)
+    chance = random.Random(5)
+    running = Running(folder)
+    kills: Counter[str] = Counter()
+    while kills.total() < 10 and done_rounds(folder) < ROUNDS - 1:
+        kind = tuple(KILLED)[kills.total() % len(KILLED)]
+        if running.killed(kind, chance, waits=bool(kills.total() % 2)):
+            kills[kind] += 1
+        if kind == "driver":
+            running.close()
+            running = Running(folder)
+    running.process.wait(300)
+    running.close()
+    assert kills.total() >= 6, (folder / "output").read_text()
+    assert running.process.returncode == 1, (folder / "output").read_text()
+    assert judged(folder) == judged(undisturbed)
+    assert summary(folder) == summary(undisturbed)
+
+
+def test_interrupt(undisturbed: Path, tmp_path: Path) -> None:
+    """Ctrl-C stops it with a report of what is done; the same command goes on, and status tells how far it is."""
+    folder = tmp_path / "stopped"
+    lay(folder)
+    running = Running(folder)
+    running.until(lambda: done_rounds(folder) >= 2)
+    running.process.send_signal(signal.SIGTERM)
+    running.process.wait(120)
+    running.close()
+    output = (folder / "output").read_text()
+    assert output.endswith("stopped; the same command goes on\n"), output
+    stopped = done_rounds(folder)
+    assert stopped < ROUNDS
+    command = [INTERPRETER, "-m", "autotest", "campaign", "status"]
+    told = subprocess.run(command, cwd=folder, env=variables(folder), capture_output=True, text=True, check=True)  # noqa: S603 - our own command
+    assert f" cases in {stopped} rounds and " in told.stdout
+    assert "test_ops.py::test_op in" in told.stdout
+    assert ended(folder).returncode == 1
+    assert summary(folder) == summary(undisturbed)
+    other = ended(folder, "--seed", "4")
+    assert other.returncode == 2
+    assert other.stdout == (
+        "seed='4', but the campaign in autotest-campaign was begun with None: go on with that, or begin another in a "
+        "new folder [--folder]\n"
+    )
+
+
+def test_tests_that_cannot_be_collected(tmp_path: Path) -> None:
+    """A file that cannot be imported ends the campaign at once, in the words of pytest."""
+    lay(tmp_path / "broken")
+    (tmp_path / "broken" / "test_ops.py").write_text("import nothing_of_the_kind\n")
+    done = ended(tmp_path / "broken")
+    assert done.returncode == 2
+    assert "ended with status 2 before it had collected the tests; its last words:" in done.stdout
+    assert "No module named 'nothing_of_the_kind'" in done.stdout
+
+
+def test_two_drivers(tmp_path: Path) -> None:
+    """A folder has one campaign at a time."""
+    lay(tmp_path / "both")
+    running = Running(tmp_path / "both")
+    try:
+        running.until(lambda: (tmp_path / "both" / "autotest-campaign" / "slot-0.log").exists())
+        done = ended(tmp_path / "both")
+        assert done.returncode == 2
+        assert done.stdout == (
+            "autotest-campaign has a campaign that another process runs, but should have none: wait for it, or give "
+            "another folder [--folder]\n"
+        )
+    finally:
+        running.close()
+
+
+def test_status_of_nothing(tmp_path: Path) -> None:
+    """A folder without a campaign is named."""
+    command = [sys.executable, "-m", "autotest", "campaign", "status", "none"]
+    told = subprocess.run(command, cwd=tmp_path, env=environment({}), capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    assert (told.returncode, told.stderr) == (
+        2,
+        "there is no campaign in none, but should be: name the folder that it was given [FOLDER]\n",
+    )

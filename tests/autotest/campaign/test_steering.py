@@ -1,0 +1,68 @@
+"""Which tests are run next: by the seed and by what earlier rounds have found."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from autotest.campaign.log import Done, Round
+from autotest.campaign.steering import VISITS, Steering
+
+TESTS = [f"test_{letter}.py::test_op[{number}]" for letter in "abcd" for number in range(6)]
+
+
+def rounds(steering: Steering, rich: str, count: int = 60) -> list[Round]:
+    """So many rounds of a campaign in which each visit of the tests of `rich` finds something new."""
+    decided = []
+    for number in range(count):
+        round_ = steering.next(number)
+        steering.decided(round_)
+        decided.append(round_)
+        if number >= steering.lag:
+            steering.take(came(decided[number - steering.lag], rich))
+    return decided
+
+
+def came(round_: Round, rich: str) -> Done:
+    """What such a round comes to."""
+    tests = {visit.test for visit in round_.visits}
+    found = {test: {f"{round_.number}-{test}": "torch/x"} for test in tests if test.startswith(rich)}
+    return Done(costs=dict.fromkeys(tests, 20), found=found)
+
+
+def visits(decided: list[Round]) -> Counter[str]:
+    """How often each file was visited."""
+    return Counter(visit.test.partition(".")[0] for round_ in decided for visit in round_.visits)
+
+
+def test_rounds_follow_from_the_seed() -> None:
+    """The same seed and the same results give the same rounds; another seed gives others."""
+    assert rounds(Steering(TESTS, 3, 8), "test_b") == rounds(Steering(TESTS, 3, 8), "test_b")
+    assert rounds(Steering(TESTS, 3, 8), "test_b") != rounds(Steering(TESTS, 4, 8), "test_b")
+
+
+def test_what_finds_is_run_more_often() -> None:
+    """The tests of a function that goes on to find get most of the visits; uniform drawing gives all as many."""
+    steered = visits(rounds(Steering(TESTS, 3, 8), "test_b"))
+    assert sum(steered.values()) == 60 * VISITS
+    assert steered["test_b"] > 150
+    uniform = visits(rounds(Steering(TESTS, 3, 8, uniform=True), "test_b"))
+    assert max(uniform.values()) < 100
+
+
+def test_what_was_seen_before_is_no_find() -> None:
+    """A fingerprint counts once."""
+    steering = Steering(TESTS, 3, 8)
+    for number in range(200):
+        steering.take(Done(costs={TESTS[0]: 20}, found={TESTS[0]: {"same": "torch/x"}}))
+        steering.take(Done(costs={TESTS[10]: 20}, found={TESTS[10]: {f"{number}": "torch/x"}}))
+    decided = [steering.next(number) for number in range(40)]
+    assert visits(decided)["test_a"] < 20 < visits(decided)["test_b"]
+
+
+def test_each_test_has_its_turn() -> None:
+    """Of a function's tests those come first that were visited least; a visit goes on where the last one was."""
+    decided = rounds(Steering(TESTS[:6], 3, 8), "none", 12)
+    seen = Counter(visit.test for round_ in decided for visit in round_.visits)
+    assert set(seen.values()) == {10}
+    turns = sorted(visit.turn for round_ in decided for visit in round_.visits if visit.test == TESTS[0])
+    assert turns == list(range(10))
