@@ -111,6 +111,13 @@ def test_op(call):
     return call()
 
 
+@autotest(n=5, coverage="none")
+def test_isclose_by_position():
+    # Where one tolerance is taken for the other, nothing is close.
+    x = tensor(*sizes(rank()), requires_grad=False)
+    return torch.isclose(x, x * 0, 0.0, 1.0)
+
+
 @other_forms(ROWS)
 @autotest(n=10, coverage="none")
 def test_form(call):

@@ -79,6 +79,11 @@ def plain(ndim):
     return draw
 
 
+def padded_out(ndim):
+    """Draws a transposed convolution that pads what it gives by more than it strides."""
+    return lambda: args(tensor(1, 2, *[4] * ndim), tensor(2, 3, *[3] * ndim), output_padding=1)
+
+
 def layer(ndim, *, transposed=False):
     """Draws a convolution layer and an image."""
 
@@ -166,7 +171,10 @@ ROWS = (
     ),
     *(Op(f"conv{n}d", function(n), "F") for n in (1, 3)),
     Op("conv2d", padded_by_word, "F", variant="w"),
-    *(Op(f"conv_transpose{n}d", function(n, transposed=True), "F") for n in (1, 2, 3)),
+    *(
+        Op(f"conv_transpose{n}d", function(n, transposed=True), "F", errors={"output_padding": padded_out(n)})
+        for n in (1, 2, 3)
+    ),
     Op("unfold", lambda: args(image(2, size(1, 3)), **windows()), "F"),
     Op("fold", fold_function, "F"),
     *(Layer(f"Conv{n}d", layer(n)) for n in (1, 2, 3)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rows import Layer, Op, args, each, flag, main_forms, per_dimension, pick, seldom, size, tensor
+from rows import Layer, Op, args, each, flag, main_forms, per_dimension, pick, seldom, size, tensor, wrong_calls
 
 from autotest import autotest, nothing, oneof, torch
 
@@ -94,6 +94,12 @@ def unpool_function(ndim):
     return draw
 
 
+def beyond_its_channel(ndim):
+    """Draws indices of which those of the first channel lie in the second one of what is unpooled."""
+    shape = (1, 2, *[2] * ndim)
+    return lambda: args(tensor(*shape), torch.arange(2 ** (ndim + 1) - 1, -1, -1).reshape(shape), 1)
+
+
 def unpool_layer(ndim):
     """Draws the layer for `unpooled`."""
 
@@ -110,7 +116,7 @@ ROWS = (
     *(Op(f"avg_pool{n}d", called(average, n), "F") for n in (1, 2, 3)),
     *(Op(f"adaptive_max_pool{n}d", called(of_indices, n), "F") for n in (1, 2, 3)),
     *(Op(f"adaptive_avg_pool{n}d", called(adaptive, n), "F") for n in (1, 2, 3)),
-    *(Op(f"max_unpool{n}d", unpool_function(n), "F") for n in (1, 2, 3)),
+    *(Op(f"max_unpool{n}d", unpool_function(n), "F", errors={"index": beyond_its_channel(n)}) for n in (1, 2, 3)),
     *(Layer(f"MaxPool{n}d", layer(greatest, n)) for n in (1, 2, 3)),
     *(Layer(f"AvgPool{n}d", layer(average, n)) for n in (1, 2, 3)),
     *(Layer(f"AdaptiveMaxPool{n}d", layer(of_indices, n)) for n in (1, 2, 3)),
@@ -128,6 +134,12 @@ ROWS = (
 @main_forms(ROWS)
 @autotest(n=10, coverage="pairs")
 def test_op(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
     return call()
 
 

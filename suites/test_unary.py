@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from rows import Op, args, main_forms, ops, other_forms, pick, rank, real, shape, sizes, tensor, values
 
 from autotest import autotest, oneof, torch
@@ -70,6 +71,13 @@ def test_near_zero(call):
 @autotest(n=10, coverage="none")
 def test_form(call):
     return call()
+
+
+@pytest.mark.parametrize("name", ["clamp", "clip"])
+@autotest(n=3, coverage="none")
+def test_clamped_to_one_number(name):
+    x = tensor(*sizes(rank()))
+    return getattr(torch, name)(x - x.detach(), 0, 0)
 
 
 @autotest(n=10)

@@ -96,26 +96,37 @@ class Fingerprint:
     def __str__(self) -> str:
         return "/".join([self.target, self.phase, self.kind, self.op, self.facts])
 
-    def covers(self, other: Fingerprint) -> bool:
+    def covers(self, other: Fingerprint, *, one_cause: bool = False) -> bool:
         """Whether `other` is the same, or needs what this one needs and more; op and dtype may be patterns.
 
         What was called otherwise is another one: each keyword argument may be the one that the target does not know.
-        In a graph it is none, for eager has taken the same call before.
+        It is none where both are known to have `one_cause`, nor in a graph, for eager has taken the same call before:
+        there it is one that was given more.
         A pattern, which has a `*` in its facts, may also match them as they are: `*` alone is about all of them.
         """
         return (
             (self.target, self.phase) == (other.target, other.phase)
             and self._same_kind(other)
             and fnmatchcase(other.op, self.op)
-            and (self._needs_no_more(other) or ("*" in self.facts and fnmatchcase(other.facts, self.facts)))
+            and (self._needs_no_more(other, one_cause) or ("*" in self.facts and fnmatchcase(other.facts, self.facts)))
         )
 
-    def _needs_no_more(self, other: Fingerprint) -> bool:
+    def _needs_no_more(self, other: Fingerprint, one_cause: bool) -> bool:
         met = all(_MET.get(fact, {_CLASS.get(fact, fact)}) & other.needs for fact in self.said)
-        rest = other.rest
-        if in_graph(other.phase) and not any(map(_of_form, self.rest)):
-            rest = tuple(fact for fact in rest if not _of_form(fact))
-        return met and self.rest == rest and fnmatchcase(other.dtype, self.dtype)
+        if one_cause or in_graph(other.phase):
+            alike = self._formless == other._formless and (one_cause or self._keywords <= other._keywords)
+        else:
+            alike = self.rest == other.rest
+        return met and alike and fnmatchcase(other.dtype, self.dtype)
+
+    @property
+    def _formless(self) -> tuple[str, ...]:
+        """What is kept as it is, and does not tell how the op was called."""
+        return tuple(fact for fact in self.rest if not (fact == "method" or fact.endswith("=")))
+
+    @property
+    def _keywords(self) -> frozenset[str]:
+        return frozenset(fact for fact in self.rest if fact.endswith("="))
 
     def _same_kind(self, other: Fingerprint) -> bool:
         beyond = not {"nonfinite", "extreme"}.isdisjoint(other.needs)
@@ -142,11 +153,6 @@ class Fingerprint:
         """
         needs = self.needs & other.needs
         return replace(self, dtype=self.dtype if self.dtype == other.dtype else "*", needs=needs, said=tuple(needs))
-
-
-def _of_form(fact: str) -> bool:
-    """Whether a fact that no input has, and no result needs, tells how the op was called."""
-    return fact == "method" or fact.endswith("=")
 
 
 def configuration_of(fingerprint: str) -> str:

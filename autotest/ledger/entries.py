@@ -29,6 +29,7 @@ import numpy as np
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from autotest import toml
+from autotest.compare.causes import cause
 from autotest.compare.difference import Rules
 from autotest.compare.fingerprint import Fingerprint, configuration_of
 from autotest.compare.kinds import DEADLY, KINDS, PHASES
@@ -54,8 +55,8 @@ class Entry:
 
     `strict` is `proof` (the stored Program must still diverge) or `seen` (it is only counted: nondeterministic,
     machine-dependent). `tests` are the case-key names of the tests that showed it; `line` and `message` say it to
-    people. In tests that have another ledger beside them, to which `--ledger` adds this one, the facts may be any that
-    match `elsewhere`.
+    people, and the latter tells the cause of an exception. In tests that have another ledger beside them, to which
+    `--ledger` adds this one, the facts may be any that match `elsewhere`.
     """
 
     path: Path
@@ -95,14 +96,21 @@ class Entry:
     def _elsewhere(self) -> Fingerprint:
         return Fingerprint.parse("/".join([*self.fingerprint.split("/")[:4], self.elsewhere]))
 
-    def covers(self, fingerprint: str) -> bool:
-        """Whether a divergence is what the entry is about, or needs more than that."""
-        return fingerprint == self.fingerprint or self.parts.covers(Fingerprint.parse(fingerprint))
+    @cached_property
+    def _cause(self) -> str:
+        return cause(self.message)
 
-    def covers_elsewhere(self, fingerprint: str) -> bool:
+    def covers(self, fingerprint: str, message: str = "") -> bool:
+        """Whether a divergence is what the entry is about, or needs more than that; where its `message` tells the
+        entry's cause, however the op is called.
+        """
+        one_cause = bool(self._cause) and self._cause == cause(message)
+        return fingerprint == self.fingerprint or self.parts.covers(Fingerprint.parse(fingerprint), one_cause=one_cause)
+
+    def covers_elsewhere(self, fingerprint: str, message: str = "") -> bool:
         """The same for one that a test shows which the entry's ledger does not stand beside."""
         elsewhere = bool(self.elsewhere) and self._elsewhere.covers(Fingerprint.parse(fingerprint))
-        return elsewhere or self.covers(fingerprint)
+        return elsewhere or self.covers(fingerprint, message)
 
     def known_in(self, test: str | None) -> bool:
         """Whether a test (None: any) may show what the entry is about. What no single call shows, of the op `program`,
@@ -238,19 +246,20 @@ class Ledger:
                 found[op] = (*found.get(op, ()), entry)
         return found
 
-    def find(self, fingerprint: str, test: str | None = None) -> Entry | None:
+    def find(self, fingerprint: str, test: str | None = None, message: str = "") -> Entry | None:
         """The entry about a divergence: its own, else the one that needs most of what it needs and is no pattern, else
-        a pattern that covers it, else one of those added; of a `test`, none that is about other tests alone.
+        a pattern that covers it, else one of those added; of a `test`, none that is about other tests alone. The
+        `message` tells the cause of an exception.
         """
         own = self.entries.get(fingerprint)
         if own is not None and own.known_in(test):
             return own
-        about = (entry for entry in self._about(fingerprint) if entry.covers(fingerprint))
+        about = (entry for entry in self._about(fingerprint) if entry.covers(fingerprint, message))
         own = next((entry for entry in about if entry.known_in(test)), None)
         if own is not None:
             return own
         added = (entry for ledger in self.added for entry in ledger._about(fingerprint))
-        elsewhere = (entry for entry in added if entry.covers_elsewhere(fingerprint))
+        elsewhere = (entry for entry in added if entry.covers_elsewhere(fingerprint, message))
         return next((entry for entry in elsewhere if entry.known_in(test)), None)
 
     def nearest(self, fingerprint: str) -> Entry | None:

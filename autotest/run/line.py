@@ -62,7 +62,7 @@ def judge_on(
     def judge(target: Target, name: str) -> Judge | ConfiguredJudge:
         def known(divergence: Divergence, configuration: str = "") -> Sequence[str] | None:
             [told] = told_under(configuration, [divergence])
-            entry = ledger.find(told.fingerprint(name))
+            entry = ledger.find(told.fingerprint(name), message=told.difference.message)
             return None if entry is None else entry.parts.said
 
         def judge_under(configuration: Configuration) -> Judge:

@@ -173,7 +173,7 @@ def levelled(row: Row, session: Session, ledger: Ledger, *, stricter: bool = Fal
     it; `stricter` where OneFlow's own harness would have passed it. A new one has for its reason what the ledger has
     that differs in the dtype or in needs alone.
     """
-    entry = ledger.find(row["fingerprint"], case_test_name(row["test"]))
+    entry = ledger.find(row["fingerprint"], case_test_name(row["test"]), row["message"])
     if entry is not None and entry.applies(session.target_info()):
         return {**row, "level": "known", "reason": entry.reason}
     if stricter and not session.options.strict:

@@ -49,6 +49,7 @@ class Call:
             read.
         state: the parameters and buffers that a constructed module starts with.
         raises: class names (most derived first) of the reference's exception where the body caught one.
+        refusal: what that exception says.
         custom: the two functions of a custom dual op.
     """
 
@@ -60,6 +61,7 @@ class Call:
     state: dict[str, Array] = field(default_factory=dict)
     raises: tuple[str, ...] = ()
     custom: tuple[Any, Any] | None = None
+    refusal: str = ""
 
     def operands(self) -> list[int]:
         """Numbers of the values this call reads."""

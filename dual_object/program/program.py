@@ -142,6 +142,7 @@ class Program:
                     {key: to_json(value, arrays) for key, value in call.state.items()},
                     call.raises,
                     call.custom,
+                    *([call.refusal] if call.refusal else []),
                 ]
                 for call in self.calls
             ],
@@ -185,8 +186,9 @@ class Program:
                         {key: from_json(value, arrays) for key, value in state.items()},
                         tuple(raises),
                         None if custom is None else tuple(custom),
+                        *refusal,
                     )
-                    for kind, op, args, kwargs, out, state, raises, custom in data["calls"]
+                    for kind, op, args, kwargs, out, state, raises, custom, *refusal in data["calls"]
                 ],
                 outputs=from_json(data["outputs"], arrays),
                 cotangents={key: from_json(value, arrays) for key, value in data["cotangents"]},

@@ -20,7 +20,7 @@ from dual_object.program.values import PLAIN, Array, Device, Name, Named, Ref, T
 from dual_object.record.lowered import Held, Lowering, Place
 from dual_object.replay.adapter import Made, Reference
 from dual_object.replay.isolation import lies_in_memory
-from dual_object.replay.observation import class_names
+from dual_object.replay.observation import class_names, first_words
 from dual_object.replay.reading import observe, see
 from dual_object.replay.replay import QuietReplay
 
@@ -115,6 +115,7 @@ class _Lowerer:
                 {key: self._renumbered(arg) for key, arg in call.kwargs.items()},
                 self._renumbered(call.out),
                 raises=call.raises,
+                refusal=call.refusal,
                 custom=call.custom,
             ),
             Place(index),
@@ -170,7 +171,8 @@ class _Lowerer:
         args = tuple(map_leaves(arg, operand) for arg in made.args)
         kwargs = {key: map_leaves(arg, operand) for key, arg in made.kwargs.items()}
         if made.raised is not None:
-            return Call(made.kind, made.op, args, kwargs, raises=class_names(made.raised))
+            raises, refusal = class_names(made.raised), first_words(made.raised)
+            return Call(made.kind, made.op, args, kwargs, raises=raises, refusal=refusal)
         return Call(made.kind, made.op, args, kwargs, self._result(made.result, op, made.op))
 
     def _result(self, result: Any, op: str, within: str) -> Tree:

@@ -39,7 +39,7 @@ from dual_object.record.annotations import draw, is_drawable
 from dual_object.record.dual import DualObject
 from dual_object.record.own_module import OwnModule
 from dual_object.replay.adapter import Reference
-from dual_object.replay.observation import Observation, class_names
+from dual_object.replay.observation import Observation, class_names, first_words
 from dual_object.replay.randomness import randomness
 from dual_object.replay.reading import Finished, Values, leaf_tensors, observe
 from dual_object.replay.replay import Replay, lay
@@ -191,7 +191,7 @@ class Recording:
         except Warning:  # an error only by the user's own warning filters: no refusal
             raise
         except Exception as error:
-            record.raises = class_names(error)
+            record.raises, record.refusal = class_names(error), first_words(error)
             if not ahead:
                 self._append(record)
             self.refused = error if self.refusal is None else self.refusal(error)

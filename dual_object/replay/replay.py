@@ -203,6 +203,7 @@ class Replay:
             self.given = None if call.kind == "enter" else result  # a region ends when nobody holds it any more
             if call.raises:
                 message = f"accepted what the reference refuses with {call.raises[0]}"
+                message += f": {call.refusal}" if call.refusal else ""
                 self.seen.failures.append(Failure(index, "accepts_invalid", (), message))
                 return
             if call.kind not in ("enter", "exit", "set"):  # what those return says nothing of an op

@@ -33,7 +33,8 @@ def adds_up(reference: Reference, target: Target, divergence: Divergence, rules:
         return False
     if program.training is not None or program.random is not None or together(program) or _writes(program):
         return False
-    made = dict.fromkeys(id_ for call in program.calls for id_ in call.results())
+    modules = _modules(program)
+    made = dict.fromkeys(id_ for call in program.calls for id_ in call.results() if id_ not in modules)
     watching = replace(program, watched=[*made], cotangents={}, second_cotangents={})
     shown = run_alone(target, watching)
     if not isinstance(shown, Observation) or not _as_before(program, shown, divergence.sides.eager):
@@ -44,11 +45,18 @@ def adds_up(reference: Reference, target: Target, divergence: Divergence, rules:
 
 def _writes(program: Program) -> bool:
     """Whether a call may change a value that is there before it: another that shares its memory would be told by what
-    it is at the end.
+    it is at the end. A module that gives itself, as `eval()` does, is no such value.
     """
+    modules = _modules(program)
     return any(
-        call.kind == "set" or call.out is None or {*call.results()} & {*call.operands()} for call in program.calls
+        call.kind == "set" or call.out is None or ({*call.results()} & {*call.operands()}) - modules
+        for call in program.calls
     )
+
+
+def _modules(program: Program) -> set[int]:
+    """The numbers of its modules."""
+    return {id_ for call in program.modules() for id_ in call.results()}
 
 
 def _as_before(program: Program, shown: Observation, before: Observation | None) -> bool:

@@ -3,9 +3,10 @@
 A wrong value at NaN and one at ordinary numbers are two faults, a wrong value in eight layouts is one. So each property
 that an input has beyond the ordinary is taken away from the least Program known to show the divergence, and it is run
 again on both sides. What no longer shows then needs the property: its class (autotest/compare/fingerprint.py) is a fact
-of the fingerprint. What shows with values that are nearer to the ordinary, too, needs no more than those: an infinity
-that overflows as a huge number does is `extreme`, whichever of them came first. A target that fails at times would not
-show it then by chance: what is claimed has held in repeated runs, of other ordinary values each.
+of the fingerprint. An exception that says something else is another divergence. What shows with values that are nearer
+to the ordinary, too, needs no more than those: an infinity that overflows as a huge number does is `extreme`, whichever
+of them came first. A target that fails at times would not show it then by chance: what is claimed has held in repeated
+runs, of other ordinary values each.
 
 So is each argument of the blamed call, where the call gives a wrong result: it is left out, or is another one. An
 argument that the divergence needs is a fact by its name, such as `p=`, so that what is known of `norm(x, p=inf)` is
@@ -19,10 +20,11 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat, takewhile
 from typing import Any, NamedTuple
 
+from autotest.compare.causes import cause
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.fingerprint import NEGATIVE, SIZES, STRIDED, UNSTEADY, VALUES, VECTOR, classes
-from autotest.compare.kinds import KINDS, PHASES
+from autotest.compare.kinds import KINDS, PHASES, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import graph_differences
 from autotest.judge.blame.localization import of_death, of_refusal
@@ -39,8 +41,9 @@ from dual_object.replay.replay import Replay
 
 #: So many runs with a property must all show a divergence, and as many without it none, for the divergence to need it.
 TRIALS = 3
-#: The phase and kind of a difference.
-PhaseKind = tuple[str, str]
+#: The phase and kind of a difference, and the cause that it tells where it is raised eagerly. What a graph says is of
+#: all cases that it is built of.
+Sign = tuple[str, str, str]
 #: A wrong number may be none, once an argument is another.
 _NUMBERS = frozenset({"value", "nonfinite"})
 
@@ -50,7 +53,7 @@ class Shown(NamedTuple):
     `second`.
     """
 
-    differences: frozenset[PhaseKind]
+    differences: frozenset[Sign]
     compared: frozenset[str] = frozenset()
 
 
@@ -58,8 +61,8 @@ class Shown(NamedTuple):
 class Facts:
     """Finds out what the inputs and arguments of divergences need for them to show.
 
-    What one divergence needs is taken over for all others of the same op, phase, kind, arguments and properties of
-    inputs. What has ended the target in one experiment is asked in no other one: each end costs a process.
+    What one divergence needs is taken over for all others of the same op, phase, kind, cause, arguments and properties
+    of inputs. What has ended the target in one experiment is asked in no other one: each end costs a process.
     """
 
     reference: Reference
@@ -86,13 +89,13 @@ class Facts:
         if not (has or given):
             return divergence
         values = tuple((argument, repr(argument.of(program))) for argument in given)
-        key = (divergence.op, difference.phase, difference.kind, graph, has, values)
+        wanted = _sign(difference)
+        key = (divergence.op, wanted, graph, has, values)
         if key not in self.known:
-            wanted = (difference.phase, difference.kind)
             self.known[key] = self._facts(program, wanted, call, graph)
         return replace(divergence, facts=self.known[key])
 
-    def _facts(self, program: Program, wanted: PhaseKind, call: int | None, graph: bool) -> tuple[str, ...]:
+    def _facts(self, program: Program, wanted: Sign, call: int | None, graph: bool) -> tuple[str, ...]:
         """What a Program's divergence needs. Where it does not show at each run, nobody knows: a wrong result is
         `unsteady`. Its sizes are told, too, for memory that was never written holds another number in each run, and
         that comes of sizes.
@@ -155,7 +158,7 @@ class Facts:
                 program = more
         return needed, program
 
-    def _needed_by_call(self, program: Program, call: int, wanted: PhaseKind, graph: bool) -> Iterator[str]:
+    def _needed_by_call(self, program: Program, call: int, wanted: Sign, graph: bool) -> Iterator[str]:
         """The same for numbers below zero, for vectors, and for one argument of the call after the other."""
         for name, others in ((NEGATIVE, [positive(program)]), (VECTOR, matrices(program))):
             if name not in usual(program):
@@ -166,7 +169,7 @@ class Facts:
                 yield name
         yield from self._needed_arguments(program, call, wanted, graph)
 
-    def _needed_arguments(self, program: Program, call: int, wanted: PhaseKind, graph: bool) -> list[str]:
+    def _needed_arguments(self, program: Program, call: int, wanted: Sign, graph: bool) -> list[str]:
         """The arguments that are needed. Where it takes some of those with names, and none of them alone, all of these
         that could not be spared: of the two dimensions of a diagonal none can be left out without the other.
         """
@@ -183,13 +186,13 @@ class Facts:
             needed = [argument for argument in arguments(program, call) if isinstance(argument.at, str)]
         return sorted({f"{argument.name(self.reference, program)}=" for argument in needed})
 
-    def _lessened(self, candidates: Iterable[Program], wanted: PhaseKind, graph: bool) -> tuple[Program | None, bool]:
+    def _lessened(self, candidates: Iterable[Program], wanted: Sign, graph: bool) -> tuple[Program | None, bool]:
         """The first of some Programs without one thing whose results can be compared, where it shows the divergence,
         too; and whether the thing is needed, for in `TRIALS` runs it does not. Where none can be compared, nobody
         knows.
         """
-        phase, kind = wanted
-        as_good = {(phase, other) for other in (_NUMBERS if kind in _NUMBERS else {kind})}
+        phase, kind, _ = wanted
+        as_good = {(phase, other, "") for other in (_NUMBERS if kind in _NUMBERS else {kind})}
         for candidate in candidates:
             for trial in range(TRIALS):
                 shown = self._shown(candidate, graph)
@@ -249,15 +252,20 @@ def _asked(program: Program) -> tuple[object, ...]:
 
 
 def _of(divergences: Sequence[Divergence]) -> Shown:
-    return Shown(frozenset((d.difference.phase, d.difference.kind) for d in divergences))
+    return Shown(frozenset(_sign(d.difference) for d in divergences))
+
+
+def _sign(difference: Difference) -> Sign:
+    raised = KINDS[difference.kind].of_form and not in_graph(difference.phase)
+    return difference.phase, difference.kind, cause(difference.message) if raised else ""
 
 
 def _compared(differences: Iterable[Difference], expected: Observation) -> Shown:
     """What two sides that answered show. Where shapes differ, or something was raised, neither the values of this step
     nor those of the next are compared; nor are any of results without elements.
     """
-    found = frozenset((d.phase, d.kind) for d in differences)
-    hidden = {PHASES[phase].step for phase, kind in found if KINDS[kind].ends or kind == "shape"}
+    found = frozenset(map(_sign, differences))
+    hidden = {PHASES[phase].step for phase, kind, _ in found if KINDS[kind].ends or kind == "shape"}
     steps: dict[str, Mapping[Any, Seen | None]]
     steps = {"forward": expected.outputs, "backward": expected.gradients, "second": expected.second}
     before = takewhile(lambda step: step not in hidden, steps)

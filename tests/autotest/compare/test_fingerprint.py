@@ -119,17 +119,35 @@ def test_phase_and_target_count(other: str) -> None:
     [
         ("max/float32", "max/float32,method", True),
         ("max/float32", "max/float32,0-dim,dim=,keepdim=,method", True),
-        ("max/float32,method", "max/float32", False),
-        ("max/float32,dim=", "max/float32,dim=,method", False),
+        ("max/float32,method", "max/float32", True),
+        ("max/float32,dim=", "max/float32,dim=,keepdim=,method", True),
+        ("max/float32,dim=", "max/float32,keepdim=", False),
         ("max/float32", "max/float32,method,config=fused", False),
         ("max/float32,config=fused", "max/float32,method,config=fused", True),
         ("max/float32", "max/float32,method,again", False),
     ],
 )
 def test_in_a_graph_the_form_of_a_call_is_no_cause(entry: str, shown: str, covered: bool) -> None:
-    """Eager has taken the same call before; an entry that tells of a form is about that one alone."""
+    """Eager has taken the same call before; what is given more is the same one."""
     known, found = (Fingerprint.parse(f"t/graph_forward/exception/{facts}") for facts in (entry, shown))
     assert known.covers(found) is covered
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown", "covered"),
+    [
+        ("max/float32,dim=", "max/float32,method", True),
+        ("max/float32,dim=", "max/float32,empty,keepdim=", True),
+        ("max/float32,empty,dim=", "max/float32,dim=", False),
+        ("max/float32,dim=", "max/float64,dim=", False),
+        ("max/float32,dim=", "min/float32,dim=", False),
+        ("max/float32,dim=,again", "max/float32,dim=", False),
+    ],
+)
+def test_of_one_cause_the_form_of_a_call_does_not_count(entry: str, shown: str, covered: bool) -> None:
+    """All else does: the op, the dtype, and what the inputs need."""
+    known, found = of(f"exception/{entry}"), of(f"exception/{shown}")
+    assert known.covers(found, one_cause=True) is covered
 
 
 @pytest.mark.parametrize(

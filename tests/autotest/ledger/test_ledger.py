@@ -731,6 +731,27 @@ def test_entry_about_an_argument(tmp_path):
     assert ledger.find(f"{SHORT}/float32,strided,dim=", corner.tests[0]) is None
 
 
+@pytest.mark.parametrize(
+    ("message", "known"),
+    [
+        ("relu: relu raised RuntimeError: dim is 7, but there are 2", True),
+        ("relu: relu raised RuntimeError: there is no dim 7", False),
+        ("relu: relu raised TypeError: relu() got an unexpected keyword argument 'dim'", False),
+        ("", False),
+    ],
+)
+def test_entry_about_a_cause(message, known, tmp_path):
+    """What the target says tells the cause, however the op is called: another keyword may be one that it lacks."""
+    path = tmp_path / "known_divergences.toml"
+    short = "torch/eager_forward/exception/relu/float32"
+    path.write_text(entry(fingerprint=short, message="relu: relu raised RuntimeError: dim is 3, but there are 1"))
+    ledger = read(path, "torch")
+    added = Ledger(added=(ledger,))
+    for asked in (ledger, added):
+        assert (asked.find(f"{short},dim=,method", "test_b.py::test_other", message) is not None) is known
+        assert asked.find(f"{short},method".replace("32", "64"), "test_b.py::test_other", message) is None
+
+
 def test_entry_gets_further_tests(tmp_path):
     """What is known in some tests, and accepted in another, is one entry about all of them."""
     path = tmp_path / "known_divergences.toml"

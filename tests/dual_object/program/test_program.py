@@ -22,7 +22,7 @@ def sample():
         calls=[
             Call("module", "nn.Linear", (3, 4), {"bias": False}, Ref(2), state={"weight": np.ones((4, 3))}),
             Call("call", "Linear", (Ref(2), Ref(0)), {"dtype": Name("float32")}, Ref(3)),
-            Call("function", "no", (Ref(3),), {}, raises=("RuntimeError", "MyError")),
+            Call("function", "no", (Ref(3),), {}, raises=("RuntimeError", "MyError"), refusal="no such"),
             Call("custom", "double", (Ref(3),), {}, (Ref(4), 1.5), custom=("a:b", "c:d.e")),
         ],
         outputs=(Ref(4), {"k": Ref(3)}),
@@ -175,7 +175,7 @@ def test_pickled_arrays_are_refused(tmp_path):
         ({"inputs": [[1]]}, "ValueError('not enough values to unpack (expected at least 8, got 1)')"),
         ({"outputs": {"no": 1}}, "ProgramError(\"{'no': 1} is no value of a Program\")"),
         ({"outputs": {"array": 99}}, "IndexError('list index out of range')"),
-        ({"calls": [[]]}, "ValueError('not enough values to unpack (expected 8, got 0)')"),
+        ({"calls": [[]]}, "ValueError('not enough values to unpack (expected at least 8, got 0)')"),
     ],
     ids=str,
 )

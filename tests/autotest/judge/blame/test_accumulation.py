@@ -63,6 +63,23 @@ def test_tolerated_errors_add_up(requires_grad: bool) -> None:
     ]
 
 
+def test_a_module_in_another_mode_is_not_written_to() -> None:
+    """It gives itself: what it is made of may add up as of any other call."""
+    program = sines()
+    sine, total = program.calls
+    calls = [
+        sine,
+        Call("module", "nn.Flatten", (0,), {}, out=Ref(2)),
+        Call("method", "eval", (Ref(2),), {}, out=Ref(2)),
+        Call("call", "Flatten", (Ref(2), Ref(1)), {}, out=Ref(3)),
+        Call("function", total.op, (Ref(3),), {}, out=Ref(4)),
+    ]
+    asked = Program(program.inputs, calls, Ref(4))
+    judgement = judged_of(lambda asked: Replay(Faulty(sin=little_sin), asked).run(), asked)
+    assert judgement.divergences == []
+    assert [doubt.reason for doubt in judgement.doubts] == ["rounding"]
+
+
 def wrong_after_another(asked: Program) -> Observation:
     """A sum that is wrong of what a call has made."""
     fault = Faulty(sum=lambda x: torch.sum(x) + 1) if len(asked.calls) > 1 else Adapter()

@@ -200,6 +200,25 @@ def test_arguments_of_what_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     assert target.asked == 1
 
 
+def test_what_says_something_else_is_another_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither does one stand for the other in an experiment, nor is what one needs taken over for the other."""
+
+    def refusing(x: Any) -> Any:
+        raise RuntimeError("no scalars" if x.dim() == 0 else "no vectors")
+
+    assert facts(exp_of(0.3), Faulty(refusing, monkeypatch)) == ("0-dim",)
+    reference, program = Adapter(), exp_of(0.3)
+    expected = Replay(reference, program, side="reference").run()
+    finder = Facts(reference, Faulty(refusing, monkeypatch), Rules())
+    found = []
+    for fault in (raising_where(lambda x: True), refusing):
+        finder.target = Faulty(fault, monkeypatch)
+        [difference] = compare(program, expected, finder.target.eager([program])[0], Rules())
+        [divergence] = finder.with_conditions([Divergence(difference, program, 0)], graph=False)
+        found.append(divergence.facts)
+    assert found == [(), ("0-dim",)]
+
+
 def test_arguments_of_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a module was made with counts, too; of its state it keeps what it then has."""
     x = Input(0, "x", np.arange(1, 13, dtype=np.float32).reshape(2, 3, 2), "float32")
