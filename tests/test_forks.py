@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -195,15 +197,48 @@ def test_fork_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert forks().run(["end.py"], tmp_path, outer_environment()).returncode == 0
 
 
+#: Forks without having imported anything.
+BARE = f"""
+import sys
+
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from support.fork_server import serve
+
+serve(sys.argv[1], int(sys.argv[2]))
+"""
+
+
 def test_nothing_is_left_of_forks(tmp_path: Path) -> None:
-    """Who closes them ends what they have forked, and takes away their folder."""
-    own = Forks()
+    """Who asks for them in the same folder shares them. With their owner they end, and what they have forked; their
+    folder is taken away.
+    """
     (tmp_path / "hang.py").write_text(HANG)
-    line = [str(own.python), "hang.py"]
+    (tmp_path / "bare.py").write_text(BARE)
+    (tmp_path / "end.py").write_text("import os\nprint(os.getppid())\n")
+    owner = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    shared = [Forks(tmp_path / "forks", owner.pid, str(tmp_path / "bare.py")) for _ in range(2)]
+    server, other = (own.run(["end.py"], tmp_path, outer_environment()).stdout for own in shared)
+    assert server == other
+    assert psutil.Process(int(server)).cmdline()[1] == str(tmp_path / "bare.py")
+    line = [str(shared[1].python), "hang.py"]
     running = subprocess.Popen(line, cwd=tmp_path, env=outer_environment(), stderr=subprocess.PIPE)  # noqa: S603 - our own interpreter
     _wait_for(4, tmp_path)  # two launchers, two forks
-    own.close()
+    owner.communicate(b"\n")
     assert {*running.communicate()[1].splitlines()} == {b"the process that forks has ended"}
     assert running.returncode == 1
     _wait_for(0, tmp_path)
-    assert not own.python.parent.exists()
+    assert not (tmp_path / "forks").exists()
+    assert shared[1].server is None
+    assert shared[0].server
+    assert shared[0].server.communicate() == ("", None)
+
+
+def test_workers_of_xdist_share_forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of one run have one folder, whose owner is what has started them; without xdist we own one."""
+    monkeypatch.setattr("support.forks.Forks", lambda *given: given)
+    monkeypatch.setenv("PYTEST_XDIST_TESTRUNUID", "1a2b")
+    assert forks.__wrapped__() == (Path(tempfile.gettempdir()) / "autotest-forks-1a2b", os.getppid())
+    monkeypatch.delenv("PYTEST_XDIST_TESTRUNUID")
+    folder, owner = forks.__wrapped__()
+    assert (owner, [*folder.iterdir()]) == (os.getpid(), [])
+    folder.rmdir()

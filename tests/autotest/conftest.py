@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autotest.options import RunOptions
 from autotest.run.session import Session, current_session
-from support.forks import forks
+from support.forks import forks, locked
 from support.runs import Outcome, run_pytest
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +25,7 @@ def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcom
 
     def run(name: str, files: Mapping[str, str], *arguments: str, **options: Any) -> Outcome:
         done = root / f"{name}.json"
-        with _locked(root / f"{name}.lock"):
+        with locked(root / f"{name}.lock"):
             if not done.exists():
                 made = run_pytest(root / name, files, *arguments, **options)
                 done.write_text(json.dumps([made.status, made.out]))

@@ -1,5 +1,5 @@
-"""The process that has imported what `preloaded.py` lists, and forks: `python fork_server.py SOCKET`, started by
-`forks.py`.
+"""The process that has imported what `preloaded.py` lists, and forks: `python fork_server.py FOLDER OWNER`, started by
+`forks.py`. It ends when the process `OWNER` does.
 
 A fork is what `python -m MODULE`, `python FILE` or `python -c CODE` would be, with its own folder, variables and open
 files. It has a session of its own, and is killed when the launcher that asked for it goes.
@@ -17,6 +17,7 @@ import marshal
 import os
 import runpy
 import selectors
+import shutil
 import signal
 import socket
 import sys
@@ -33,15 +34,15 @@ COLLAPSE = 25
 HIGH = 500
 
 
-def serve(path: str) -> None:
-    """Fork for each launcher that connects, and tell it how its fork ended, until our own parent is gone."""
-    preload()
+def serve(folder: str, owner: int) -> None:
+    """Fork for each launcher that connects, and tell it how its fork ended, until the process `owner` has."""
+    owned = os.pidfd_open(owner)
     gc.freeze()  # a collection in a fork would copy all of PyTorch's memory
     for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
         finalizer.atexit = False  # taking PyTorch's operators apart would copy much of it, too
     use_huge_pages()
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(path)
+    listener.bind(os.path.join(folder, "socket"))
     listener.listen(64)
     wake, woken = socket.socketpair()
     wake.setblocking(False)
@@ -50,12 +51,15 @@ def serve(path: str) -> None:
     signal.set_wakeup_fd(woken.fileno())
     selector = selectors.DefaultSelector()
     forks: dict[int, socket.socket] = {}
-    for source in (listener, wake):
+    for source in (listener, wake, owned):
         selector.register(source, selectors.EVENT_READ)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     while True:
         for key, _ in selector.select():
+            if key.fileobj is owned:
+                shutil.rmtree(folder)
+                os._exit(0)  # what we have forked goes with us
             if key.fileobj is listener:
                 connection, _ = listener.accept()
                 try:
@@ -189,6 +193,8 @@ def execute(arguments: list[str]) -> None:
     extra = os.environ.get("PYTHONPATH", "")
     start = {"-m": os.getcwd(), "-c": ""}.get(first, str(Path(first).parent.absolute()))
     sys.path[:1] = [start, *extra.split(os.pathsep)] if extra else [start]
+    from support.preloaded import forget_displaced  # where the script that we are has told where `support` is
+
     forget_displaced()
     if first == "-m":
         sys.argv = rest
@@ -214,7 +220,9 @@ def die_with_parent() -> None:
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[1])
-    from support.preloaded import forget_displaced, preload
+    from support.preloaded import preload
 
-    die_with_parent()
-    serve(sys.argv[1])
+    gc.disable()  # what is imported stays: to look for garbage in it takes a third of the time
+    preload()
+    gc.enable()
+    serve(sys.argv[1], int(sys.argv[2]))

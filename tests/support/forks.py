@@ -8,15 +8,14 @@ real interpreter instead.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
+import fcntl
 import functools
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,15 +31,22 @@ TIMEOUT = 600.0
 
 
 class Forks:
-    """The process that has imported what `preloaded.py` lists. No target is imported there: a fork of OneFlow hangs."""
+    """The process that has imported what `preloaded.py` lists. No target is imported there: a fork of OneFlow hangs.
 
-    def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="autotest-forks-"))
-        self.python = self._folder / "python"
-        self.python.write_text(f"#!{sys.executable} -IS\n{Path(launcher.__file__).read_text()}")
-        self.python.chmod(0o755)
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
-            [sys.executable, fork_server.__file__, str(self._folder / "socket")],
+    The first who asks for one in this folder starts it. It ends with the process `owner`, and takes its folder away.
+    """
+
+    def __init__(self, folder: Path, owner: int, server: str = fork_server.__file__) -> None:
+        self.python = folder / "python"
+        self.server: subprocess.Popen[str] | None = None
+        folder.mkdir(exist_ok=True)
+        with locked(folder / "lock"):
+            if not self.python.exists():
+                self.server = self._start(folder, owner, server)
+
+    def _start(self, folder: Path, owner: int, server: str) -> subprocess.Popen[str]:
+        started = subprocess.Popen(  # noqa: S603 - our own interpreter
+            [sys.executable, server, str(folder), str(owner)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
@@ -48,8 +54,11 @@ class Forks:
             # Ctrl-C is for the tests; it then goes with them.
             start_new_session=True,
         )
-        assert self._process.stdout
-        assert self._process.stdout.readline() == "ready\n"
+        assert started.stdout
+        assert started.stdout.readline() == "ready\n"
+        self.python.touch(0o755)
+        self.python.write_text(f"#!{sys.executable} -IS\n{Path(launcher.__file__).read_text()}")
+        return started
 
     def run(
         self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], *, merged: bool = False
@@ -70,13 +79,6 @@ class Forks:
             check=False,
         )
 
-    def close(self) -> None:
-        """End it, and what it has forked."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        self._process.communicate()
-        shutil.rmtree(self._folder)
-
 
 def answering(supervisor: Supervisor) -> psutil.Process:
     """The process that answers a supervisor: where a fork stands in for the interpreter, what was started only waits
@@ -88,10 +90,21 @@ def answering(supervisor: Supervisor) -> psutil.Process:
 
 @functools.cache
 def forks() -> Forks:
-    """The one of this process, started at its first use."""
-    made = Forks()
-    atexit.register(made.close)
-    return made
+    """The one of this run of tests, started at its first use. All workers of xdist share it: what it imports takes 14
+    seconds of a processor.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None:
+        return Forks(Path(tempfile.mkdtemp(prefix="autotest-forks-")), os.getpid())
+    return Forks(Path(tempfile.gettempdir()) / f"autotest-forks-{run}", os.getppid())
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Alone with what the file stands for, among all processes that ask for it."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def outer_environment() -> dict[str, str]:
