@@ -46,7 +46,7 @@ def test_calls_and_mutations_are_aligned(outcome: Outcome) -> None:
 def test_only_what_pytorch_has_is_called(outcome: Outcome) -> None:
     """An op of the family is called as a function or as a method where it is one; no draw ends the test."""
     assert outcome.outcomes()["test_families"] == "passed"
-    assert len({op for end in outcome.ends("test_families") for op in end["ops"]}) >= 20
+    assert len({op for end in outcome.ends("test_families") for op in end["ops"]}) >= 10
 
 
 def test_what_means_nothing(outcome: Outcome) -> None:
