@@ -89,12 +89,14 @@ class _Expressions(click.Command):
 
 
 class _Campaign(click.Group):
-    """A group whose commands may be left out: what is none of their names is for `run`."""
+    """A group whose command need not be said: what begins with none of their names is for the `implied` one."""
+
+    implied = "run"
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Let `autotest campaign night.toml` be `autotest campaign run night.toml`."""
         named = arguments and (arguments[0] in self.commands or arguments[0] in context.help_option_names)
-        return super().parse_args(context, arguments if named else ["run", *arguments])
+        return super().parse_args(context, arguments if named else [self.implied, *arguments])
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

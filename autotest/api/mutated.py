@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import Any, Final
 
+import autotest
 from autotest.errors import UsageError
-from autotest.expressions import ExpressionError, parse
+from autotest.expressions import Expression, ExpressionError, parse
 from autotest.expressions.mutation import mutate
+from dual_object.errors import UnknownName
+from dual_object.record.namespace import torch
 from dual_object.record.recording import recording
 from generators.drawing import current_drawing
 from generators.source import PhiloxSource
@@ -30,7 +35,7 @@ def mutated(*calls: str) -> Any:
 
     Raises OutsideCaseError, ExpressionError, UsageError for no calls, and for one with given values.
     """
-    recording("mutated()")
+    record = recording("mutated()")
     if not calls:
         raise UsageError("mutated() has no call, but should have at least one, such as 'torch.relu(x[2, 3])'")
     draws = PhiloxSource(str(current_drawing.get().source.integer(0, SEEDS)))
@@ -39,22 +44,40 @@ def mutated(*calls: str) -> Any:
         return draws.integer(0, count)
 
     chosen = calls[below(len(calls))]
-    expression = parse(chosen)
-    text = chosen
+    text, expression = chosen, parse(chosen)
     for _ in range(below(MOST + 1)):
         text = mutate(text, calls, below)
         try:
-            expression = parse(text)
+            changed = parse(text)
         except ExpressionError:  # such as six sizes: what it was before is a call at least
             break
+        if not _there(changed, record.reference.tensor_type):
+            break
+        expression = changed
     if expression.pinned:
         raise UsageError(f"{chosen} has given values, but should have drawn ones, such as x[2, 3] [mutated(...)]")
-    import autotest
-
-    names = {name: getattr(autotest, name) for name in ("torch", *expression.uses)}
+    names = {"torch": torch, **{name: getattr(autotest, name) for name in expression.uses}}
     for name, code in expression.bindings.items():
         names[name] = _value(code, names)
     return _value(expression.returned, names)
+
+
+def _there(expression: Expression, tensor_type: type) -> bool:
+    """Whether PyTorch has what an expression calls last: families are the same for functions and methods, and not every
+    op is both.
+    """
+    node = ast.parse(expression.returned, mode="eval").body
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Attribute):
+        return True
+    home = ast.unparse(function.value)
+    if re.fullmatch(r"torch(\.\w+)*", home) is None:
+        return hasattr(tensor_type, function.attr)
+    try:
+        _value(f"{home}.{function.attr}", {"torch": torch})
+    except (AttributeError, UnknownName):
+        return False
+    return True
 
 
 def _value(code: str, names: dict[str, Any]) -> Any:

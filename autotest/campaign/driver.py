@@ -32,7 +32,8 @@ PACE = 30.0
 LOOK = 1.0
 #: A slot that holds so many bytes after a round is replaced: pytest and PyTorch keep something of each test.
 MOST_MEMORY = 2 << 30
-#: A round that ends its process so often at the same case is left as it is.
+#: A round that ends its process so often at the same case is left as it is; and slots that are killed so often in a row
+#: before they have collected the tests end the campaign.
 MOST_ENDS = 3
 
 
@@ -63,6 +64,8 @@ class Driver:
         self._arguments: list[str] = []
         #: How often a round has ended its process, by the case that it had begun last.
         self._ends: Counter[tuple[int, str | None]] = Counter()
+        #: How many slots in a row have ended before they had collected the tests.
+        self._unready = 0
         self._reporter = Reporter(rounds)
         self._line_due = time.monotonic() + PACE
 
@@ -145,6 +148,7 @@ class Driver:
         if all(other.tests is None for other in self._slots):
             self._rounds.begin(tests, self._count)
         slot.tests = tests
+        self._unready = 0
 
     def _done(self, slot: Process, answer: dict[str, Any]) -> None:
         assert slot.round is not None, "only who runs a round says that it is done"
@@ -157,7 +161,8 @@ class Driver:
     def _ended(self, slot: Process) -> None:
         """Start another slot for one that has ended; its round runs again."""
         how = slot.how_it_ended()
-        if slot.tests is None:
+        self._unready += slot.tests is None
+        if slot.tests is None and (not slot.killed or self._unready >= MOST_ENDS):
             words = slot.last_words()
             raise EnvironmentFault(f"a slot {how} before it had collected the tests; its last words:\n{words}")
         round_ = slot.round

@@ -33,7 +33,8 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0) -> Done
     ids: dict[str, str] = {}
     faults = 0
     for _, line in Run(run, (path,)).lines():
-        if isinstance(line, Damage):
+        if isinstance(line, Damage):  # the records of a round that has ended by itself are whole
+            faults += 1
             continue
         kind = line["type"]
         if kind == "end":

@@ -88,6 +88,11 @@ class Process:
         code = self._process.wait()
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
+    @property
+    def killed(self) -> bool:
+        """Whether a signal has ended it."""
+        return self._process.wait() < 0
+
     def close(self) -> None:
         """End it, and the targets that it has started, which go with it."""
         with contextlib.suppress(ProcessLookupError):

@@ -94,6 +94,12 @@ class _Input:
         found = [node.value for node in nodes if isinstance(node, ast.Constant)]
         return [size for size in found if type(size) is int] if len(found) == len(nodes) else []
 
+    @property
+    def dtype(self) -> str:
+        """The name of its dtype."""
+        given = [keyword.value for keyword in (self.call.keywords if self.call else []) if keyword.arg == "dtype"]
+        return ast.unparse(given[0]).removeprefix("torch.").strip("'") if given else "float32"
+
     def resize(self, sizes: Sequence[int]) -> None:
         """Give it other sizes."""
         nodes: list[ast.expr] = [ast.Constant(size) for size in sizes]
@@ -223,8 +229,8 @@ def _layout(tree: ast.Expression, others: Sequence[str], below: Below) -> bool:
 
 
 def _range(tree: ast.Expression, others: Sequence[str], below: Below) -> bool:
-    """Another range of one input's values."""
-    inputs = _inputs(tree)
+    """Another range of the values of one input that can hold it."""
+    inputs = [one for one in _inputs(tree) if one.dtype in ("float32", "float64")]
     if not inputs:
         return False
     low, high = _pick(RANGES, below)

@@ -13,6 +13,10 @@ from autotest import autotest, mutated
 def test_calls():
     return mutated("torch.sum(x[2, 3], 1)", "torch.sum(x[4](low=0, high=9), 0, keepdim=True)")
 
+@autotest(n=100, check_graph=False)
+def test_families():
+    return mutated("F.relu(x[2])", "torch.relu(x[2](dtype=float64))", "x[2].relu()")
+
 @autotest(n=1)
 def test_nothing():
     return mutated()
@@ -37,6 +41,12 @@ def test_calls_and_mutations_are_aligned(outcome: Outcome) -> None:
     ops = {op for end in ends for op in end["ops"]}
     assert len(ops) >= 5
     assert "sum" in ops
+
+
+def test_only_what_pytorch_has_is_called(outcome: Outcome) -> None:
+    """An op of the family is called as a function or as a method where it is one; no draw ends the test."""
+    assert outcome.outcomes()["test_families"] == "passed"
+    assert len({op for end in outcome.ends("test_families") for op in end["ops"]}) >= 10
 
 
 def test_what_means_nothing(outcome: Outcome) -> None:

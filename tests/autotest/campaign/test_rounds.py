@@ -17,7 +17,16 @@ from reports import RecordWriter
 TESTS = [f"test_{letter}.py::test_op" for letter in "abcdefgh"]
 
 
-def row(id_: str, kind: str = "value", level: str = "new") -> dict[str, Any]:
+#: What a closer look that has found nothing simpler keeps.
+LOOKED = {
+    **dict.fromkeys(("program", "blamed_line", "check", "calls", "elements")),
+    "values": [],
+    "seconds": 1.0,
+    "note": "nothing simpler shows it",
+}
+
+
+def row(id_: str, kind: str = "value", level: str = "wrong") -> dict[str, Any]:
     """A divergence, as a record has it."""
     texts = dict.fromkeys(("target", "test", "op", "phase", "case_key", "message", "replay"), "x")
     return {**texts, "id": id_, "fingerprint": f"torch/{id_}", "kind": kind, "level": level, "reason": None} | {
@@ -33,7 +42,7 @@ def ran(run: Path, round_: Round, *rows: dict[str, Any], looks: str | None = Non
         writer.end(test, f"{test}#0", "divergent" if rows else "aligned", seconds=0.1, divergences=rows)
         writer.end(test, f"{test}#1", "aligned", seconds=0.1)
         if looks is not None:
-            writer.shrunk(test, f"torch/{looks}", {"program": None, "runs": 3, "note": None, "seconds": 1.0})
+            writer.shrunk(test, f"torch/{looks}", {**LOOKED, "runs": 3})
         writer.start(test, f"{test}#2", 2)
 
 

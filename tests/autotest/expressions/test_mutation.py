@@ -82,6 +82,8 @@ def test_dtypes_and_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     ranges = only("_range", "torch.relu(x[2](low=0, high=5))", monkeypatch=monkeypatch)
     assert "torch.relu(x[2](low=-1000, high=1000))" in ranges
     assert len(ranges) == len(mutation.RANGES)
+    whole = "torch.relu(x[2](dtype='int8'))"
+    assert only("_range", whole, monkeypatch=monkeypatch) == {whole}
 
 
 def test_keyword_of_another_call(monkeypatch: pytest.MonkeyPatch) -> None:
