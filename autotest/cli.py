@@ -533,7 +533,7 @@ def write_repro(id_: str, report: Path, output: Path | None) -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["terminal", "markdown", "junit"]),
+    type=click.Choice(["terminal", "markdown", "junit", "svg"]),
     default="terminal",
     show_default=True,
     help="What is printed.",

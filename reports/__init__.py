@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from reports.markdown import markdown_text
     from reports.matrix import Cell, Matrix
     from reports.merging import Merged, join_status, merge_runs
+    from reports.picture import svg_picture
     from reports.records import Damage, RecordWriter, Run, read_run
     from reports.repros import load_repros
     from reports.saved import Saved, load_saved
@@ -91,6 +92,7 @@ _HOMES = {
         "join_status",
         "merge_runs",
     ),
+    "reports.picture": ("svg_picture",),
     "reports.records": (
         "Damage",
         "RecordWriter",
@@ -169,6 +171,7 @@ __all__ = [
     "save_summary",
     "space_text",
     "summarize",
+    "svg_picture",
     "worst_errors",
 ]
 

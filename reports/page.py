@@ -13,6 +13,7 @@ from reports.history import Listed
 from reports.inference import HEADING
 from reports.lacking import not_checked
 from reports.matrix import OUTCOMES
+from reports.op_map import SHAPES, family, home
 from reports.quantities import counted, duration, share
 from reports.repros import texts
 from reports.segments import SEGMENTS
@@ -28,11 +29,6 @@ MOST_DIVERGENCES = 6000
 #: One case of a divergence is enough to replay it; these are for those who look for a pattern.
 MOST_CASES = 50
 TONES = {"DIVERGENT": "bad", "FAILED": "bad", "aligned": "good"}
-
-
-def family(test: str) -> str:
-    """Return the op family that a test belongs to: its file's name without `test_` and `.py`."""
-    return test.partition("::")[0].rpartition("/")[2].removesuffix(".py").removeprefix("test_")
 
 
 def index_data(summary: Summary, base: str) -> dict[str, object]:
@@ -53,6 +49,7 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
         "base": base,
         "target": summary.target,
         "phases": summary.matrix.phases(summary.matrix.cells),
+        "shapes": dict(SHAPES),
         "families": families,
         "tests": tests,
         "places": [f"{name} {way}".rstrip() for name, way in places],
@@ -61,6 +58,7 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
             {
                 "op": op,
                 "families": sorted({kin[test] for test in summary.matrix.tests[op]}),
+                "home": home(summary.matrix, op),
                 "tests": [number[test] for test in summary.matrix.tests[op]],
                 "cells": {
                     phase: [getattr(cell, outcome) for outcome in OUTCOMES]

@@ -17,6 +17,7 @@ from reports import (
     save_site,
     save_summary,
     summarize,
+    svg_picture,
 )
 
 
@@ -30,6 +31,8 @@ def report_text(folder: Path, form: str, *, width: int, color: bool, encoding: s
         return markdown_text(summary)
     if form == "junit":
         return junit_xml(summary)
+    if form == "svg":
+        return svg_picture(summary)
     return f"{render(summary, width=width, color=color, encoding=encoding, page=page)}\n"
 
 

@@ -256,6 +256,7 @@ def test_evidence_is_kept_whole(summed, case, row, evidence, element):
     facts = [["dtype", "float32", None, "float64"]]
     shown = evidence(last_words="F", facts=facts, words=["w"], worst=[element()], heat=heat, histogram=[["0", 3]])
     shown["losses"] = {"reference": [0.5, "nan"], "eager": [0.5, None], "graph": None, "parting": None, "words": ["w"]}
+    shown["sample"] = {"along": "x", "of": 9, "elements": [[0.5, 1.0, "nan", 0.1, None]]}
     [found] = summed(*case(verdict="divergent", divergences=[row(evidence=shown)])).evidence.values()
     assert json.loads(json.dumps(found.to_json())) == {**shown, "shrunk": None, "blame": None}
 

@@ -8,17 +8,7 @@ import { matchOp } from "./matching.js";
 import { CELL_OUTCOMES, worstIn } from "./outcomes.js";
 import { counted, spaced } from "./words.js";
 
-// In a square of ten by ten, so different that they are told apart without their colours.
-const SHAPES = {
-  crashed: "M1 1H3L5 3.4 7 1H9V3L6.6 5 9 7V9H7L5 6.6 3 9H1V7L3.4 5 1 3z",
-  wrong: "M.5.5h9v9h-9z",
-  refuses: "M.5 3.2h9v3.6h-9z",
-  known: "M5 .3 9.7 5 5 9.7.3 5z",
-  undecidable: "M5 .8a4.2 4.2 0 1 1 0 8.4a4.2 4.2 0 1 1 0-8.4zM5 3a2 2 0 1 0 0 4a2 2 0 1 0 0-4z",
-  aligned: "M2.2 2.2h5.6v5.6h-5.6z",
-  unchecked: "M4 4.5h2v1h-2z",
-};
-const OUTCOMES = [...CELL_OUTCOMES, "unchecked"];
+const OUTCOMES = [...CELL_OUTCOMES, "not_checked"];
 // The more ops, the smaller: so many of them at most, and how wide a shape is then, in pixels.
 const SIZES = [[160, 13], [420, 10], [Infinity, 8]];
 
@@ -59,7 +49,7 @@ export class OpMap {
 
   #column(row, phases, size) {
     const shapes = phases.map((phase, number) => row.cells[phase] === undefined ? null : svg("path", {
-      class: outcomeIn(row.cells[phase]), d: SHAPES[outcomeIn(row.cells[phase])], transform: `translate(0 ${number * 11})`,
+      class: outcomeIn(row.cells[phase]), d: this.#run.shapes[outcomeIn(row.cells[phase])], transform: `translate(0 ${number * 11})`,
     }));
     const height = phases.length * 11;
     const drawing = svg("svg", { viewBox: `0 0 10 ${height}`, width: size, height: (size * height) / 10 }, shapes);
@@ -103,7 +93,7 @@ export class OpMap {
   #tell(row, column) {
     const lines = numbersOf(row, this.#run.phases).map(([phase, { outcome, share }]) => el("tr", {},
       el("th", { scope: "row" }, phase), el("td", { class: outcome }, el("b", {}, outcome), ` ${share}`)));
-    this.#hint.replaceChildren(code(row.op), soft(` ${this.#run.families[homeOf(this.#run, row)]}`),
+    this.#hint.replaceChildren(code(row.op), soft(` ${row.home}`),
       lines.length ? el("table", {}, el("tbody", {}, lines)) : el("p", {}, "checked in no phase"));
     this.#hint.hidden = false;
     const [map, place] = [this.#view.getBoundingClientRect(), column.getBoundingClientRect()];
@@ -113,25 +103,18 @@ export class OpMap {
   }
 }
 
-const outcomeIn = (cell) => OUTCOMES[worstIn(cell)] ?? "unchecked";
+const outcomeIn = (cell) => OUTCOMES[worstIn(cell)] ?? "not_checked";
 
 // The phases in which an op was checked, each with its worst outcome and share.
 const numbersOf = (row, phases) =>
   phases.map((phase) => [spaced(phase), cellWords(row.cells[phase])]).filter(([, { outcome }]) => outcome !== null);
 
-// The number of the family that most of an op's tests are of: a common op is called in the tests of many.
-function homeOf(run, row) {
-  const count = (family) => row.tests.filter((test) => run.familyOf(test) === run.families[family]).length;
-  return row.families.reduce((best, family) => (count(family) > count(best) ? family : best), row.families[0]);
-}
-
 // The families by name, and their ops by name.
 function familiesOf(run) {
   const families = new Map();
   for (const row of run.ops) {
-    const family = run.families[homeOf(run, row)] ?? "";
-    if (!families.has(family)) families.set(family, []);
-    families.get(family).push(row);
+    if (!families.has(row.home)) families.set(row.home, []);
+    families.get(row.home).push(row);
   }
   for (const rows of families.values()) rows.sort((one, other) => one.op.localeCompare(other.op));
   return [...families].sort(([one], [other]) => one.localeCompare(other));
@@ -140,7 +123,7 @@ function familiesOf(run) {
 function legend(run) {
   const seen = new Set(run.ops.flatMap(({ cells }) => Object.values(cells).map(outcomeIn)));
   const swatch = (outcome) => el("span", {},
-    svg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("path", { class: outcome, d: SHAPES[outcome] })),
-    outcome === "unchecked" ? "not checked" : outcome);
+    svg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("path", { class: outcome, d: run.shapes[outcome] })),
+    spaced(outcome));
   return el("div", { class: "legend" }, OUTCOMES.filter((outcome) => seen.has(outcome)).map(swatch));
 }

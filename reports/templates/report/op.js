@@ -65,7 +65,7 @@ function phaseTable(row, phases) {
     const words = outcome === null ? soft("not checked") : [el("b", {}, outcome), ` ${share}`];
     const numbers = [...CELL_OUTCOMES.keys(), CELL_OUTCOMES.length].map((place) => cell[place] ?? 0);
     return el("tr", {}, el("th", { scope: "row" }, spaced(phase)),
-      el("td", { class: `outcome ${CELL_OUTCOMES[worstIn(cell)] ?? "unchecked"}` }, words),
+      el("td", { class: `outcome ${CELL_OUTCOMES[worstIn(cell)] ?? "not_checked"}` }, words),
       numbers.map((count) => el("td", { class: count ? "number" : "number soft" }, count ? whole(count) : "-")));
   });
   const head = ["phase", "worst", ...CELL_OUTCOMES, "not checked"].map((name, place) =>

@@ -24,7 +24,7 @@ def test_map(view, page_file):
     assert names[1:] == ["add", "argmax", "cholesky", "lgamma", "matmul", "nonzero", "PReLU", "softmax"]
     assert page.evaluate(SHAPES, "PReLU") == ["crashed", "aligned"]
     assert page.evaluate(SHAPES, "lgamma") == ["aligned", "wrong", "aligned"]
-    assert page.evaluate(SHAPES, "nonzero") == ["unchecked"]
+    assert page.evaluate(SHAPES, "nonzero") == ["not_checked"]
     assert page.locator("#map .legend span").all_inner_texts() == [
         "crashed", "wrong", "refuses", "known", "undecidable", "aligned", "not checked",
     ]  # fmt: skip
