@@ -282,7 +282,7 @@ def trace(command: tuple[str, ...], output: Path) -> None:
     help="Shapes of the first tensor that the kernel claims, as n,128: a number is that size, a letter any. May be "
     "given often. Default: all of the op.",
 )
-@click.option("--no-grad", is_flag=True, help="It is not differentiable.")
+@click.option("--no-grad", "--forward-only", is_flag=True, help="It is not differentiable.")
 @click.option(
     "--level",
     type=click.Choice(["quick", "full"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
@@ -20,6 +21,8 @@ from dual_object.replay.adapter import load_reference
 RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"
 SIBLINGS = RELUS.with_name("siblings.py")
 BY_CPP = RELUS.with_name("by_cpp.py")
+BY_TRITON = RELUS.with_name("by_triton.py")
+ON_A_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 
 #: By the function its category, and the whole message.
 FAULTS = {
@@ -211,7 +214,7 @@ def test_a_domain_that_nothing_is_of():
     )
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@ON_A_GPU
 def test_on_a_gpu(judge):
     """A sound one is accepted, another not."""
     assert judge.judge(Kernel(RELUS, "sound", device="cuda")).findings == ()
@@ -237,6 +240,21 @@ def test_kernels_in_cpp(judge, tmp_path, monkeypatch):
     assert judge.judge(Kernel(BY_CPP, "sound")).findings == ()
     verdict = judge.judge(Kernel(BY_CPP, "leaky"))
     categories = {finding.category for finding in verdict.findings}
+    assert "numerics" in categories
+    assert not {"state", "cheating", "fork", "descriptors", "flood"} & categories
+
+
+@pytest.mark.usefixtures("real_interpreter")  # whether Triton interprets is decided when it is imported
+@pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=ON_A_GPU)])
+def test_kernels_in_triton(monkeypatch, device):
+    """On a GPU, and interpreted where none is, which takes its time; a sound one is accepted, another not."""
+    if device == "cpu":
+        monkeypatch.setenv("TRITON_INTERPRET", "1")
+    judge = KernelJudge(load_reference(), Asking("relu", ("float32",), gradients=False, shapes=((None, 8),)))
+    sound, leaky = (judge.judge(Kernel(BY_TRITON, name, device=device), budget=1.0) for name in ("sound", "leaky"))
+    assert sound.findings == ()
+    categories = {finding.category for finding in leaky.findings}
     assert "numerics" in categories
     assert not {"state", "cheating", "fork", "descriptors", "flood"} & categories
 
