@@ -64,6 +64,8 @@ class Driver:
         self._arguments: list[str] = []
         #: How often a round has ended its process, by the case that it had begun last.
         self._ends: Counter[tuple[int, str | None]] = Counter()
+        #: Whether a slot has collected the tests, so that the campaign has begun or gone on.
+        self._begun = False
         #: How many slots in a row have ended before they had collected the tests.
         self._unready = 0
         self._reporter = Reporter(rounds)
@@ -145,8 +147,9 @@ class Driver:
     def _collected(self, slot: Process, tests: list[str]) -> None:
         if not tests:
             raise EnvironmentFault("no @autotest test was collected: name tests that have some [--tests, --sources]")
-        if all(other.tests is None for other in self._slots):
+        if not self._begun:  # once: what runs already would run again
             self._rounds.begin(tests, self._count)
+            self._begun = True
         slot.tests = tests
         self._unready = 0
 

@@ -253,6 +253,20 @@ def test_kills(undisturbed: Path, tmp_path: Path) -> None:
     assert summary(folder) == summary(undisturbed)
 
 
+def test_all_slots_are_killed(undisturbed: Path, tmp_path: Path) -> None:
+    """What they ran runs again, once: the campaign does not begin anew when the first of others has collected."""
+    folder = tmp_path / "killed"
+    lay(folder)
+    running = Running(folder)
+    running.until(lambda: done_rounds(folder) >= 1)
+    for slot in running.family(KILLED["slot"]):
+        slot.kill()
+    running.process.wait(300)
+    running.close()
+    assert running.process.returncode == 1, (folder / "output").read_text()
+    assert judged(folder) == judged(undisturbed)
+
+
 def test_interrupt(undisturbed: Path, tmp_path: Path) -> None:
     """Ctrl-C stops it with a report of what is done; the same command goes on, and status tells how far it is."""
     folder = tmp_path / "stopped"

@@ -75,7 +75,12 @@ OF_OTHER_OPS = {
     ),
     "of_nothing_small": ("mul", "edge values", None),
     "squares_that_overflow": ("hypot", "numerics", None),
-    "broadcasts": ("baddbmm", "errors", "baddbmm accepted what the reference refuses with RuntimeError"),
+    "broadcasts": (
+        "baddbmm",
+        "errors",
+        "baddbmm accepted what the reference refuses with RuntimeError: Expected size for first two dimensions of "
+        "batch2 tensor to be: [5, 5] but got: [1, 5].",
+    ),
     "of_the_first_block": ("nn.functional.softmin", "size", None),
     "all_but_the_last": ("cumprod", "caching", None),
     "by_a_short_series": ("atan", "numerics", None),

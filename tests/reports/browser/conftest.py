@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reports.history import Listed
+from reports.op_map import SHAPES
 from reports.site import plots_script
 from reports.templating import script, script_call, script_data, style, template, vendored
 
@@ -253,6 +254,7 @@ def sample_index() -> Data:
         "base": "report/",
         "target": "oneflow",
         "phases": PHASES,
+        "shapes": dict(SHAPES),
         "families": ["activation", "unary", "hostile"],
         "tests": [
             "suites/test_activation.py::test_prelu",
@@ -278,7 +280,7 @@ def sample_index() -> Data:
             ["skipped", 0.1, 7, [0, 0, 0, 0, 0, 0, 0, 4]],
             ["passed", 12.5, 9, [9, 0, 1, 0, 2, 0, 0, 0]],
         ],
-        "ops": [{"op": op, "families": [0], "tests": [0], "cells": cells} for op, cells in ops],
+        "ops": [{"op": op, "families": [0], "home": "activation", "tests": [0], "cells": cells} for op, cells in ops],
         "divergences": divergences,
         "more": 0,
     }
