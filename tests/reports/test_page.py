@@ -12,7 +12,8 @@ from reports import page as pages
 from reports.difference import compare_runs
 from reports.findings import findings
 from reports.history import Listed
-from reports.page import detail_data, family, index_data, render_page
+from reports.op_map import SHAPES, family
+from reports.page import detail_data, index_data, render_page
 from reports.saved import saved_of
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -102,6 +103,7 @@ def test_index_data(two_ops):
         "base": "runs/r/report/",
         "target": "oneflow",
         "phases": phases,
+        "shapes": dict(SHAPES),
         "families": ["a", "b"],
         "tests": ["suites/test_a.py::test_2", "suites/test_b.py::test_1"],
         "places": ["counted refuses", "new wrong"],
@@ -110,14 +112,15 @@ def test_index_data(two_ops):
             {
                 "op": "relu",
                 "families": [0, 1],
+                "home": "a",
                 "tests": [0, 1],
                 "cells": {
                     phase: [3 * count for count in (wrong if phase == "eager_forward" else unchecked)]
                     for phase in phases
                 },
             },
-            {"op": "sub", "families": [0], "tests": [0], "cells": sub},
-            {"op": "add", "families": [0], "tests": [0], "cells": dict.fromkeys(phases, aligned)},
+            {"op": "sub", "families": [0], "home": "a", "tests": [0], "cells": sub},
+            {"op": "add", "families": [0], "home": "a", "tests": [0], "cells": dict.fromkeys(phases, aligned)},
         ],
         "divergences": [
             {

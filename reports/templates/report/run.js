@@ -7,8 +7,8 @@ export class Run {
   #divergencesByOp = new Map();
   #searchable = new Map();
 
-  constructor({ base, target, phases, families, tests, places, ended, ops, divergences, more }) {
-    Object.assign(this, { base, target, phases, families, tests, places, ended, ops, divergences, more });
+  constructor({ base, target, phases, shapes, families, tests, places, ended, ops, divergences, more }) {
+    Object.assign(this, { base, target, phases, shapes, families, tests, places, ended, ops, divergences, more });
     for (const divergence of divergences) {
       if (!this.#divergencesByOp.has(divergence.op)) this.#divergencesByOp.set(divergence.op, []);
       this.#divergencesByOp.get(divergence.op).push(divergence);
