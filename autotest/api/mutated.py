@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
+import functools
 from typing import Any, Final
 
 import autotest
@@ -70,11 +70,11 @@ def _there(expression: Expression, tensor_type: type) -> bool:
     function = node.func if isinstance(node, ast.Call) else None
     if not isinstance(function, ast.Attribute):
         return True
-    home = ast.unparse(function.value)
-    if re.fullmatch(r"torch(\.\w+)*", home) is None:
+    home, *path = ast.unparse(function).split(".")
+    if home != "torch" or not all(map(str.isidentifier, path)):
         return hasattr(tensor_type, function.attr)
     try:
-        _value(f"{home}.{function.attr}", {"torch": torch})
+        functools.reduce(getattr, path, torch)
     except (AttributeError, UnknownName):
         return False
     return True

@@ -9,9 +9,9 @@ from typing import Any
 
 from autotest.campaign.config import read_config
 from autotest.campaign.driver import Driver, held
-from autotest.campaign.reporting import write
 from autotest.campaign.rounds import SCRIPTS, Rounds
 from autotest.commands.run import processes
+from autotest.commands.summary import tell
 from autotest.errors import EnvironmentFault
 from autotest.exits import ALIGNED, DIVERGED, HARNESS_FAULT, USAGE
 
@@ -37,7 +37,7 @@ def campaign(
             status, stopped = USAGE, str(fault)
         if not rounds.log.done:
             return status, stopped or "no round has ended"
-        conclusion = write(rounds.run, rounds.look_left * SCRIPTS, width, color=color)
+        conclusion = tell(rounds.run, width, color, rounds.look_left * SCRIPTS)
     red = any(done.found for done in rounds.log.done.values())
     if conclusion.faulty or not conclusion.written:
         status = HARNESS_FAULT

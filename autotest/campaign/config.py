@@ -123,9 +123,10 @@ class Config:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The keys by which the cases are decided, as they were given: another value of one is another campaign."""
+        """What decides the cases, however it was given, as JSON has it: another value of one is another campaign."""
         names = ("target", "seed", "inputs", "sources", "tests", "calls", "steering")
-        return {name: self.given[name] for name in names if name in self.given}
+        values = {name: getattr(self, name) for name in names}
+        return {name: [*value] if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def read_config(path: Path | None, options: Mapping[str, Any]) -> Config:

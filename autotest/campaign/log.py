@@ -25,6 +25,11 @@ VISIT = 20
 STRIDE = 401
 
 
+def function_of(test: str) -> str:
+    """The function of a test: its node id without parameters."""
+    return test.partition("[")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One test of a round, and how often the campaign has come to it before."""
@@ -166,4 +171,4 @@ class Log:
             os.close(descriptor)
 
 
-__all__ = ["NAME", "STRIDE", "VISIT", "Done", "Log", "Round", "Visit"]
+__all__ = ["NAME", "STRIDE", "VISIT", "Done", "Log", "Round", "Visit", "function_of"]

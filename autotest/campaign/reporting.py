@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from autotest.campaign.rounds import SCRIPTS, Rounds
-from autotest.commands.summary import Conclusion, tell
+from autotest.commands.summary import tell
 from autotest.names import HOME
 
 #: Seconds between two reports, at least; and how many times as long as one has taken it is to the next.
@@ -53,10 +53,5 @@ class Reporter:
             self._process.wait()
 
 
-def write(run: Path, seconds: float, width: int = WIDTH, *, color: bool = False) -> Conclusion:
-    """Write the report of a campaign's run, whose scripts take at most so many seconds to run."""
-    return tell(run, width, color, seconds)
-
-
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), float(sys.argv[2]))
+    tell(Path(sys.argv[1]), WIDTH, False, float(sys.argv[2]))

@@ -53,11 +53,11 @@ class Rounds:
 
     def _refuse_another(self, begun: dict[str, Any]) -> None:
         asked = self.config.identity
-        for name in {**begun, **asked}:
-            if begun.get(name) != asked.get(name):
+        for name, value in asked.items():
+            if begun[name] != value:
                 raise UsageError(
-                    f"{name}={asked.get(name)!r}, but the campaign in {self.config.folder} was begun with "
-                    f"{begun.get(name)!r}: go on with that, or begin another in a new folder [--folder]"
+                    f"{name}={value!r}, but the campaign in {self.config.folder} was begun with {begun[name]!r}: "
+                    "go on with that, or begin another in a new folder [--folder]"
                 )
 
     def begin(self, tests: Sequence[str], slots: int) -> None:

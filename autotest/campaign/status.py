@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from autotest.campaign.log import Log
+from autotest.campaign.log import Log, function_of
 from autotest.errors import UsageError
 from reports.quantities import counted, duration
 
@@ -39,9 +39,9 @@ def status(folder: Path) -> str:
             for id_, fingerprint in rows.items():
                 if id_ not in first:
                     first[id_] = fingerprint, number
-                    finds[_function(test)] += 1
+                    finds[function_of(test)] += 1
         for test in done.costs:
-            visits[_function(test)] += 1
+            visits[function_of(test)] += 1
     open_ = len(log.rounds) - len(log.done)
     cpu = sum(done.cpu for done in log.done.values())
     faults = sum(done.faults for done in log.done.values())
@@ -58,10 +58,6 @@ def status(folder: Path) -> str:
         newest = sorted(first.values(), key=lambda item: -item[1])[:LISTED]
         lines += ["", "newest", *(f"  round {number}  {fingerprint}" for fingerprint, number in newest)]
     return "\n".join(lines)
-
-
-def _function(test: str) -> str:
-    return test.partition("[")[0]
 
 
 __all__ = ["line", "status"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotest.campaign.log import VISIT, Done, Round, Visit
+from autotest.campaign.log import VISIT, Done, Round, Visit, function_of
 
 #: Visits of a round.
 VISITS = 5
@@ -45,7 +45,7 @@ class Steering:
         self._tests = list(tests)
         groups: dict[str, list[str]] = defaultdict(list)
         for test in tests:
-            groups[_function(test)].append(test)
+            groups[function_of(test)].append(test)
         self._arms = {function: _Arm(members) for function, members in groups.items()}
         self._turns: Counter[str] = Counter()
         self._seen: set[str] = set()
@@ -57,7 +57,7 @@ class Steering:
     def take(self, done: Done) -> None:
         """Learn from the next round in order."""
         for test, cost in done.costs.items():
-            arm = self._arms[_function(test)]
+            arm = self._arms[function_of(test)]
             new = done.found.get(test, {}).keys() - self._seen
             self._seen |= new
             arm.found = arm.found * KEPT + len(new)
@@ -83,11 +83,6 @@ class Steering:
         least = min(self._turns[test] + turns[test] for test in tests)
         rarest = [test for test in tests if self._turns[test] + turns[test] == least]
         return rarest[random.integers(len(rarest))]
-
-
-def _function(test: str) -> str:
-    """The function of a test: its node id without parameters."""
-    return test.partition("[")[0]
 
 
 __all__ = ["VISITS", "Steering"]

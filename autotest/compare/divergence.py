@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autotest.compare.difference import Difference
-from autotest.compare.evidence import Sides, evidence
+from autotest.compare.evidence.evidence import Sides, evidence
+from autotest.compare.evidence.loss_curves import Trained, loss_curves
 from autotest.compare.fingerprint import CONFIG
 from autotest.compare.kinds import KINDS, REFUSALS
-from autotest.compare.loss_curves import Trained, loss_curves
 from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
 from dual_object.program.printing import lines, names

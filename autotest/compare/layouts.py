@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autotest.compare.difference import Difference, Names, Rules
-from autotest.compare.evidence import part_of
+from autotest.compare.evidence.evidence import part_of
 from autotest.compare.observations import compare
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Adapter

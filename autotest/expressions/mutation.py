@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -124,6 +125,17 @@ def _inputs(tree: ast.Expression) -> list[_Input]:
     return found
 
 
+def _sized(tree: ast.Expression) -> list[_Input]:
+    """Those whose sizes are numbers."""
+    return [one for one in _inputs(tree) if one.sizes]
+
+
+def _one_sized(tree: ast.Expression, below: Below) -> _Input | None:
+    """One of those, where there are any."""
+    sized = _sized(tree)
+    return _pick(sized, below) if sized else None
+
+
 def _replace(tree: ast.AST, old: ast.expr, new: ast.expr) -> None:
     """Put one node in the place of another, wherever that stands."""
     for parent in ast.walk(tree):
@@ -140,13 +152,6 @@ def _pick(items: Sequence[T], below: Below) -> T:
     return items[below(len(items))]
 
 
-def _elements(sizes: Sequence[int]) -> int:
-    product = 1
-    for size in sizes:
-        product *= size
-    return product
-
-
 def _other_size(size: int, rest: int, below: Below) -> int:
     fits = [new for new in (*SIZES, size + 1) if new != size and new * rest <= MOST_ELEMENTS]
     return _pick(fits, below) if fits else 1
@@ -154,24 +159,23 @@ def _other_size(size: int, rest: int, below: Below) -> int:
 
 def _size(tree: ast.Expression, others: Sequence[str], below: Below) -> bool:
     """One size of one input: 0, 1, long, or one more."""
-    sized = [one for one in _inputs(tree) if one.sizes]
-    if not sized:
+    chosen = _one_sized(tree, below)
+    if chosen is None:
         return False
-    chosen = _pick(sized, below)
     sizes = chosen.sizes
     axis = below(len(sizes))
-    sizes[axis] = _other_size(sizes[axis], _elements([*sizes[:axis], *sizes[axis + 1 :]]), below)
+    sizes[axis] = _other_size(sizes[axis], math.prod([*sizes[:axis], *sizes[axis + 1 :]]), below)
     chosen.resize(sizes)
     return True
 
 
 def _shared_size(tree: ast.Expression, others: Sequence[str], below: Below) -> bool:
     """A size wherever an input has it, so that they go on to fit."""
-    sized = [one for one in _inputs(tree) if one.sizes]
+    sized = _sized(tree)
     if not sized:
         return False
     old = _pick(_pick(sized, below).sizes, below)
-    new = _other_size(old, max(_elements(one.sizes) for one in sized) // max(old, 1), below)
+    new = _other_size(old, max(math.prod(one.sizes) for one in sized) // max(old, 1), below)
     for one in sized:
         one.resize([new if size == old else size for size in one.sizes])
     return True
@@ -179,10 +183,9 @@ def _shared_size(tree: ast.Expression, others: Sequence[str], below: Below) -> b
 
 def _rank(tree: ast.Expression, others: Sequence[str], below: Below) -> bool:
     """One dimension more in front of an input, or less."""
-    sized = [one for one in _inputs(tree) if one.sizes]
-    if not sized:
+    chosen = _one_sized(tree, below)
+    if chosen is None:
         return False
-    chosen = _pick(sized, below)
     sizes = chosen.sizes
     chosen.resize(sizes[1:] if len(sizes) > 1 and below(2) else [1 + below(3), *sizes])
     return True
@@ -203,10 +206,9 @@ def _dtype(tree: ast.Expression, others: Sequence[str], below: Below) -> bool:
 
 def _layout(tree: ast.Expression, others: Sequence[str], below: Below) -> bool:
     """One input that lies transposed, every second element of a longer one, or one row expanded."""
-    sized = [one for one in _inputs(tree) if one.sizes]
-    if not sized:
+    chosen = _one_sized(tree, below)
+    if chosen is None:
         return False
-    chosen = _pick(sized, below)
     sizes = chosen.sizes
     way = below(3) if len(sizes) > 1 else 1 + below(2)
     if way == 0:

@@ -14,7 +14,7 @@ import numpy as np
 
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.kinds import Phase
 from autotest.judge.graph_batches import RECURRENT_OPS, weight
 from autotest.workers.alone import run_alone, run_graph_alone

@@ -13,10 +13,10 @@ from autotest.cases.case import Case
 from autotest.cases.dialect import Dialect
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
+from autotest.compare.evidence.loss_curves import Trained
 from autotest.compare.fingerprint import UNSTEADY, classes
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.layouts import eager_differences
-from autotest.compare.loss_curves import Trained
 from autotest.compare.observations import graph_differences
 from autotest.compare.training import earliest
 from autotest.judge import second_call

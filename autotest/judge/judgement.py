@@ -8,7 +8,7 @@ from typing import Literal
 
 from autotest.cases.case import Case
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.oracle.undecidable import Doubt
 from autotest.workers.protocol import Cause, Death
 from dual_object.program.global_layouts import distributed

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.fingerprint import UNSTEADY
 from autotest.compare.kinds import RAISES, in_graph
 from autotest.compare.layouts import eager_differences

@@ -8,7 +8,7 @@ from dataclasses import replace
 from autotest.cases.case import Case
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare
 from autotest.judge.blame.localization import localize, only_call

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import graph_differences
 from autotest.errors import AutotestError

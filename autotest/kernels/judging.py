@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.kernels.findings import Finding, Verdict, worst_first
 from autotest.kernels.questions import Cell, Question

@@ -100,17 +100,17 @@ class Entry:
     def _cause(self) -> str:
         return cause(self.message)
 
-    def covers(self, fingerprint: str, message: str = "") -> bool:
-        """Whether a divergence is what the entry is about, or needs more than that; where its `message` tells the
+    def covers(self, fingerprint: str, said: str = "") -> bool:
+        """Whether a divergence is what the entry is about, or needs more than that; where it is `said` to have the
         entry's cause, however the op is called.
         """
-        one_cause = bool(self._cause) and self._cause == cause(message)
+        one_cause = bool(said) and self._cause == said
         return fingerprint == self.fingerprint or self.parts.covers(Fingerprint.parse(fingerprint), one_cause=one_cause)
 
-    def covers_elsewhere(self, fingerprint: str, message: str = "") -> bool:
+    def covers_elsewhere(self, fingerprint: str, said: str = "") -> bool:
         """The same for one that a test shows which the entry's ledger does not stand beside."""
         elsewhere = bool(self.elsewhere) and self._elsewhere.covers(Fingerprint.parse(fingerprint))
-        return elsewhere or self.covers(fingerprint, message)
+        return elsewhere or self.covers(fingerprint, said)
 
     def known_in(self, test: str | None) -> bool:
         """Whether a test (None: any) may show what the entry is about. What no single call shows, of the op `program`,
@@ -254,12 +254,13 @@ class Ledger:
         own = self.entries.get(fingerprint)
         if own is not None and own.known_in(test):
             return own
-        about = (entry for entry in self._about(fingerprint) if entry.covers(fingerprint, message))
+        said = cause(message)
+        about = (entry for entry in self._about(fingerprint) if entry.covers(fingerprint, said))
         own = next((entry for entry in about if entry.known_in(test)), None)
         if own is not None:
             return own
         added = (entry for ledger in self.added for entry in ledger._about(fingerprint))
-        elsewhere = (entry for entry in added if entry.covers_elsewhere(fingerprint, message))
+        elsewhere = (entry for entry in added if entry.covers_elsewhere(fingerprint, said))
         return next((entry for entry in elsewhere if entry.known_in(test)), None)
 
     def nearest(self, fingerprint: str) -> Entry | None:

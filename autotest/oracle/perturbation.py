@@ -5,7 +5,7 @@ reference's own answer stands.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autotest.compare.difference import Difference
-from autotest.compare.evidence import part_of
+from autotest.compare.evidence.evidence import part_of
 from dual_object.errors import CannotWiden
 from dual_object.program.calls import Call
 from dual_object.program.precision import Change, widened
@@ -368,3 +368,11 @@ def compared_array(program: Program, observation: Observation, difference: Diffe
         return observation.inputs.get(int(key), given[int(key)])
     tensor = part_of(observation, part, key)
     return None if tensor is None else tensor.data
+
+
+def compared_arrays(
+    program: Program, runs: Sequence[Observation], difference: Difference, shape: tuple[int, ...]
+) -> list[Array]:
+    """What runs show of a difference; a run that shows another shape says nothing of it."""
+    arrays = [compared_array(program, run, difference) for run in runs]
+    return [array for array in arrays if array is not None and array.shape == shape]

@@ -19,18 +19,17 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
-from autotest.oracle.op_kinds import (
-    adds,
-    averages,
-    chooses,
-    chooses_first,
-    multiplies,
-    normalises,
-    plain_name,
-    roots,
-    sums,
+from autotest.oracle.op_kinds import chooses, chooses_first, plain_name, sums
+from autotest.oracle.overflow import Overflow
+from autotest.oracle.perturbation import (
+    COPIES,
+    RELAID,
+    Reruns,
+    compared_array,
+    compared_arrays,
+    greatest,
+    smallest_normal,
 )
-from autotest.oracle.perturbation import COPIES, RELAID, Reruns, compared_array, greatest, smallest_normal
 from autotest.oracle.pointing import distinct, pointed, points_alike
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
 from dual_object.program.calls import Call, op_name
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 _POLE = 1e12
 #: Where such a share of what differs is at a kink, what is equal to it is so too.
 _MOST = 0.95
-#: As a share of a number: two of its digits.
-_FIRST_DIGITS = 0.01
 
 NOT_INITIALISED = "not initialised"
 SUBNORMAL = "subnormal"
@@ -297,9 +294,12 @@ class _Question:
         # On the same inputs, one call's jump is defined: both sides stand at the same place of it.
         within = base + SPREADS * spread.moves
         hits = np.abs(actual - exact) <= within
-        yield REFERENCE_OVERFLOW, self._reference_overflow(exact, hits)
-        yield OVERFLOW, self._overflow(exact)
-        yield UNPROMISED, self._infinitely_scaled()
+        overflow = Overflow(
+            self.reruns, self.difference, self.call, tuple(self._names()), self.expected, self.actual, self.rewritten
+        )
+        yield REFERENCE_OVERFLOW, overflow.in_reference(exact, hits)
+        yield OVERFLOW, overflow.otherwise(exact)
+        yield UNPROMISED, overflow.infinitely_scaled()
         yield PRECISION, self._as_exact(exact)
         credible = np.abs(expected - exact) <= within
         # Where the reference is itself off what it gives in float64, only that will do.
@@ -385,70 +385,6 @@ class _Question:
         calls = self.reruns.program.op_calls() if self.call is None else [self.call]
         return [plain_name(op_name(call)) for call in calls]
 
-    def _reference_overflow(self, exact: Array, hits: Array) -> Array:
-        """Where the reference leaves its dtype's range on the way to what is within it; of what is left of numbers as
-        great as that, only the first digits are asked for, and a share of what has overflowed is 0.
-        """
-        fits = np.isfinite(exact) & (np.abs(exact) <= greatest(self.dtype))
-        near = hits | (np.abs(wide(self.actual) - exact) <= _FIRST_DIGITS * np.abs(exact))
-        share = np.asarray(self.rewritten & (self.actual == 0))
-        return np.asarray(~np.isfinite(self.expected) & fits & (near | ~np.isfinite(self.actual) | share))
-
-    def _overflow(self, exact: Array) -> Array:
-        """Where another order of a sum leaves the dtype's range."""
-        reached = np.abs(exact)
-        if self.reruns.absolute is not None:
-            for total in self._arrays([self.reruns.absolute]):
-                reached = np.fmax(reached, np.abs(total))
-        # A sum may be scaled, as by `alpha` of `addmm`, before it is added up or afterwards.
-        beyond = reached * self._scaled() * (1 + 1e-6) > greatest(self.dtype)
-        overflowing = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
-        if self.rewritten and any(map(sums, self._names())):
-            # What no number of the dtype is: infinity says so, and so does NaN, as of a difference of such.
-            none = np.isfinite(exact) & (np.abs(exact) > greatest(self.dtype))
-            overflowing |= np.isnan(self.actual) & ~np.isfinite(self.expected) & none
-        if self.rewritten and any(map(roots, self._names())):
-            overflowing |= self._overflow_below_root(exact)
-        if self.reruns.absolute_finite is not None and any(sums(name) or adds(name) for name in self._names()):
-            # Infinity and what overflows to the other infinity on the way are NaN.
-            averaged = any(map(averages, self._names()))
-            most = max((x.data.size for x in self.reruns.program.inputs), default=1) if averaged else 1
-            for finite in self._arrays([self.reruns.absolute_finite]):
-                beyond = np.abs(finite) * most * (1 + 1e-6) > greatest(self.dtype)
-                overflowing |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
-        if self.rewritten and self.reruns.factors is not None and any(map(multiplies, self._names())):
-            # A zero that comes after what overflows on the way makes NaN of it, one that comes before does not.
-            for product in self._arrays([self.reruns.factors]):
-                beyond = ~(np.abs(product) * (1 + 1e-6) <= greatest(self.dtype))
-                overflowing |= ~np.isfinite(self.actual) & beyond
-        return np.asarray(overflowing)
-
-    def _overflow_below_root(self, exact: Array) -> Array:
-        """Where what the root is taken of is beyond the range, as PyTorch's own variance of such numbers is: infinity,
-        and as a gradient a share of it.
-        """
-        if self.difference.part != "gradient":
-            return np.isinf(self.actual) & (np.square(exact) * (1 + 1e-6) > greatest(self.dtype))
-        assert self.reruns.exact is not None
-        results = [output.data for output in self.reruns.exact.outputs.values() if output.data.dtype.kind in "fc"]
-        beyond = any((np.square(result) * (1 + 1e-6) > greatest(self.dtype)).any() for result in results)
-        return np.asarray(beyond & ((self.actual == 0) | ~np.isfinite(self.actual)))
-
-    def _infinitely_scaled(self) -> Array:
-        """Where infinity stands for NaN because a normalised element times infinity is infinite: PyTorch's own layers
-        scale some before and some after they subtract the mean, which gives NaN.
-        """
-        scaled = self.rewritten and any(map(normalises, self._names()))
-        infinite = scaled and any(np.isinf(x.data).any() for x in self.reruns.program.inputs[1:])
-        return np.asarray(infinite & np.isnan(self.expected) & np.isinf(self.actual))
-
-    def _scaled(self) -> float:
-        """By how many times a plain number that the call is given makes its result less than what it was, at most."""
-        if not self.rewritten or self.call is None or not any(map(sums, self._names())):
-            return 1.0
-        given = [*self.call.args, *self.call.kwargs.values()]
-        return max((1 / abs(x) for x in given if isinstance(x, float) and 0 < abs(x) < 1), default=1.0)
-
     def _has_ties(self, runs: Sequence[Observation]) -> bool:
         """Whether the call also returns indices, and these move in one of the runs, where ties are broken."""
         again = self.reruns.again.outputs
@@ -487,10 +423,9 @@ class _Question:
         arrays = [] if self.reruns.exact is None else self._arrays([self.reruns.exact])
         return arrays[0] if arrays else None
 
-    def _arrays(self, runs: Sequence[object]) -> list[Array]:
+    def _arrays(self, runs: Sequence[Observation]) -> list[Array]:
         """What the runs show of this difference; a run that shows another shape says nothing of it."""
-        arrays = [compared_array(self.reruns.program, run, self.difference) for run in runs]  # type: ignore[arg-type]
-        return [array for array in arrays if array is not None and array.shape == self.expected.shape]
+        return compared_arrays(self.reruns.program, runs, self.difference, self.expected.shape)
 
 
 def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array, alike: Array | None = None) -> Array:

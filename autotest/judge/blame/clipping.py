@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autotest.compare.difference import Difference, Rules
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.training import step_of
 from autotest.judge.blame.otherwise import Agreed, left
 from autotest.workers.protocol import Target

@@ -8,7 +8,7 @@ from typing import cast
 
 from autotest.compare.difference import Difference, Names, Rules, failure_difference, in_world
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.kinds import Phase, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import compare

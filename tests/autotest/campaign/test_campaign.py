@@ -160,6 +160,12 @@ class Running:
         os.kill(self.process.pid if kind == "driver" else chance.choice(victims).pid, signal.SIGKILL)
         return True
 
+    def ended(self) -> None:
+        """Wait for its own end, of a campaign that has found something."""
+        self.process.wait(300)
+        self.close()
+        assert self.process.returncode == 1, (self.folder / "output").read_text()
+
     def close(self) -> None:
         """End it."""
         if self.process.poll() is None:
@@ -245,10 +251,8 @@ def test_kills(undisturbed: Path, tmp_path: Path) -> None:
         if kind == "driver":
             running.close()
             running = Running(folder)
-    running.process.wait(300)
-    running.close()
+    running.ended()
     assert kills.keys() == KILLED.keys(), (folder / "output").read_text()
-    assert running.process.returncode == 1, (folder / "output").read_text()
     assert judged(folder) == judged(undisturbed)
     assert summary(folder) == summary(undisturbed)
 
@@ -261,9 +265,7 @@ def test_all_slots_are_killed(undisturbed: Path, tmp_path: Path) -> None:
     running.until(lambda: done_rounds(folder) >= 1)
     for slot in running.family(KILLED["slot"]):
         slot.kill()
-    running.process.wait(300)
-    running.close()
-    assert running.process.returncode == 1, (folder / "output").read_text()
+    running.ended()
     assert judged(folder) == judged(undisturbed)
 
 
@@ -289,7 +291,7 @@ def test_interrupt(undisturbed: Path, tmp_path: Path) -> None:
     other = ended(folder, "--seed", "4")
     assert other.returncode == 2
     assert other.stdout == (
-        "seed='4', but the campaign in autotest-campaign was begun with None: go on with that, or begin another in a "
+        "seed=4, but the campaign in autotest-campaign was begun with 0: go on with that, or begin another in a "
         "new folder [--folder]\n"
     )
 

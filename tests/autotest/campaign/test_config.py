@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,31 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
     """What is typed counts; what is not typed is the file's, or the default."""
     config = read_config(written(tmp_path, 'time = "1h"\nseed = 7'), {"seed": "8", "target": None, "sources": ()})
     assert (config.time, config.seed, config.target) == (3600.0, 8, "oneflow")
-    assert config.identity == {"seed": "8"}
+
+
+def test_a_campaign_is_the_same_however_it_is_given(tmp_path: Path) -> None:
+    """By a file or typed, with its defaults or without: the same command goes on, and so does the other."""
+    (tmp_path / "test_own.py").write_text("")
+    own = str(tmp_path / "test_own.py")
+    text = f'time = "1h"\nseed = 0\nsources = ["programs"]\ntests = ["{own}"]'
+    typed = {"cases": "100", "sources": ("programs",), "tests": (own,)}
+    identities = [read_config(written(tmp_path, text), {}).identity, read_config(None, typed).identity]
+    assert json.loads(json.dumps(identities)) == identities
+    assert (
+        identities
+        == [
+            {
+                "target": "oneflow",
+                "seed": 0,
+                "inputs": "standard",
+                "sources": ["programs"],
+                "tests": [own],
+                "calls": [],
+                "steering": "finds",
+            }
+        ]
+        * 2
+    )
 
 
 @pytest.mark.parametrize(

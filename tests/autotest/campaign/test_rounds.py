@@ -146,15 +146,15 @@ def test_what_a_round_comes_to(tmp_path: Path) -> None:
 
 def test_another_campaign(tmp_path: Path) -> None:
     """Another seed is another campaign, and so are other tests."""
-    Rounds(Config(folder=tmp_path, given={"seed": "3"})).begin(TESTS, 1)
+    Rounds(Config(folder=tmp_path, seed=3)).begin(TESTS, 1)
     with pytest.raises(UsageError) as caught:
-        Rounds(Config(folder=tmp_path, given={"seed": "4"}))
+        Rounds(Config(folder=tmp_path, seed=4))
     assert str(caught.value) == (
-        f"seed='4', but the campaign in {tmp_path} was begun with '3': go on with that, or begin another in a new "
+        f"seed=4, but the campaign in {tmp_path} was begun with 3: go on with that, or begin another in a new "
         "folder [--folder]"
     )
     with pytest.raises(UsageError) as caught:
-        Rounds(Config(folder=tmp_path, given={"seed": "3"})).begin([*TESTS[1:], "test_new.py::test_new"], 1)
+        Rounds(Config(folder=tmp_path, seed=3)).begin([*TESTS[1:], "test_new.py::test_new"], 1)
     assert str(caught.value) == (
         f"the tests of the campaign in {tmp_path} have changed since it was begun: 1 are new, 1 are gone; begin "
         "another in a new folder [--folder]"

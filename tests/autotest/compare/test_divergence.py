@@ -10,7 +10,7 @@ import pytest
 
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence, blamed_line, fingerprint_id, op_of
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.tolerance import Tolerance
 from dual_object.program.calls import Call, Input

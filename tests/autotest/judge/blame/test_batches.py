@@ -12,7 +12,7 @@ import pytest
 
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.observations import compare
 from autotest.judge.blame.batches import NAME, WORDS
 from autotest.judge.blame.localization import localize

@@ -11,7 +11,7 @@ import torch as pytorch
 from autotest import torch
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.layouts import eager_differences
 from autotest.judge.blame.localization import like, localize, localize_death, of_death
 from autotest.workers.protocol import Cause, Death

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from autotest.compare.difference import Difference, Part
+from autotest.compare.evidence.sample import sample
 from autotest.compare.kinds import in_graph
 from autotest.compare.mismatch import Mismatch
-from autotest.compare.sample import sample
 from autotest.compare.ulp import ulps
 from autotest.compare.values import short
 from dual_object.program.values import Array
@@ -60,8 +60,8 @@ def evidence(difference: Difference, sides: Sides, inputs: Mapping[str, Array] |
     graph's in a graph phase, else eager's.
     """
     tensors = _three(difference, sides)
-    record: dict[str, object] = {"facts": _facts(tensors), "words": [], "worst": [], "heat": None, "histogram": None}
-    record["sample"] = None
+    record: dict[str, object] = {"facts": _facts(tensors), "words": [], "worst": []}
+    record |= dict.fromkeys(("heat", "histogram", "sample"))
     expected, actual = difference.expected, difference.actual
     if expected is None or actual is None:
         return record

@@ -12,8 +12,8 @@ import pytest
 
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.evidence import Sides
-from autotest.compare.loss_curves import Trained, loss_curves, parting
+from autotest.compare.evidence.evidence import Sides
+from autotest.compare.evidence.loss_curves import Trained, loss_curves, parting
 from autotest.compare.observations import compare
 from dual_object.program.program import Program, Randomness
 from dual_object.program.training import Part

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autotest.compare.evidence.sample import MOST, sample
 from autotest.compare.mismatch import Mismatch
-from autotest.compare.sample import MOST, sample
 from autotest.compare.tolerance import Tolerance
 
 NAN, INF = math.nan, math.inf

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from autotest.compare.difference import Difference
-from autotest.compare.evidence import Sides
+from autotest.compare.evidence.evidence import Sides
 from autotest.compare.kinds import in_graph
 from autotest.compare.training import step_of
 from autotest.compare.values import short

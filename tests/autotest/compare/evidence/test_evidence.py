@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from autotest.compare.difference import Difference, Part, Rules, allowed_between
-from autotest.compare.evidence import LAST_BIN, MAP_COLUMNS, MAP_ROWS, WORST, Sides, evidence, heat, histogram, part_of
+from autotest.compare.evidence.evidence import (
+    LAST_BIN,
+    MAP_COLUMNS,
+    MAP_ROWS,
+    WORST,
+    Sides,
+    evidence,
+    heat,
+    histogram,
+    part_of,
+)
 from autotest.compare.mismatch import Mismatch
 from dual_object.replay.observation import Observation, Seen
 

@@ -1,0 +1,1 @@
+"""What shows a divergence to people: facts, worst elements, maps, samples, curves."""
