@@ -208,20 +208,6 @@ def test_table_of_pytest() -> None:
         assert (typed(cells[1]) == option.typed) == (option.run is not None), option.name
 
 
-def test_table_of_the_readme() -> None:
-    """README.md has every option of `autotest run` beside pytest's, with its default."""
-    rows = table("README.md", "## Options")
-    assert sorted(typed(cells[0]) for cells in rows) == sorted(option.typed for option in COMMAND)
-    cells_of = {typed(cells[0]): cells for cells in rows}
-    for option in COMMAND:
-        _, for_pytest, meaning = cells_of[option.typed]
-        ours = {"n": "-n", "ranks": "", "suites": ""}.get(option.name, option.typed_for_pytest)
-        assert typed(for_pytest) == ours
-        said = re.search(r"`([^`]+)` \(default\b|\(default `?([^`;)]+)", meaning)
-        shown = None if said is None else said[1] or said[2]
-        assert shown == (option.default or None), option.name
-
-
 def test_options_of_a_test_are_declared_alike() -> None:
     """The signature of `@autotest`, its docstring and docs/writing-tests.md have the fields of `TestOptions`."""
     fields = {field.name: field.default for field in dataclasses.fields(TestOptions)}

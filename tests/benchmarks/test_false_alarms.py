@@ -165,7 +165,7 @@ def test_a_test_that_fails_otherwise_is_red() -> None:
 
 
 def test_the_table_has_a_row_per_run() -> None:
-    """In columns for people, in Markdown for the README."""
+    """In columns for people, in Markdown for a page."""
     assert list(table([_score(_red())], markdown=True)) == [
         "| variant | inputs | cases | false alarms |",
         "|---|---|---:|---:|",

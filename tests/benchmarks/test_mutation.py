@@ -146,7 +146,7 @@ def test_too_many_survivors_are_red_whatever_their_reasons() -> None:
 
 
 def test_the_table_counts_by_category() -> None:
-    """In columns for people, in Markdown for the README."""
+    """In columns for people, in Markdown for a page."""
     verdicts = [Verdict(_fault("a"), (_red(),)), Verdict(_fault("b", category="mode"), ())]
     assert list(table(verdicts, markdown=True)) == [
         "| category | killed | planted |",
