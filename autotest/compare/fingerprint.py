@@ -29,12 +29,13 @@ STRIDED = ("offset", "transposed", "channels_last", "strided")
 #: A size is no class: what goes wrong on no element and on one without a dimension has nothing in common.
 SIZES = ("empty", "0-dim")
 _CLASS = {member: name for name, members in {**VALUES, "strided": STRIDED}.items() for member in members}
-#: What most inputs have, and is asked for where a result is wrong: numbers below zero, and one dimension.
-NEGATIVE, VECTOR = "negative", "1-dim"
+#: What is asked for where a result is wrong: numbers that lie close together beside their size, so that their variance
+#: cancels; and what most inputs have, numbers below zero, and one dimension.
+CLOSE, NEGATIVE, VECTOR = "close", "negative", "1-dim"
 #: What is needed by a wrong result that does not come back in each run.
 UNSTEADY = "unsteady"
 #: What inputs may be needed for, in the order in which fingerprints tell it.
-NEEDS = ("strided", "expanded", *VALUES, NEGATIVE, *SIZES, VECTOR, UNSTEADY)
+NEEDS = ("strided", "expanded", *VALUES, CLOSE, NEGATIVE, *SIZES, VECTOR, UNSTEADY)
 #: What an entry of a ledger says -> what meets it, where that is more than the class itself. Ledgers have older names:
 #: nobody had tried greater or lesser values in place of a NaN, and `special` was any several of them.
 _MET: Mapping[str, frozenset[str]] = {

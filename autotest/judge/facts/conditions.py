@@ -23,12 +23,13 @@ from typing import Any, NamedTuple
 from autotest.compare.causes import cause
 from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
-from autotest.compare.fingerprint import NEGATIVE, SIZES, STRIDED, UNSTEADY, VALUES, VECTOR, classes
+from autotest.compare.fingerprint import CLOSE, NEGATIVE, SIZES, STRIDED, UNSTEADY, VALUES, VECTOR, classes
 from autotest.compare.kinds import KINDS, PHASES, in_graph
 from autotest.compare.layouts import eager_differences
 from autotest.compare.observations import graph_differences
 from autotest.judge.blame.localization import of_death, of_refusal
 from autotest.judge.facts.arguments import Argument, arguments, plain
+from autotest.judge.facts.closeness import spread
 from autotest.judge.facts.properties import apart, calmed, grown, matrices, nearer, packed, positive, properties, usual
 from autotest.workers.alone import run_alone, run_graph_alone
 from autotest.workers.protocol import Death, Target
@@ -115,7 +116,7 @@ class Facts:
             return by_chance
         needed, plain = self._needed(program, shown)
         if call is not None:
-            needed += self._needed_by_call(plain, call, wanted, graph)
+            needed += self._needed_by_call(plain, call, wanted, graph, special=not VALUES.keys().isdisjoint(needed))
         if needed and not trusted and not all(stands(program) for _ in range(TRIALS - 1)):
             return by_chance
         return tuple(needed)
@@ -158,16 +159,27 @@ class Facts:
                 program = more
         return needed, program
 
-    def _needed_by_call(self, program: Program, call: int, wanted: Sign, graph: bool) -> Iterator[str]:
-        """The same for numbers below zero, for vectors, and for one argument of the call after the other."""
-        for name, others in ((NEGATIVE, [positive(program)]), (VECTOR, matrices(program))):
-            if name not in usual(program):
+    def _needed_by_call(
+        self, program: Program, call: int, wanted: Sign, graph: bool, *, special: bool
+    ) -> Iterator[str]:
+        """The same for numbers close together, where no `special` ones are needed, for numbers below zero, for vectors,
+        and for one argument of the call after the other.
+        """
+        for name in (CLOSE, NEGATIVE, VECTOR):
+            if name not in usual(program) or (special and name == CLOSE):
                 continue
-            less, needed = self._lessened(others, wanted, graph)
-            program = less or program
+            less, needed = self._lessened(self._unlike(program, name), wanted, graph)
+            # Numbers that were spread are no more ordinary than those that were there.
+            program = less if less is not None and name != CLOSE else program
             if needed:
                 yield name
         yield from self._needed_arguments(program, call, wanted, graph)
+
+    def _unlike(self, program: Program, name: str) -> Iterable[Program]:
+        """The Program without one of what is asked for where a result is wrong."""
+        if name == CLOSE:
+            return filter(None, [spread(self.reference, program)])
+        return [positive(program)] if name == NEGATIVE else matrices(program)
 
     def _needed_arguments(self, program: Program, call: int, wanted: Sign, graph: bool) -> list[str]:
         """The arguments that are needed. Where it takes some of those with names, and none of them alone, all of these

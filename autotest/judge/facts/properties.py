@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autotest.compare.fingerprint import NEGATIVE, VALUES, VECTOR
+from autotest.compare.fingerprint import CLOSE, NEGATIVE, VALUES, VECTOR
+from autotest.judge.facts.closeness import lies_close
 from dual_object.program.calls import Input
 from dual_object.program.program import Program
 from dual_object.program.values import Array
@@ -107,9 +108,13 @@ def _mask(x: Input, name: str) -> Array:
 
 
 def usual(program: Program) -> frozenset[str]:
-    """What most inputs have: numbers below zero, and a single dimension."""
-    names = {NEGATIVE} if any(x.data.dtype.kind in "if" and bool((x.data < 0).any()) for x in program.inputs) else set()
-    return frozenset({*names, *(VECTOR for x in program.inputs if x.data.ndim == 1)})
+    """What is asked for where a result is wrong: numbers close together, numbers below zero, and a single dimension."""
+    has = {
+        CLOSE: any(map(lies_close, program.inputs)),
+        NEGATIVE: any(x.data.dtype.kind in "if" and bool((x.data < 0).any()) for x in program.inputs),
+        VECTOR: any(x.data.ndim == 1 for x in program.inputs),
+    }
+    return frozenset(name for name, told in has.items() if told)
 
 
 def _with(program: Program, change: Callable[[Input], Input]) -> Program:

@@ -47,7 +47,7 @@ def test_every_property_has_a_class() -> None:
     dimension, and a result may be wrong at times.
     """
     found = classes({*CLASSES, *LAYOUTS, "empty", "0-dim"} - {"contiguous"})
-    assert found | {"negative", "1-dim", "unsteady"} == set(NEEDS)
+    assert found | {"close", "negative", "1-dim", "unsteady"} == set(NEEDS)
 
 
 @pytest.mark.parametrize(

@@ -21,31 +21,12 @@ from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
-from dual_object.replay.observation import Observation
 from dual_object.replay.replay import Replay
+from support.facts import Fault, Faulty, facts
 from support.programs import one_call
 
 NAN, INF = float("nan"), float("inf")
 EXP = torch.exp
-Fault = Callable[[Any], Any]
-
-
-class Faulty:
-    """PyTorch with another `exp`, or another function; counts what it is asked."""
-
-    def __init__(self, fault: Fault, monkeypatch: pytest.MonkeyPatch, home: Any = torch, op: str = "exp") -> None:
-        self.fault, self.patch, self.home, self.op, self.asked = fault, monkeypatch, home, op, 0
-
-    def eager(self, programs: Sequence[Program]) -> list[Any]:
-        """Replay under the fault."""
-        self.asked += 1
-        with self.patch.context() as patch:
-            patch.setattr(self.home, self.op, self.fault)
-            return [Replay(Adapter(), program).run() for program in programs]
-
-    def graph(self, programs: Sequence[Program], gradients: Any) -> Any:
-        """None is asked for here."""
-        raise NotImplementedError
 
 
 def wrong_where(chosen: Callable[[Any], bool]) -> Fault:
@@ -67,20 +48,6 @@ def raising_where(chosen: Callable[[Any], bool]) -> Fault:
 def exp_of(values: Any, strides: tuple[int, ...] | None = None, offset: int = 0, dtype: str = "float32") -> Program:
     """`torch.exp(x)`."""
     return one_call("exp", values, dtype=dtype, strides=strides, offset=offset)
-
-
-def facts(program: Program, target: Faulty) -> tuple[str, ...]:
-    """The facts of what `program` shows on the target."""
-    reference = Adapter()
-    expected: Observation = Replay(reference, program, side="reference").run()
-    [answer] = target.eager([program])
-    difference = compare(program, expected, answer, Rules())[0]
-    finder, last = Facts(reference, target, Rules()), len(program.calls) - 1
-    [divergence] = finder.with_conditions([Divergence(difference, program, last)], graph=False)
-    assert divergence.fingerprint("t") == "/".join(
-        ["t", "eager_forward", difference.kind, program.ops()[-1], ",".join(["float32", *divergence.facts])]
-    )
-    return divergence.facts
 
 
 ALWAYS = wrong_where(lambda x: True)
