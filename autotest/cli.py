@@ -694,7 +694,7 @@ def check_ledger(ledger: Path, target: str, target_python: str | None, case_time
     Exit status: 0 all still diverge, 1 some no longer do, 2 the ledger or the target cannot be used.
     """
     from autotest.ledger.check import check
-    from reports.quantities import counted
+    from reports.words.quantities import counted
 
     with _refusals():
         count, sentences, problems = check(ledger, target, case_timeout or None, target_python)

@@ -14,49 +14,49 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reports.annotations import append_step_summary, github_annotations
-    from reports.argument_space import REACHED_COUNTS, ArgumentSpace
-    from reports.argument_space_text import never_text, space_text
-    from reports.difference import RunDifference, compare_runs
-    from reports.difference_page import difference_html
-    from reports.difference_text import render_difference
     from reports.errors import FolderError, MergeError, PartError, PlainError, RecordError, ReportError, VersionError
-    from reports.failure import failure_text
-    from reports.folders import (
+    from reports.exports.annotations import append_step_summary, github_annotations
+    from reports.exports.junit import junit_property, junit_xml, worst_errors
+    from reports.exports.markdown import markdown_text
+    from reports.findings.verdict import headline
+    from reports.folders.repros import load_repros
+    from reports.folders.runs import (
         latest_run,
         load_status,
         plan_run,
         resolve_run,
         runs,
         save_status,
-        save_summary,
     )
-    from reports.history import prune_runs
-    from reports.junit import junit_property, junit_xml, worst_errors
-    from reports.markdown import markdown_text
-    from reports.matrix import Cell, Matrix
-    from reports.merging import Merged, join_status, merge_runs
-    from reports.picture import svg_picture
-    from reports.records import Damage, RecordWriter, Run, read_run
-    from reports.repros import load_repros
-    from reports.saved import Saved, load_saved
-    from reports.shape import RED_LEVELS
-    from reports.site import save_site
-    from reports.summary import Divergence, Evidence, Graph, SlowTest, Summary
-    from reports.tally import summarize
-    from reports.terminal import render
-    from reports.verdict import headline
+    from reports.page.difference import difference_html
+    from reports.page.site import save_site
+    from reports.past.difference import RunDifference, compare_runs
+    from reports.past.history import prune_runs
+    from reports.past.merging import Merged, join_status, merge_runs
+    from reports.past.saved import Saved, load_saved, save_summary
+    from reports.pictures.svg import svg_picture
+    from reports.records.run import Damage, Run, read_run
+    from reports.records.shape import RED_LEVELS
+    from reports.records.writer import RecordWriter
+    from reports.tallies.argument_space import REACHED_COUNTS, ArgumentSpace
+    from reports.tallies.matrix import Cell, Matrix
+    from reports.tallies.summary import Divergence, Evidence, Graph, SlowTest, Summary
+    from reports.tallies.tally import summarize
+    from reports.text.argument_space import never_text, space_text
+    from reports.text.difference import render_difference
+    from reports.text.failure import failure_text
+    from reports.text.terminal import render
 
 _HOMES = {
-    "reports.annotations": (
+    "reports.exports.annotations": (
         "append_step_summary",
         "github_annotations",
     ),
-    "reports.argument_space": ("REACHED_COUNTS", "ArgumentSpace"),
-    "reports.argument_space_text": ("never_text", "space_text"),
-    "reports.difference": ("RunDifference", "compare_runs"),
-    "reports.difference_page": ("difference_html",),
-    "reports.difference_text": ("render_difference",),
+    "reports.tallies.argument_space": ("REACHED_COUNTS", "ArgumentSpace"),
+    "reports.text.argument_space": ("never_text", "space_text"),
+    "reports.past.difference": ("RunDifference", "compare_runs"),
+    "reports.page.difference": ("difference_html",),
+    "reports.text.difference": ("render_difference",),
     "reports.errors": (
         "FolderError",
         "MergeError",
@@ -66,56 +66,56 @@ _HOMES = {
         "ReportError",
         "VersionError",
     ),
-    "reports.failure": ("failure_text",),
-    "reports.folders": (
+    "reports.text.failure": ("failure_text",),
+    "reports.folders.runs": (
         "latest_run",
         "load_status",
         "plan_run",
         "resolve_run",
         "runs",
         "save_status",
-        "save_summary",
     ),
-    "reports.history": ("prune_runs",),
-    "reports.junit": (
+    "reports.past.history": ("prune_runs",),
+    "reports.exports.junit": (
         "junit_property",
         "junit_xml",
         "worst_errors",
     ),
-    "reports.markdown": ("markdown_text",),
-    "reports.matrix": (
+    "reports.exports.markdown": ("markdown_text",),
+    "reports.tallies.matrix": (
         "Cell",
         "Matrix",
     ),
-    "reports.merging": (
+    "reports.past.merging": (
         "Merged",
         "join_status",
         "merge_runs",
     ),
-    "reports.picture": ("svg_picture",),
-    "reports.records": (
+    "reports.pictures.svg": ("svg_picture",),
+    "reports.records.run": (
         "Damage",
-        "RecordWriter",
         "Run",
         "read_run",
     ),
-    "reports.repros": ("load_repros",),
-    "reports.saved": (
+    "reports.records.writer": ("RecordWriter",),
+    "reports.folders.repros": ("load_repros",),
+    "reports.past.saved": (
         "Saved",
         "load_saved",
+        "save_summary",
     ),
-    "reports.shape": ("RED_LEVELS",),
-    "reports.site": ("save_site",),
-    "reports.summary": (
+    "reports.records.shape": ("RED_LEVELS",),
+    "reports.page.site": ("save_site",),
+    "reports.tallies.summary": (
         "Divergence",
         "Evidence",
         "Graph",
         "SlowTest",
         "Summary",
     ),
-    "reports.tally": ("summarize",),
-    "reports.terminal": ("render",),
-    "reports.verdict": ("headline",),
+    "reports.tallies.tally": ("summarize",),
+    "reports.text.terminal": ("render",),
+    "reports.findings.verdict": ("headline",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

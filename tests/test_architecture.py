@@ -24,3 +24,9 @@ def test_every_room_is_told_of() -> None:
     named = {room: set(re.findall(r"`(\w+)`", words)) for room, words in rows.items()}
     modules = {room: {path.stem for path in (ROOT / "autotest" / room).rglob("*")} for room in rooms}
     assert {room: names - modules[room] for room, names in named.items() if names - modules[room]} == {}
+
+
+def test_every_room_of_reports_is_told_of() -> None:
+    """Each package of `reports/` has its row, alone or beside others of its floor."""
+    told = set(re.findall(r"`reports/(\w+)/`", TEXT))
+    assert told == {path.parent.name for path in (ROOT / "reports").glob("*/__init__.py")}

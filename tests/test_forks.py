@@ -66,7 +66,7 @@ def test_end_of_a_fork(tmp_path: Path, line: str, status: int, said: str) -> Non
 
 def test_what_a_fork_has(tmp_path: Path) -> None:
     """PyTorch, pytest and ours are there before the first line; a target is not."""
-    names = ("torch", "pytest", "autotest.run.runner", "reports.page", "oneflow", "jax", "paddle", "onnxruntime")
+    names = ("torch", "pytest", "autotest.run.runner", "reports.page.index", "oneflow", "jax", "paddle", "onnxruntime")
     (tmp_path / "look.py").write_text(f"import sys\nprint(*[name for name in {names} if name in sys.modules])\n")
     assert forks().run(["look.py"], tmp_path, outer_environment()).stdout.split() == [*names[:4]]
 

@@ -10,7 +10,7 @@ from typing import Any
 from autotest.campaign.log import Done
 from autotest.compare.kinds import DEADLY
 from reports import RED_LEVELS
-from reports.records import Damage, Run
+from reports.records.run import Damage, Run
 
 #: A case that ends the target costs as much as so many others: a process is started again.
 DEATH = 30

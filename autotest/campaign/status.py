@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autotest.campaign.log import Log, function_of
 from autotest.errors import UsageError
-from reports.quantities import counted, duration
+from reports.words.quantities import counted, duration
 
 #: So many functions that found most are listed.
 LISTED = 10

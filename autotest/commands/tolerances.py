@@ -14,7 +14,7 @@ def survey(paths: Sequence[str], workers: str, options: Mapping[str, Any], width
     """Run pytest on `paths` and return its exit status with the table; `width` is in columns."""
     from autotest.commands.run import run_pytest
     from reports import ReportError, read_run, resolve_run, summarize
-    from reports.tolerances import save_tolerances, tolerance_text
+    from reports.tallies.tolerances import save_tolerances, tolerance_text
 
     status = run_pytest(paths, workers, {**options, "survey": True})
     try:

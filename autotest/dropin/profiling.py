@@ -209,7 +209,7 @@ def _has(device: str) -> bool:
 
 def _table(op: str, args: str, description: str | None, results: Sequence[ProfResult | None]) -> str:
     """The results of one profiled call in lines."""
-    from reports.literals import literal_lines
+    from reports.words.literals import literal_lines
 
     title = f"{op}({args})" if description is None else f"{op}({args}): {description}"
     lines = literal_lines(title, "utf-8")

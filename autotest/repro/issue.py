@@ -13,8 +13,8 @@ from autotest.repro.script import versions
 from autotest.repro.short.trial import Told
 from autotest.repro.templating import template
 from dual_object.replay.asked.executors import EXECUTORS, asked_executor
-from reports.evidence import stages_words
-from reports.quantities import counted
+from reports.text.evidence import stages_words
+from reports.words.quantities import counted
 
 #: So many of the worst elements are told.
 MOST_WORST = 5

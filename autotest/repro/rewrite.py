@@ -14,8 +14,8 @@ from autotest.repro.writing import extent_of, write_repro
 from dual_object.errors import ProgramError
 from reports import read_run, summarize
 from reports.errors import RecordError
-from reports.findings import findings
-from reports.repros import script_path
+from reports.findings.finding import findings
+from reports.folders.repros import script_path
 
 
 def repro_again(id_: str, report: Path, output: Path | None) -> Path:

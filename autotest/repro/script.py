@@ -28,7 +28,7 @@ from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, leaves
 from dual_object.replay.asked.executors import EXECUTORS, AskedExecutor, asked_executor
 from dual_object.replay.observation import FAMILIES
-from reports.evidence import stages_words
+from reports.text.evidence import stages_words
 
 #: A target that has not ended by then hangs; less than what one repro may take to be verified.
 DEADLINE = 20

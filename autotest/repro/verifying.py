@@ -10,9 +10,9 @@ from autotest.budget import Allowance
 from autotest.exits import CANNOT_RUN
 from autotest.repro.running import EACH, run_python
 from autotest.repro.writing import Written, attempts
-from reports.findings import Finding, findings, is_red
-from reports.repros import VERIFIED, ReproResult, load_repros, save_repros
-from reports.summary import Summary
+from reports.findings.finding import Finding, findings, is_red
+from reports.folders.repros import VERIFIED, ReproResult, load_repros, save_repros
+from reports.tallies.summary import Summary
 
 #: So many run at a time: each holds two frameworks.
 TOGETHER = 2

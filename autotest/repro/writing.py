@@ -19,9 +19,9 @@ from autotest.repro.short import Told, short_text, tell
 from autotest.repro.translated import SPEECHES
 from autotest.repro.unscripted import Unscripted
 from dual_object.errors import ProgramError
-from reports.findings import Finding
-from reports.repros import FOLDER, ISSUE
-from reports.summary import SCRIPT, Evidence, Summary
+from reports.findings.finding import Finding
+from reports.folders.repros import FOLDER, ISSUE, SCRIPT
+from reports.tallies.summary import Evidence, Summary
 
 #: The short script's file.
 SHORT = "short.py"

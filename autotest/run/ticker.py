@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from autotest.run.progress import line, stages
-from reports.literals import literal
+from reports.words.literals import literal
 
 #: Seconds between two looks.
 IN_A_TERMINAL = 0.5

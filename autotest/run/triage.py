@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from autotest.compare.divergence import Divergence, Row
 from autotest.options import TestOptions
 from autotest.run.session import Session
-from reports.repros import script_path
+from reports.folders.repros import script_path
 
 if TYPE_CHECKING:
     from autotest.cases.drawer import Drawer

@@ -17,9 +17,9 @@ from benchmarks.mutation.fault import Fault
 from benchmarks.mutation.judging import Verdict
 from benchmarks.running import ROOT, Red
 from reports import Summary, read_run, summarize
-from reports.findings import findings
-from reports.folders import resolve_run
-from reports.repros import VERIFIED
+from reports.findings.finding import findings
+from reports.folders.repros import VERIFIED
+from reports.folders.runs import resolve_run
 
 #: What the median shrunk Program may have.
 MOST_CALLS, MOST_ELEMENTS = 2, 8

@@ -53,7 +53,7 @@ def test_errors_have_one_root():
 
 def test_imports_of_ours():
     """No module imports another of our packages, nor a framework."""
-    for path in Path(reports.__file__).parent.glob("*.py"):
+    for path in Path(reports.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) else []

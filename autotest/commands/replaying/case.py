@@ -17,7 +17,7 @@ from autotest.commands.run import pytest_arguments
 from autotest.exits import CANNOT_RUN, GONE, STANDS
 from autotest.options.table import OPTIONS
 from reports import ReportError, failure_text, read_run, runs
-from reports.records import Damage
+from reports.records.run import Damage
 
 if TYPE_CHECKING:
     import pytest

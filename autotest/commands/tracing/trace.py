@@ -14,7 +14,7 @@ from pathlib import Path
 from autotest.commands.tracing.corpus import Corpus, read
 from autotest.commands.tracing.expressions import UnspelledError, spelled
 from autotest.errors import UsageError
-from reports.quantities import counted
+from reports.words.quantities import counted
 
 _INSIDE = Path(__file__).with_name("inside.py")
 #: Of what is no expression, so many ops are named.

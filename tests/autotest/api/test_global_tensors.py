@@ -33,7 +33,7 @@ from autotest import (
 from autotest.run.session import Session
 from dual_object.program.values import Placement, Sbp
 from generators import OutsideCaseError, PhiloxSource, drawing
-from reports.matrix import MatrixTally
+from reports.tallies.matrix import MatrixTally
 from support.forks import forks
 from support.runs import INTERPRETER, Outcome, environment
 

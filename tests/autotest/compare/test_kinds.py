@@ -11,7 +11,7 @@ import pytest
 from autotest.compare.kinds import DEADLY, KINDS, NUMBERS, PHASES, RAISES, REFUSALS, Phase, in_graph
 from autotest.ledger.entries import read
 from dual_object.replay.observation import FailureKind
-from reports import kinds as copy
+from reports.records import kinds as copy
 
 ROOT = Path(__file__).parents[3]
 COMMAND_LINE = (ROOT / "docs" / "command-line.md").read_text()

@@ -18,7 +18,7 @@ from autotest.repro.issue import Extent, Issue
 from autotest.repro.verifying import settle, verify, words
 from autotest.repro.writing import Written
 from reports import read_run, summarize
-from reports.repros import ReproResult
+from reports.folders.repros import ReproResult
 from support.runs import Outcome, run_pytest
 
 BODY = """

@@ -20,7 +20,7 @@ from dual_object.replay.observation import Observation
 from generators import DTYPES, Factor, fill_values
 from generators.fills import FILLS, LAID_OUT
 from generators.layouts import LAYOUTS
-from reports.argument_space import AXES
+from reports.tallies.argument_space import AXES
 
 PLAIN = np.array([[0.1, 0.2, 0.3], [0.4, 0.6, 0.7]], np.float32)
 CELL = "float32 2 contiguous ordinary"

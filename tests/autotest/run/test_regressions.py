@@ -19,7 +19,7 @@ from autotest.options import Inputs
 from autotest.run.regressions import FOLDER, Draw, Memory, Recalled, bounded
 from autotest.run.session import Session, current_session
 from reports import read_run
-from reports.records import Damage
+from reports.records.run import Damage
 from support.runs import Outcome, run_pytest
 
 TEST = "tests/test_x.py::test_y test_x.py::test_y"
