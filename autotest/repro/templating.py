@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -12,8 +13,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 _PATH = re.compile(r"(?<![\w.:/~])(?:(?:~|\.\.)(?:/[\w.+@-]+)+|(?:/[\w.+@-]+){2,})/?")
 
 
+@cache
 def template(name: str) -> Template:
-    """Return a template of this package; what it lacks is an error."""
+    """Return a template of this package; what it lacks is an error. Each is compiled once in a process, which takes
+    longer than to fill it.
+    """
     environment = Environment(
         loader=PackageLoader("autotest.repro"),
         autoescape=False,  # noqa: S701 - no HTML is made of these

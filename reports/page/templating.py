@@ -1,7 +1,11 @@
-"""Templates: the one place where text becomes HTML or script, and where it is made safe for that."""
+"""Templates: the one place where text becomes HTML or script, and where it is made safe for that.
+
+Files of this package are read once in a process. To compile the template of a page takes longer than to fill it.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -12,6 +16,7 @@ from reports.records.plain import encode
 from reports.words.literals import literal
 
 
+@cache
 def template(name: str) -> Template:
     """Return a template of this package; what it is given is escaped, and what it lacks is an error.
 
@@ -28,18 +33,21 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
+@cache
 def style(name: str) -> Markup:
     """Return a style sheet of this package, to stand in a page as it is."""
     text = (files("reports.page") / "templates" / name).read_text(encoding="utf-8")
     return Markup(text)  # noqa: S704 - our own file
 
 
+@cache
 def script(name: str) -> Markup:
     """Return a folder of ES modules of this package as one script, to stand in a page as it is. Raises ScriptError."""
     folder = files("reports.page") / "templates" / name
     return Markup(join({file.name: file.read_text(encoding="utf-8") for file in folder.iterdir()}))  # noqa: S704 - our own
 
 
+@cache
 def vendored(name: str) -> Markup:
     """Return a file of uPlot, the library that draws the plots, as it was published."""
     text = (files("reports.page") / "templates" / "uplot" / name).read_text(encoding="utf-8")

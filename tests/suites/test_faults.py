@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -46,13 +46,18 @@ def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     }
 
 
-def _outcomes(folder: Path, tests: set[str], fault: str = "plant", target: str = "torch") -> dict[str, str]:
-    """How each of these tests ends against the faulty target, with the corners that `make align` lays out."""
-    asked = ["--autotest-target", target, "--autotest-cases", "3", "--autotest-report", str(folder)]
-    asked += ["--autotest-coverage", "each"]
+def _outcomes(
+    folder: Path, tests: Collection[str], *faults: str, target: str = "torch", cases: int = 3
+) -> dict[str, str]:
+    """How each of these tests ends against a target with these faults. On corners, each of these suites is green where
+    nothing is planted: `.ci/run` shows it.
+    """
+    asked = ["--autotest-target", target, "--autotest-cases", str(cases), "--autotest-report", str(folder)]
+    asked += ["--autotest-coverage", "none"]
     asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)]
-    done = forks().run(command, ROOT, environment({"AUTOTEST_FAULT": f"family_faults:{fault}"}))
+    planted = {"AUTOTEST_FAULT": "family_faults:plant_each", "AUTOTEST_FAULTS": " ".join(faults)}
+    done = forks().run(command, ROOT, environment(planted))
     assert done.returncode == 1, done.stdout + done.stderr
     records = [
         json.loads(line) for path in folder.glob("runs/*/records-*.jsonl") for line in path.read_text().splitlines()
@@ -80,7 +85,7 @@ def test_fault_turns_its_op_red_and_no_other(
             innocent = _tests(family, fault.innocent, monkeypatch)
             assert innocent, f"{family} has no rows of {fault.innocent}"
             expected |= dict.fromkeys(innocent, "passed")
-    assert _outcomes(tmp_path, {*expected}) == expected
+    assert _outcomes(tmp_path, expected, "plant") == expected
 
 
 #: Rows of calls that PyTorch refuses, by the file and the op.
@@ -94,7 +99,7 @@ REFUSED = {
 }
 
 
-def test_op_that_accepts_what_it_should_refuse_is_red(tmp_path: Path) -> None:
+def _refusals() -> dict[str, str]:
     """Each wrong call of a lax op is a divergence, those of a strict one are none."""
     lax = {f"suites/test_{file}.py::test_errors[{op}-{way}]" for file, (op, ways) in REFUSED.items() for way in ways}
     lax.add("suites/test_signatures.py::test_errors[torch.logsumexp]")
@@ -102,8 +107,7 @@ def test_op_that_accepts_what_it_should_refuse_is_red(tmp_path: Path) -> None:
         "suites/test_matmul.py::test_errors[torch.bmm-batch]",
         "suites/test_signatures.py::test_errors[torch.amax]",
     }
-    expected = dict.fromkeys(lax, "failed") | dict.fromkeys(strict, "passed")
-    assert _outcomes(tmp_path, lax | strict, "plant_lax") == expected
+    return dict.fromkeys(lax, "failed") | dict.fromkeys(strict, "passed")
 
 
 class Struck(NamedTuple):
@@ -112,8 +116,12 @@ class Struck(NamedTuple):
     file: str
     wrong: tuple[str, ...]
     right: tuple[str, ...]
-    target: str = "torch"
     skipped: tuple[str, ...] = ()
+
+    def outcomes(self) -> dict[str, str]:
+        """How each of these tests ends."""
+        ends = {"failed": self.wrong, "passed": self.right, "skipped": self.skipped}
+        return {f"suites/{self.file}::{test}": end for end, tests in ends.items() for test in tests}
 
 
 STRUCK = {
@@ -150,80 +158,92 @@ STRUCK = {
         "contract/test_optimizer_contract.py",
         ("test_goes_on[Adam]", "test_schedule_goes_on[StepLR]"),
         ("test_options", "test_schedule_goes_on[LinearLR]", "test_state[Adam]", "test_state_of_schedule[StepLR]"),
-        "oneflow",
     ),
     "plant_unsaved": Struck(
         "contract/test_optimizer_contract.py",
         ("test_state[Adam]", "test_goes_on[Adam]", "test_state_of_schedule[StepLR]"),
         ("test_options", "test_state_of_schedule[LinearLR]"),
-        "oneflow",
     ),
     # An option of an optimizer that is otherwise known to do what PyTorch does not.
     "plant_minimizing": Struck(
         "contract/test_optimizer_contract.py",
         ("test_maximize[False]", "test_maximize[True]"),
         ("test_options", "test_goes_on[SGD]"),
-        "oneflow",
     ),
     # The state of a graph: what load_state_dict() loses, state_dict() cannot show; or it does not show what is there.
     "plant_graph_forgetful": Struck(
         "contract/test_training_contract.py",
         ("test_goes_on[Adam]",),
         ("test_goes_on[SGD]", "test_state_of_optimizers[Adam-m v]"),
-        "oneflow",
         ("test_loaded_state_shows",),
     ),
     "plant_graph_silent": Struck(
-        "contract/test_training_contract.py", ("test_loaded_state_shows",), ("test_goes_on[Adam]",), "oneflow"
+        "contract/test_training_contract.py", ("test_loaded_state_shows",), ("test_goes_on[Adam]",)
     ),
     # The mask of a dropout that is checkpointed itself.
     "plant_redrawn": Struck(
         "contract/test_config_contract.py",
         ("test_checkpointed_dropout[drop]", "test_checkpointed_dropout[model drop]"),
         ("test_checkpointed_dropout[model]", "test_checkpointing[first]"),
-        "oneflow",
     ),
     # Learning rates, eagerly, and in graphs.
     "plant_late": Struck(
         "contract/test_schedule_contract.py",
         ("test_eager[CosineDecayLR]", "test_in_graph[ConstantLR]", "test_in_graph[SequentialLR]"),
         ("test_eager[ConstantLR]", "test_in_graph[CosineDecayLR]", "test_plateau[cooldown]"),
-        "oneflow",
     ),
     # A weight decay that an optimizer has in one of its modes.
     "plant_undecayed": Struck(
         "contract/test_lamb_contract.py",
         ("test_weight_decay[eager-False]", "test_groups[eager-weight_decay]"),
         ("test_weight_decay[eager-True]", "test_weight_decay[graph-False]", "test_bias_correction[eager]"),
-        "oneflow",
     ),
     # Modules that a mode does not reach, nor a state that is loaded.
     "plant_shallow": Struck(
         "contract/test_module_contract.py",
         ("test_modes[True]", "test_modes[False]", "test_eval", "test_loads"),
         ("test_names", "test_state", "test_apply"),
-        "oneflow",
     ),
 }
 
 
-@pytest.mark.parametrize("fault", STRUCK)
-def test_fault_of_more_than_an_op_is_red(fault: str, tmp_path: Path) -> None:
-    """And nothing else is."""
-    struck = STRUCK[fault]
-    outcomes = dict.fromkeys(struck.wrong, "failed") | dict.fromkeys(struck.right, "passed")
-    outcomes |= dict.fromkeys(struck.skipped, "skipped")
-    expected = {f"suites/{struck.file}::{test}": outcome for test, outcome in outcomes.items()}
-    assert _outcomes(tmp_path, {*expected}, fault, struck.target) == expected
-
-
-def test_what_is_computed_in_float32_is_red(tmp_path: Path) -> None:
+def _singles() -> dict[str, str]:
     """Digits of a float64 that float32 lacks, and integers that it cannot tell apart."""
     digits, compared = "suites/test_dtypes.py::test_digits", "suites/test_comparison.py::test_op"
     wrong = {f"{digits}[torch.erf]", f"{compared}[torch.eq-neighbours]"}
     right = {f"{digits}[torch.exp]", f"{compared}[torch.ne-neighbours]"}
-    expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_single") == expected
+    return dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+
+
+#: By fault: how tests end.
+PLANTED = {
+    **{fault: struck.outcomes() for fault, struck in STRUCK.items()},
+    "plant_lax": _refusals(),
+    "plant_single": _singles(),
+}
+#: Faults that do not concern each other share a run: to start one, OneFlow's above all, costs more than its tests.
+SHARED = {
+    ("plant_defaults", "plant_lax", "plant_small", "plant_first_group"): "torch",
+    ("plant_single", "plant_added"): "torch",
+    ("plant_forgetful", "plant_late", "plant_redrawn"): "oneflow",
+    ("plant_unsaved", "plant_graph_silent", "plant_undecayed"): "oneflow",
+    ("plant_graph_forgetful", "plant_minimizing", "plant_shallow"): "oneflow",
+}
+
+
+@pytest.mark.parametrize("faults", SHARED, ids=" ".join)
+def test_fault_of_more_than_an_op_is_red(faults: Sequence[str], tmp_path: Path) -> None:
+    """And nothing else is."""
+    expected: dict[str, str] = {}
+    for fault in faults:
+        assert all(expected.get(test, end) == end for test, end in PLANTED[fault].items())
+        expected |= PLANTED[fault]
+    assert _outcomes(tmp_path, expected, *faults, target=SHARED[faults]) == expected
+
+
+def test_every_fault_is_planted() -> None:
+    """Once."""
+    assert sorted(fault for faults in SHARED for fault in faults) == sorted(PLANTED)
 
 
 def test_an_update_that_one_configuration_has_wrong_is_red(tmp_path: Path) -> None:
@@ -231,7 +251,7 @@ def test_an_update_that_one_configuration_has_wrong_is_red(tmp_path: Path) -> No
     file = "suites/test_graph_configurations.py"
     wrong, right = {f"{file}::test_update[AdamW]"}, {f"{file}::test_update[Adagrad]"}
     expected = dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-    assert _outcomes(tmp_path, wrong | right, "plant_fused", target="oneflow") == expected
+    assert _outcomes(tmp_path, expected, "plant_fused", target="oneflow", cases=1) == expected
     [summary] = tmp_path.glob("summary.json")
     told = {row["fingerprint"] for row in json.loads(summary.read_text())["divergences"]}
     assert told == {"oneflow/graph_update/value/AdamW/float32,config=allow_fuse_model_update_ops"}

@@ -1,10 +1,12 @@
-"""One fault per family of the suites: `AUTOTEST_FAULT=family_faults:plant` plants them all in the target's worker.
+"""Faults of the suites: `AUTOTEST_FAULT=family_faults:plant_each` plants those that `AUTOTEST_FAULTS` names.
 
-Each changes one op, wherever users find it, so that one run tells for every family which rows turned red.
+`plant` plants one in each family. Each changes one op, wherever users find it, so that one run tells for every family
+which rows turned red.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -135,6 +137,12 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         "view": Fault("roll", "flip"),
     }
 )
+
+
+def plant_each(adapter: Any) -> None:
+    """Plant what is named."""
+    for name in os.environ["AUTOTEST_FAULTS"].split():
+        globals()[name](adapter)
 
 
 def plant(adapter: Any) -> None:

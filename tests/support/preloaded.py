@@ -1,4 +1,5 @@
-"""What every fork of the tests has imported: PyTorch, pytest, and this project, as pytest would rewrite it.
+"""What every fork of the tests has imported: PyTorch, pytest, and this project, as pytest would rewrite it; and what
+takes long the first time.
 
 Modules of ours are left out where they import another framework, or are none that is imported.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -60,7 +62,24 @@ def preload() -> None:
     for name in (*_OTHERS, *(f"_pytest.{plugin}" for plugin in default_plugins), *modules()):
         importlib.import_module(name)
     sys.meta_path.remove(hook)
+    prepare()
     del sys.path[0]
+
+
+def prepare() -> None:
+    """Have the templates of pages and scripts compiled, and PyTorch's functions listed."""
+    from torch.overrides import get_overridable_functions
+
+    from autotest.repro import templating as of_scripts
+    from reports import templating as of_pages
+
+    for templating, folder in ((of_scripts, "autotest/repro/templates"), (of_pages, "reports/templates")):
+        for path in (ROOT / folder).glob("*.j2"):
+            templating.template(path.name)
+    of_pages.script("report")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it looks at deprecated names
+        get_overridable_functions()
 
 
 def modules() -> list[str]:

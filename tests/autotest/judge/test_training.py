@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autotest.judge.blame.clipping import WORDS
-from support.runs import Outcome, run_python
+from support.runs import Outcome
+from support.scripts import assert_stand_where_planted, scripts_of
 
 FILES = {"test_training.py": "training.py"}
 EAGER, BACK, UPDATE = "eager_forward", "eager_backward", "eager_update"
@@ -227,29 +227,9 @@ def test_losses_of_a_graph_beside_a_wrong_eager(shared_run: Callable[..., Outcom
     assert told["parting"] == {"step": 1, "words": "at step 1, after the update: parameter m0.weight"}
 
 
-PLANTED = """\
-import runpy
-import sys
-from types import SimpleNamespace
-
-from dual_object.adapters.oneflow.eager import import_oneflow
-from training_faults import graph
-
-graph(SimpleNamespace(flow=import_oneflow()))
-runpy.run_path(sys.argv[1], run_name="__main__")
-"""
-
-
 FAULTY = ["graph_update/value/SGD", "graph_update/value/Adam", "graph_backward/value", "graph_update/value/accumulate"]
 
 
-@pytest.mark.parametrize("fingerprint", FAULTY)
-def test_graph_script(wrong_graphs: Outcome, tmp_path: Path, fingerprint: str) -> None:
+def test_graph_scripts(wrong_graphs: Outcome) -> None:
     """The script of a training graph ends with 1 where the fault is planted, and with 0 where it is not."""
-    row = next(one for one in wrong_graphs.summary["divergences"] if fingerprint in one["fingerprint"])
-    [script] = wrong_graphs.folder.glob(f"autotest-report/runs/*/repros/{row['id']}/repro.py")
-    assert run_python(script).returncode == 0
-    (tmp_path / "planted.py").write_text(PLANTED)
-    ended = run_python(tmp_path / "planted.py", str(script))
-    assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert "STANDS: " in ended.stdout
+    assert_stand_where_planted(scripts_of(wrong_graphs, FAULTY), "training_faults:graph")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,8 @@ from dual_object.replay.adapter import GraphRefusal, load_reference
 from dual_object.replay.observation import Observation
 from dual_object.replay.randomness import randomness
 from dual_object.replay.replay import Replay
-from support.runs import Outcome, run_python
+from support.runs import Outcome
+from support.scripts import assert_stand_where_planted, scripts_of
 from support.trainings import Planted, batch, recorded
 
 FILES = {"test_clipping.py": "clipping.py"}
@@ -68,28 +68,9 @@ def test_sound(shared_run: Callable[..., Outcome]) -> None:
     }
 
 
-PLANTED = """\
-import runpy
-import sys
-from types import SimpleNamespace
-
-from dual_object.adapters.oneflow.eager import import_oneflow
-from training_faults import clipping
-
-clipping(SimpleNamespace(flow=import_oneflow()))
-runpy.run_path(sys.argv[1], run_name="__main__")
-"""
-
-
-def test_script(wrong: Outcome, tmp_path: Path) -> None:
+def test_script(wrong: Outcome) -> None:
     """The script ends with 1 where the fault is planted, and with 0 where it is not."""
-    row = next(one for one in wrong.summary["divergences"] if one["op"] == "clip_grad_norm_")
-    [script] = wrong.folder.glob(f"autotest-report/runs/*/repros/{row['id']}/repro.py")
-    assert run_python(script).returncode == 0
-    (tmp_path / "planted.py").write_text(PLANTED)
-    ended = run_python(tmp_path / "planted.py", str(script))
-    assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert "STANDS: " in ended.stdout
+    assert_stand_where_planted(scripts_of(wrong, ["/clip_grad_norm_"]), "training_faults:clipping")
 
 
 def two_layers(recording: Recording) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from autotest.judge.blame.batches import NAME, WORDS
-from support.runs import Outcome, run_python
+from support.runs import Outcome
+from support.scripts import assert_stand_where_planted, scripts_of
 
 FILES = {"test_parts.py": "parts.py"}
 FAULT = {"AUTOTEST_FAULT": "training_faults:parts"}
@@ -59,28 +59,9 @@ def test_words(wrong: Outcome) -> None:
         assert message.endswith(due), message
 
 
-PLANTED = """\
-import runpy
-import sys
-from types import SimpleNamespace
-
-from dual_object.adapters.oneflow.eager import import_oneflow
-from training_faults import parts
-
-parts(SimpleNamespace(flow=import_oneflow()))
-runpy.run_path(sys.argv[1], run_name="__main__")
-"""
-
-
-@pytest.mark.parametrize("op", ["BatchNorm1d", NAME, "StepLR", "LinearLR"])
-def test_script(wrong: Outcome, tmp_path: Path, op: str) -> None:
+def test_scripts(wrong: Outcome) -> None:
     """A script ends with 1 where the fault is planted, and with 0 where it is not: what it was shrunk to has no other
     cause, such as LinearLR's of no iterations, with which OneFlow starts at the end.
     """
-    row = next(one for one in wrong.summary["divergences"] if one["op"] == op)
-    [script] = wrong.folder.glob(f"autotest-report/runs/*/repros/{row['id']}/repro.py")
-    assert run_python(script).returncode == 0
-    (tmp_path / "planted.py").write_text(PLANTED)
-    ended = run_python(tmp_path / "planted.py", str(script))
-    assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert "STANDS: " in ended.stdout
+    blamed = [f"/{op}" for op in ("BatchNorm1d", NAME, "StepLR", "LinearLR")]
+    assert_stand_where_planted(scripts_of(wrong, blamed), "training_faults:parts")
