@@ -588,6 +588,28 @@ def coverage(ops: tuple[str, ...], report: Path, never: bool, as_json: bool) -> 
     click.echo(text)
 
 
+@main.command()
+@click.argument("reports", nargs=-1, metavar="[REPORT]...", type=_PATH)
+@run_option("ledger", help="What is known to diverge; may be given often. Default: the ledgers of the suites.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the page to this file.")
+@click.option("--json", "as_json", is_flag=True, help="All of it for programs, with every cell of each op.")
+def census(reports: tuple[Path, ...], ledger: Any, output: Path | None, as_json: bool) -> None:
+    """Tell what became of each op of PyTorch's own tables in the runs of REPORT, folders of runs or campaigns: aligned,
+    wrong, refused, lacking or unknown, in which phases and cells, by whose tests, and what is known. Of one target.
+
+    Default of REPORT: autotest-report. The page is Markdown.
+    """
+    from autotest.census.command import census_text
+
+    with _refusals():
+        text = census_text(reports or (Path(str(OPTIONS["report"].default)),), ledger, output, as_json=as_json)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+        click.echo(_shown(output.absolute()))
+
+
 @main.command("diff")
 @click.argument("before", metavar="RUN_A", type=_PATH)
 @click.argument("after", metavar="RUN_B", type=_PATH)

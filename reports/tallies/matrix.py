@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from reports.records.kinds import DEADLY, ENDING, PHASES
@@ -130,6 +130,12 @@ def ordered(phases: Iterable[str]) -> list[str]:
     return sorted(phases, key=lambda phase: (PHASES.index(phase) if phase in PHASES else len(PHASES), phase))
 
 
+def blamed(op: str, ops: Sequence[str]) -> str:
+    """The op that a divergence counts for: that of a program as a whole is that of its only op."""
+    only = {*ops}
+    return next(iter(only)) if op == WHOLE and len(only) == 1 else op
+
+
 def _compared(record: Record, worst: Mapping[tuple[str, str], str]) -> Iterator[tuple[tuple[str, str], str]]:
     """The ops and phases of a case for which no divergence is shown: aligned, or not checked."""
     rows = record["divergences"]
@@ -157,12 +163,11 @@ def _doubts(op: str, phase: str) -> set[tuple[str, str]]:
 
 def _worst_outcomes(record: Record) -> dict[tuple[str, str], str]:
     """The worst outcome of each op and phase that a case's divergences name."""
-    ops = set(record["ops"])
     worst: dict[tuple[str, str], str] = {}
     for op, phase, _ in record.get("undecidable") or ():
-        worst[next(iter(ops)) if op == WHOLE and len(ops) == 1 else op, phase] = "undecidable"
+        worst[blamed(op, record["ops"]), phase] = "undecidable"
     for row in record["divergences"]:
-        op = next(iter(ops)) if row["op"] == WHOLE and len(ops) == 1 else row["op"]
+        op = blamed(row["op"], record["ops"])
         outcome = _outcome(row)
         held = worst.get((op, row["phase"]), outcome)
         worst[op, row["phase"]] = min(held, outcome, key=OUTCOMES.index)

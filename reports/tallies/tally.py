@@ -52,7 +52,7 @@ def summarize(run: Run) -> Summary:
 
 
 @lru_cache
-def _follows(path: Path) -> bool:
+def follows(path: Path) -> bool:
     """Whether a file is that of a further rank: what it ran, the first rank's file counts."""
     return re.fullmatch(r"records-rank[1-9]\d*\.jsonl", path.name) is not None
 
@@ -202,7 +202,7 @@ class _Tally:
             self._first = moment if self._first is None else min(self._first, moment)
             self._last = max(self._last, moment)
         kind = record["type"]
-        first = not _follows(path)
+        first = not follows(path)
         if kind == "start":
             if first:
                 self._tests.setdefault(record["test"], None)
@@ -263,7 +263,7 @@ class _Tally:
 
     def _test(self, path: Path, record: Record) -> None:
         test = record["test"]
-        if not _follows(path):
+        if not follows(path):
             self._tests[test] = (self._tests.get(test) or 0.0) + record["seconds"]
         # A body that raised leaves its case open; the test has ended, so nothing of it is running.
         for open_case in [key for key in self._running if key[:2] == (path, test)]:
