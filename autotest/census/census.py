@@ -20,7 +20,7 @@ from autotest.ledger.entries import read as read_ledger
 from dual_object.adapters.dialect import Row
 from dual_object.adapters.torch.tables import TableOp
 from reports import read_run, resolve_run, summarize
-from reports.census import LACKING, STATUSES, CensusTally, Found
+from reports.tallies.census import LACKING, STATUSES, CensusTally, Found
 
 _METHODS = "Tensor."
 

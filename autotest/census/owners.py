@@ -6,7 +6,7 @@ import re
 
 from autotest.campaign.config import SOURCES
 from autotest.campaign.sources import TESTS
-from reports.census import Owner
+from reports.tallies.census import Owner
 
 #: Where the tests of an entry of PyTorch's tables come from.
 ENTRY = "OpInfo"

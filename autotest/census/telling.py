@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from autotest.census.census import Census, Op
 from autotest.compare.kinds import REFUSALS
-from reports.argument_space import AXES
-from reports.census import STATUSES
-from reports.markdown import code
-from reports.quantities import counted, share
+from reports.exports.markdown import code
+from reports.tallies.argument_space import AXES
+from reports.tallies.census import STATUSES
+from reports.words.quantities import counted, share
 
 #: The phases that the page has a column for, with its heading.
 PHASES = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reports import read_run
-from reports.census import CensusTally, Found, Owner, status_of
+from reports.tallies.census import CensusTally, Found, Owner, status_of
 
 Tallied = Callable[..., dict[str, dict[Owner, Found]]]
 

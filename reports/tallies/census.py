@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from reports.argument_space import REACHED_COUNTS, OpSpace, SpaceCell
-from reports.kinds import REFUSALS
-from reports.matrix import MatrixTally, blamed
-from reports.records import Damage, Run
-from reports.shape import Record
-from reports.tally import follows
+from reports.records.kinds import REFUSALS
+from reports.records.run import Damage, Run
+from reports.records.shape import Record
+from reports.tallies.argument_space import REACHED_COUNTS, OpSpace, SpaceCell
+from reports.tallies.matrix import MatrixTally, blamed
+from reports.tallies.tally import follows
 
 #: What an op is, the worst first: one of its cases shows something wrong; all that were compared are aligned; the
 #: target says that it does not do this; it has no such op; no case was compared.
