@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ import pytest
 
 from benchmarks.kernels.children import BROKEN, NO, YES
 from benchmarks.kernels.entries import BANK, Entry, entries
+from support.forks import forks, outer_environment
 
 ALL = entries()
 WRONG = [entry for entry in ALL if not entry.sound]
@@ -44,9 +44,7 @@ FRAMEWORKS = {"numpy", "torch"}
 
 def told(*arguments: str) -> str:
     """What an interpreter prints, of its own: a child is to be forked before there are threads."""
-    run = subprocess.run(  # noqa: S603 - our own interpreter
-        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    run = forks().run(arguments, ROOT, outer_environment())
     assert run.stdout, run.stderr
     return run.stdout
 

@@ -17,6 +17,7 @@ from benchmarks.mutation.repros import Repro, summary_lines
 from benchmarks.mutation.repros import complaints as unreproduced
 from benchmarks.mutation.table import FAULTS
 from benchmarks.running import Outcome, Red, RunError, outcome, run
+from support.forks import forks, outer_environment
 
 ROOT = Path(__file__).parent.parent.parent
 NAIVE = ROOT / "benchmarks/mutation/naive_ops.py"
@@ -204,8 +205,8 @@ def test_a_run_that_does_not_go_through_is_no_measurement(tmp_path: Path) -> Non
 
 def test_the_bench_kills_a_fault_and_lists_a_survivor() -> None:
     """On real OneFlow: the clean run, the wave, the table."""
-    command = [sys.executable, "-m", "benchmarks.mutation", "-k", "tanh-detached", "-n", "0", "--verbose"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
+    command = ["-m", "benchmarks.mutation", "-k", "tanh-detached", "-n", "0", "--verbose"]
+    done = forks().run(command, ROOT, outer_environment())
     assert done.returncode == 0, done.stderr
     assert "wave 1: 1 of 1 faults killed" in done.stdout
     assert "tanh-detached: oneflow/eager_backward/grad_missing/tanh/float32" in done.stdout

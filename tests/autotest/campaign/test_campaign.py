@@ -18,9 +18,13 @@ import psutil
 import pytest
 
 from reports import latest_run, read_run
+from support.forks import forks
 from support.runs import INTERPRETER, environment
 
 pytestmark = pytest.mark.usefixtures("real_interpreter")
+
+#: A driver is a process that one can kill; its slots and their targets are forks that have PyTorch.
+DRIVER = "import sys\nsys.executable = sys.argv.pop(1)\nfrom autotest.cli import main\nmain()\n"
 
 TESTS = """
 import pytest
@@ -84,7 +88,7 @@ def lay(folder: Path) -> None:
 
 def line(*arguments: str) -> list[str]:
     """The command of a campaign in the current folder."""
-    return [INTERPRETER, "-m", "autotest", "campaign", "night.toml", *arguments]
+    return [INTERPRETER, "-c", DRIVER, str(forks().python), "campaign", "night.toml", *arguments]
 
 
 def variables(folder: Path) -> dict[str, str]:
@@ -114,6 +118,7 @@ class Running:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._path = variables(folder)["PYTHONPATH"]
         self._log = (folder / "output").open("ab")
         self.process = subprocess.Popen(  # noqa: S603 - our own command
             line(),
@@ -131,15 +136,15 @@ class Running:
             found = ready()
             if found:
                 return found
-            time.sleep(0.02)
+            time.sleep(0.05)
         raise AssertionError((self.folder / "output").read_text())
 
     def family(self, word: str) -> list[psutil.Process]:
-        """The processes that it has started with this word in their command line."""
+        """The processes of this campaign with this word in their command line; a fork's parent is none of them."""
         found = []
-        for process in psutil.Process(self.process.pid).children(recursive=True):
+        for process in psutil.process_iter():
             try:
-                if word in " ".join(process.cmdline()):
+                if word in " ".join(process.cmdline()) and process.environ().get("PYTHONPATH") == self._path:
                     found.append(process)
             except psutil.Error:
                 continue
@@ -228,12 +233,9 @@ def test_replay(undisturbed: Path) -> None:
     """The folder is a report: its divergences run again by their ids, its cases by their keys."""
     data = json.loads((undisturbed / "autotest-campaign" / "summary.json").read_text())
     [row] = [row for row in data["divergences"] if row["fingerprint"] == "torch/eager_forward/value/square/float32"]
-    command = [INTERPRETER, "-m", "autotest", "replay"]
     for asked in ([row["id"], "--report", "autotest-campaign"], [row["case_key"], "test_ops.py", "--inputs", "plain"]):
-        target = ["--target", "torch"]
-        done = subprocess.run(  # noqa: S603 - our own command
-            [*command, *asked, *target], cwd=undisturbed, env=variables(undisturbed), capture_output=True, check=False
-        )
+        command = ["-m", "autotest", "replay", *asked, "--target", "torch"]
+        done = forks().run(command, undisturbed, variables(undisturbed))
         assert done.returncode == 1, done.stderr
 
 

@@ -79,7 +79,7 @@ def test_each_step_keeps_its_word(reference: Reference, monkeypatch: pytest.Monk
             assert value.tensor.reference._version == version or value.memory.written
 
     monkeypatch.setattr(Chain, "_grow", watched)
-    programs(reference, lambda: random_program(ops=30), n=200)
+    programs(reference, lambda: random_program(ops=30))
     assert met == {step.name for step in STEPS}
     assert len(met) == len(STEPS)
 
