@@ -24,7 +24,8 @@ from reports.tallies.tolerances import Needed
 class Divergence:
     """The cases of one test which diverge with one fingerprint: the first of them, and the keys of all.
 
-    `stages` is how each executor did in the first, where the target lists several.
+    `stages` is how each executor did in the first, where the target lists several; `cause` is what the first says of
+    why it raises, without what is its own; empty where nothing is raised.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Divergence:
     cases: tuple[str, ...]
     reason: str | None = None
     stages: Mapping[str, str] = field(default_factory=dict)
+    cause: str = ""
 
     @property
     def count(self) -> int:

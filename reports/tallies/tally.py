@@ -362,7 +362,12 @@ class _Tally:
             texts = {name: row[name] for name in ROW_TEXTS}
             divergences.append(
                 Divergence(
-                    **texts, level=level, reason=row["reason"], stages=row.get("stages") or {}, cases=tuple(cases)
+                    **texts,
+                    level=level,
+                    reason=row["reason"],
+                    stages=row.get("stages") or {},
+                    cause=row.get("cause") or "",
+                    cases=tuple(cases),
                 )
             )
         return sorted(divergences, key=lambda row: (severity(row.kind), row.fingerprint, row.test))

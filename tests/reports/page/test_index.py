@@ -146,6 +146,7 @@ def test_index_data(two_ops):
             },
         ],
         "more": 0,
+        "causes": [],
     }
 
 

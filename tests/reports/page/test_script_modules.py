@@ -160,8 +160,9 @@ RUN = json.dumps(
             {"id": "1", "fingerprint": "f", "op": "add", "phase": "graph_forward", "kind": "crash", "level": "wrong"}
             | {"message": "Killed", "tests": [1], "families": [1]},
             {"id": "2", "fingerprint": "g", "op": "cos", "phase": "eager_forward", "kind": "value", "level": "counted"}
-            | {"message": "differs", "tests": [0, 1], "families": [0]},
+            | {"message": "differs", "tests": [0, 1], "families": [0], "cause": 0},
         ],
+        "causes": [["gives wrong values, eager forward", "counted"]],
     }
 )
 
@@ -177,6 +178,7 @@ def test_run(evaluate):
         "phase": ["eager_forward", "graph_forward"],
         "cases": ["aligned", "new", "new crashed", "new wrong"],
         "level": ["new", "crashed", "wrong", "counted", "aligned"],
+        "cause": ["gives wrong values, eager forward"],
     }
     counts = '["new", "new wrong", "aligned", "skipped"].map((segment) => run.casesOf(1, segment))'
     assert evaluate("run.js", f"((run) => [{counts}, run.segments, run.familyOf(0)])(new Run({RUN}))") == [
@@ -202,11 +204,15 @@ def test_run(evaluate):
         ({"level": "crashed"}, ["1"], ["add"]),
         ({"level": "aligned"}, [], ["sin", "add"]),
         ({"test": "test_a"}, ["1", "2"], ["add"]),
+        ({"cause": "gives wrong values, eager forward"}, ["2"], []),
     ],
 )
 def test_filters(evaluate, filters, ids, ops):
     """Each filter keeps the divergences and the ops that have what it asks for."""
-    chosen = {**dict.fromkeys(["text", "op", "family", "kind", "phase", "level", "test", "cases"], ""), **filters}
+    chosen = {
+        **dict.fromkeys(["text", "op", "family", "kind", "phase", "level", "test", "cases", "cause"], ""),
+        **filters,
+    }
     kept = (
         f"((run, filters) => [run.divergences.filter(matchDivergence(run, filters)).map(({{ id }}) => id), "
         f"run.ops.filter(matchOp(run, filters)).map(({{ op }}) => op)])"

@@ -283,6 +283,7 @@ def sample_index() -> Data:
         "ops": [{"op": op, "families": [0], "home": "activation", "tests": [0], "cells": cells} for op, cells in ops],
         "divergences": divergences,
         "more": 0,
+        "causes": [],
     }
 
 
