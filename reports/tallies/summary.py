@@ -17,6 +17,7 @@ from reports.tallies.inference import Inference
 from reports.tallies.layers import Layers
 from reports.tallies.matrix import Matrix
 from reports.tallies.segments import Segments
+from reports.tallies.timeline import Timeline
 from reports.tallies.tolerances import Needed
 
 
@@ -237,6 +238,8 @@ class Summary:
     #: Of the target, or of each executor that it lists; none where it does not tell.
     captures: tuple[Captures, ...] = ()
     inference: Inference = field(default_factory=Inference)
+    #: Which process was at which test when.
+    timeline: Timeline = field(default_factory=Timeline)
     #: Of static graphs; of none where none were asked for.
     configurations: Configurations = field(default_factory=Configurations)
     #: Of cases with layers; of none where their functions were not asked for.

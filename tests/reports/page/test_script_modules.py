@@ -62,7 +62,7 @@ def test_every_export_is_used():
     modules = [Module.read(name, text) for name, text in MODULES.items()]
     imported = {(source, name) for module in modules for source, names in module.imports for name in names}
     tested = {("coverage.js", "percentOf"), ("heatmap.js", "Shades"), ("heatmap.js", "bounds")}
-    tested |= {("histogram.js", "foldEmpty"), ("scatter.js", "wordsOf")}
+    tested |= {("histogram.js", "foldEmpty"), ("scatter.js", "wordsOf"), ("timeline.js", "merged")}
     assert {(module.name, name) for module in modules for name in module.exports} - imported == tested
 
 
@@ -312,3 +312,17 @@ def test_cell_words(evaluate):
 def test_percent_is_rounded_down(evaluate):
     """All but one of ten thousand is not 100 %."""
     assert evaluate("coverage.js", "[percentOf(9999, 10000), percentOf(2, 2), percentOf(0, 0)]") == [99.9, 100, 0]
+
+
+def test_short_tests_are_one_bar(evaluate):
+    """Tests too short to be seen are drawn together as far as one bar may be, the one that is looked for alone."""
+    tests = '[["b", 1.2, 0.1], ["a", 1, 0.1], ["c", 3, 5], ["d", 8, 0.1], ["e", 8.1, 0.1], ["f", 20, 0.1]]'
+    bars = f'merged({tests}, 1, "e").map(({{ names, start }}) => [names.join(" "), start])'
+    assert evaluate("timeline.js", bars) == [["a b", 1], ["c", 3], ["d", 8], ["e", 8.1], ["f", 20]]
+    many = "Array.from({ length: 5000 }, (_, number) => [String(number), number * 0.02, 0.02])"
+    drawn, names = evaluate(
+        "timeline.js",
+        f'((bars) => [bars.length, bars.flatMap(({{ names }}) => names).length])(merged({many}, 0.1, ""))',
+    )
+    assert drawn <= 1000
+    assert names == 5000
