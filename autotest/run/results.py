@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from autotest.cases.case import case_test_name
 from autotest.cases.digest import program_digest
 from autotest.cases.store import KEPT_CASES
+from autotest.compare.causes import cause
 from autotest.compare.divergence import Divergence, Row
 from autotest.judge.consensus import Consensus
 from autotest.judge.judgement import Checks, Verdict
@@ -111,6 +112,8 @@ class Verdicts:
                 "digest": digest,
                 "message": divergence.translated(row["message"], self._session.target_info()),
             }
+            if why := cause(row["message"]):
+                row = {**row, "cause": why}
             if row["kind"] == "out_of_memory":
                 row = {**row, "memory_limit": self._session.supervisor.memory}
             if self._session.launch.python is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from reports.findings.causes import cause_lines
 from reports.findings.finding import NOTES, Finding, brief, findings, levels
 from reports.findings.lacking import not_checked
 from reports.findings.verdict import broken, frameworks, headline
@@ -33,7 +34,7 @@ def markdown_text(summary: Summary, most_bytes: int = MOST_BYTES) -> str:
     there. Text from tests, ops and exceptions stands in code spans, where no markup, HTML, mention or link lives.
     """
     red = findings(summary.divergences)
-    head = _joined(_head(summary))
+    head = _joined(_head(summary)) + _joined(_causes(red))
     tail = _joined(_tail(summary))
     room = most_bytes - len(head.encode()) - len(_rest(len(red)).encode()) - len(TABLE.encode())
     if len(tail.encode()) > room:
@@ -118,6 +119,17 @@ def _head(summary: Summary) -> Iterator[str]:
     for level, count in counts.items():
         if count or level == "new":
             yield f"| {level} | {count:,} | {NOTES.get(level, 'the run is red' if count else '')} |"
+
+
+def _causes(red: Sequence[Finding]) -> Iterator[str]:
+    """What divergences of several ops share."""
+    lines = cause_lines(red)
+    if lines:
+        yield ""
+        yield "**Shared by several ops: a guess at the cause**"
+        yield ""
+        for line in lines:
+            yield f"- {code(line)}"
 
 
 def _row(finding: Finding) -> str:

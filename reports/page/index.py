@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 
+from reports.findings.causes import causes
 from reports.findings.finding import NOTES, Finding, findings, levels
 from reports.findings.lacking import not_checked
 from reports.findings.op_map import SHAPES, family, home
@@ -35,6 +36,8 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
     """Return what the script of index.html draws; `base` is the path from the page to its detail files."""
     every = findings(summary.all_divergences)
     listed = every[:MOST_DIVERGENCES]
+    shared = causes(listed)
+    cause_of = {finding.fingerprint: number for number, cause in enumerate(shared) for finding in cause.findings}
     tests = sorted(
         {test for row in summary.matrix.tests.values() for test in row}
         | {test for finding in listed for test in finding.tests}
@@ -75,10 +78,12 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
                 "tests": [number[test] for test in finding.tests],
                 "families": sorted({kin[test] for test in finding.tests}),
                 **_largest(summary.evidence.get(finding.fingerprint)),
+                **({"cause": cause_of[finding.fingerprint]} if finding.fingerprint in cause_of else {}),
             }
             for finding in listed
         ],
         "more": len(every) - len(listed),
+        "causes": [[cause.title, cause.level] for cause in shared],
     }
 
 

@@ -32,6 +32,8 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
         for finding in findings(summary.all_divergences):
             text = script_call("autotest.detail", detail_data(finding, summary))
             (data / "divergences" / f"{finding.first.id}.js").write_text(text, encoding="ascii")
+        timeline = script_call("autotest.timeline", summary.timeline.to_page())
+        (data / "timeline.js").write_text(timeline, encoding="ascii")
         coverage = {**summary.coverage.to_json(), "space": summary.space.to_page()}
         # Read when the first divergence with a plot is opened.
         (data / "plots.js").write_text(plots_script(), encoding="utf-8")

@@ -17,6 +17,7 @@ from reports.tallies.inference import Inference
 from reports.tallies.layers import Layers
 from reports.tallies.matrix import Matrix
 from reports.tallies.segments import Segments
+from reports.tallies.timeline import Timeline
 from reports.tallies.tolerances import Needed
 
 
@@ -24,7 +25,8 @@ from reports.tallies.tolerances import Needed
 class Divergence:
     """The cases of one test which diverge with one fingerprint: the first of them, and the keys of all.
 
-    `stages` is how each executor did in the first, where the target lists several.
+    `stages` is how each executor did in the first, where the target lists several; `cause` is what the first says of
+    why it raises, without what is its own; empty where nothing is raised.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Divergence:
     cases: tuple[str, ...]
     reason: str | None = None
     stages: Mapping[str, str] = field(default_factory=dict)
+    cause: str = ""
 
     @property
     def count(self) -> int:
@@ -235,6 +238,8 @@ class Summary:
     #: Of the target, or of each executor that it lists; none where it does not tell.
     captures: tuple[Captures, ...] = ()
     inference: Inference = field(default_factory=Inference)
+    #: Which process was at which test when.
+    timeline: Timeline = field(default_factory=Timeline)
     #: Of static graphs; of none where none were asked for.
     configurations: Configurations = field(default_factory=Configurations)
     #: Of cases with layers; of none where their functions were not asked for.

@@ -25,6 +25,7 @@ from reports.tallies.layers import Layers
 from reports.tallies.matrix import MatrixTally
 from reports.tallies.segments import SegmentTally
 from reports.tallies.summary import Divergence, Evidence, Graph, SlowTest, Summary
+from reports.tallies.timeline import TimelineTally
 from reports.tallies.tolerances import ToleranceTally
 
 # Reasons and faults may hold a case's own numbers: past these, memory would grow with the cases.
@@ -194,6 +195,7 @@ class _Tally:
         self._doubts = DoubtTally()
         self._tolerances = ToleranceTally()
         self._inference = InferenceTally()
+        self._timeline = TimelineTally()
 
     def take(self, path: Path, record: Record) -> None:
         """Count one record."""
@@ -201,6 +203,7 @@ class _Tally:
         if moment is not None:
             self._first = moment if self._first is None else min(self._first, moment)
             self._last = max(self._last, moment)
+        self._timeline.take(path, record)
         kind = record["type"]
         first = not follows(path)
         if kind == "start":
@@ -362,7 +365,12 @@ class _Tally:
             texts = {name: row[name] for name in ROW_TEXTS}
             divergences.append(
                 Divergence(
-                    **texts, level=level, reason=row["reason"], stages=row.get("stages") or {}, cases=tuple(cases)
+                    **texts,
+                    level=level,
+                    reason=row["reason"],
+                    stages=row.get("stages") or {},
+                    cause=row.get("cause") or "",
+                    cases=tuple(cases),
                 )
             )
         return sorted(divergences, key=lambda row: (severity(row.kind), row.fingerprint, row.test))
@@ -438,6 +446,7 @@ class _Tally:
             tolerances=self._tolerances.needed(),
             loose=self._tolerances.warnings(),
             inference=self._inference.inference(),
+            timeline=self._timeline.timeline(),
             random=self._random,
             confirmed=self._confirmed,
             forgotten=self._forgotten.all(),

@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reports.findings.finding import NOTES, levels
+from reports.findings.causes import cause_lines
+from reports.findings.finding import NOTES, findings, levels
 from reports.findings.lacking import lacked, not_checked
 from reports.findings.verdict import broken, headline
 from reports.records.kinds import severity
@@ -91,6 +92,7 @@ class _Page:
         self._names("Failed without a divergence", summary.failures)
         self._names("Loose tolerances", summary.loose)
         self._inference()
+        self._causes()
         self._divergences()
         self._matrix()
         self._slowest()
@@ -230,6 +232,14 @@ class _Page:
                 self._say(self._text(line), 2 * INDENT)
         if len(found) > MOST_DISAGREEMENTS:
             self._say(Text(f"and {len(found) - MOST_DISAGREEMENTS:,} more, see the report"), INDENT)
+
+    def _causes(self) -> None:
+        """What divergences of several ops share."""
+        lines = cause_lines(findings(self._summary.divergences))
+        if lines:
+            self._heading("Shared by several ops: a guess at the cause")
+            for line in lines:
+                self._say(self._text(line), INDENT)
 
     def _divergences(self) -> None:
         groups: dict[str, list[Divergence]] = {}

@@ -17,6 +17,7 @@ from reports.past.history import Listed
 from reports.past.saved import saved_of
 
 HOSTILE = "</script><script>alert(1)</script>"
+SLOW = "#view=run&test="
 BOTH = {"forward": "verified", "backward": "verified"}
 
 
@@ -146,6 +147,7 @@ def test_index_data(two_ops):
             },
         ],
         "more": 0,
+        "causes": [],
     }
 
 
@@ -270,8 +272,16 @@ def test_failed_run_is_bad(summed, ended):
 
 
 def links(read):
-    """Return where each link of a page leads."""
-    return [attrs["href"] for tag, attrs in read.tags if tag == "a"]
+    """Return where each link of a page leads, but for those of the slowest tests."""
+    return [attrs["href"] for tag, attrs in read.tags if tag == "a" and not attrs["href"].startswith(SLOW)]
+
+
+def test_slowest_link_to_the_timeline(summed, ended):
+    """The slowest tests lead to where the time went, each by its name."""
+    read = shown(summed(ended("t.py::a", 2.0), ended("t.py::b[x&y]", 3.0)))
+    slow = [attrs["href"] for tag, attrs in read.tags if tag == "a" and attrs["href"].startswith(SLOW)]
+    assert slow == [f"{SLOW}t.py%3A%3Ab%5Bx%26y%5D", f"{SLOW}t.py%3A%3Aa"]
+    assert "timeline" in [attrs.get("id") for _, attrs in read.tags]
 
 
 def test_counts(two_ops, summed):

@@ -62,7 +62,7 @@ def test_every_export_is_used():
     modules = [Module.read(name, text) for name, text in MODULES.items()]
     imported = {(source, name) for module in modules for source, names in module.imports for name in names}
     tested = {("coverage.js", "percentOf"), ("heatmap.js", "Shades"), ("heatmap.js", "bounds")}
-    tested |= {("histogram.js", "foldEmpty"), ("scatter.js", "wordsOf")}
+    tested |= {("histogram.js", "foldEmpty"), ("scatter.js", "wordsOf"), ("timeline.js", "merged")}
     assert {(module.name, name) for module in modules for name in module.exports} - imported == tested
 
 
@@ -160,8 +160,9 @@ RUN = json.dumps(
             {"id": "1", "fingerprint": "f", "op": "add", "phase": "graph_forward", "kind": "crash", "level": "wrong"}
             | {"message": "Killed", "tests": [1], "families": [1]},
             {"id": "2", "fingerprint": "g", "op": "cos", "phase": "eager_forward", "kind": "value", "level": "counted"}
-            | {"message": "differs", "tests": [0, 1], "families": [0]},
+            | {"message": "differs", "tests": [0, 1], "families": [0], "cause": 0},
         ],
+        "causes": [["gives wrong values, eager forward", "counted"]],
     }
 )
 
@@ -177,6 +178,7 @@ def test_run(evaluate):
         "phase": ["eager_forward", "graph_forward"],
         "cases": ["aligned", "new", "new crashed", "new wrong"],
         "level": ["new", "crashed", "wrong", "counted", "aligned"],
+        "cause": ["gives wrong values, eager forward"],
     }
     counts = '["new", "new wrong", "aligned", "skipped"].map((segment) => run.casesOf(1, segment))'
     assert evaluate("run.js", f"((run) => [{counts}, run.segments, run.familyOf(0)])(new Run({RUN}))") == [
@@ -202,11 +204,15 @@ def test_run(evaluate):
         ({"level": "crashed"}, ["1"], ["add"]),
         ({"level": "aligned"}, [], ["sin", "add"]),
         ({"test": "test_a"}, ["1", "2"], ["add"]),
+        ({"cause": "gives wrong values, eager forward"}, ["2"], []),
     ],
 )
 def test_filters(evaluate, filters, ids, ops):
     """Each filter keeps the divergences and the ops that have what it asks for."""
-    chosen = {**dict.fromkeys(["text", "op", "family", "kind", "phase", "level", "test", "cases"], ""), **filters}
+    chosen = {
+        **dict.fromkeys(["text", "op", "family", "kind", "phase", "level", "test", "cases", "cause"], ""),
+        **filters,
+    }
     kept = (
         f"((run, filters) => [run.divergences.filter(matchDivergence(run, filters)).map(({{ id }}) => id), "
         f"run.ops.filter(matchOp(run, filters)).map(({{ op }}) => op)])"
@@ -306,3 +312,17 @@ def test_cell_words(evaluate):
 def test_percent_is_rounded_down(evaluate):
     """All but one of ten thousand is not 100 %."""
     assert evaluate("coverage.js", "[percentOf(9999, 10000), percentOf(2, 2), percentOf(0, 0)]") == [99.9, 100, 0]
+
+
+def test_short_tests_are_one_bar(evaluate):
+    """Tests too short to be seen are drawn together as far as one bar may be, the one that is looked for alone."""
+    tests = '[["b", 1.2, 0.1], ["a", 1, 0.1], ["c", 3, 5], ["d", 8, 0.1], ["e", 8.1, 0.1], ["f", 20, 0.1]]'
+    bars = f'merged({tests}, 1, "e").map(({{ names, start }}) => [names.join(" "), start])'
+    assert evaluate("timeline.js", bars) == [["a b", 1], ["c", 3], ["d", 8], ["e", 8.1], ["f", 20]]
+    many = "Array.from({ length: 5000 }, (_, number) => [String(number), number * 0.02, 0.02])"
+    drawn, names = evaluate(
+        "timeline.js",
+        f'((bars) => [bars.length, bars.flatMap(({{ names }}) => names).length])(merged({many}, 0.1, ""))',
+    )
+    assert drawn <= 1000
+    assert names == 5000

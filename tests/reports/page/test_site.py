@@ -72,6 +72,7 @@ def test_files_of_the_latest_run(made):
         "index.html",
         f"runs/{FIRST}/index.html",
         f"runs/{FIRST}/report/coverage.js",
+        f"runs/{FIRST}/report/timeline.js",
         f"runs/{FIRST}/report/plots.js",
         f"runs/{FIRST}/report/divergences/11111111.js",
         f"runs/{FIRST}/report/divergences/22222222.js",
@@ -113,7 +114,12 @@ def test_run_outside_of_a_report(made, tmp_path):
     run = made(FIRST, report=tmp_path / "there").rename(tmp_path / "copy")
     before = files_of(tmp_path)
     assert saved(run) == run / "index.html"
-    assert files_of(tmp_path) - before == {"copy/index.html", "copy/report/coverage.js", "copy/report/plots.js"}
+    assert files_of(tmp_path) - before == {
+        "copy/index.html",
+        "copy/report/coverage.js",
+        "copy/report/plots.js",
+        "copy/report/timeline.js",
+    }
     assert words_of(run / "index.html") == "Kept outside a report folder: there is no run before."
     assert data_of(run / "index.html")["base"] == "report/"
 
@@ -248,7 +254,7 @@ def test_unwritable_page(made):
         f"{run}/index.html cannot be written: Is a directory; "
         "free the disk or choose another folder with --autotest-report"
     )
-    assert files_of(run) == {"report/coverage.js", "report/plots.js"}
+    assert files_of(run) == {"report/coverage.js", "report/plots.js", "report/timeline.js"}
 
 
 def test_empty_run(made):

@@ -2,7 +2,7 @@
 // link shows it again: #view=divergences&op=add&open=4701a54b
 
 export const VIEWS = ["divergences", "matrix", "tests", "coverage", "run", "runs", "op"];
-export const FILTERS = ["text", "op", "family", "kind", "phase", "level", "test", "cases"];
+export const FILTERS = ["text", "op", "family", "kind", "phase", "level", "test", "cases", "cause"];
 
 export const noFilters = () => Object.fromEntries(FILTERS.map((name) => [name, ""]));
 

@@ -1,5 +1,6 @@
 // The view of divergences: a row each, which opens to its details.
 
+import { causeCards } from "./causes.js";
 import { detailSections, messageSection } from "./detail.js";
 import { button, byId, code, el, failure, paragraph, soft } from "./elements.js";
 import { matchDivergence } from "./matching.js";
@@ -38,7 +39,8 @@ export class DivergenceList {
     const [rows, more] = this.#paging.page(
       shown, (divergence) => this.#row(divergence), (divergence) => this.#revealed.has(divergence.id));
     for (const divergence of shown) if (this.#rows.has(divergence.id)) this.#syncOpen(divergence, choice.open);
-    this.#place(this.#sentences(matching, shown, choice.open), rows, more);
+    const cards = choice.filters.cause ? null : causeCards(this.#run, matching, choice.filters);
+    this.#place(this.#sentences(matching, shown, choice.open), cards, rows, more);
     this.#scrollToOpened(rows, choice, before);
     this.#justToggled = null;
   }
@@ -68,13 +70,13 @@ export class DivergenceList {
   }
 
   // A list that stays the same is left alone: focus and scrolled boxes stay where they are.
-  #place(sentences, rows, more) {
-    const drawing = JSON.stringify([sentences, rows.map((row) => row.dataset.id), more?.textContent]);
+  #place(sentences, cards, rows, more) {
+    const drawing = JSON.stringify([sentences, cards?.textContent, rows.map((row) => row.dataset.id), more?.textContent]);
     if (drawing === this.#drawn) return;
     this.#drawn = drawing;
     const list = rows.length ? el("ul", { class: "rows" }, rows) : null;
     const said = sentences.map((sentence) => paragraph("say", sentence));
-    this.#view.replaceChildren(...[...said, list, more].filter(Boolean));
+    this.#view.replaceChildren(...[...said, cards, list, more].filter(Boolean));
   }
 
   // A link may open a divergence anywhere in the list; one that was opened by its own row is in sight.

@@ -18,6 +18,7 @@ import { watchColours } from "./scatter.js";
 import { Tabs, viewsOfPage } from "./tabs.js";
 import { Tests } from "./tests.js";
 import { watchThemeButton } from "./theme.js";
+import { Timeline } from "./timeline.js";
 
 document.documentElement.classList.add("js");
 watchThemeButton();
@@ -30,10 +31,10 @@ const tabs = new Tabs(run, navigation);
 const form = new FilterForm(run, navigation);
 const parts = { run, navigation, form, paging, files };
 const divergences = new DivergenceList(parts);
-// The views of the run and of the kept runs are written by the template and stay as they are.
+// The view of the kept runs is written by the template and stays as it is, and so is that of the run but for its timeline.
 const views = {
   divergences, matrix: new Matrix(parts), tests: new Tests(parts), coverage: new Coverage(parts), op: new OpPage(parts),
-  run: null, runs: null,
+  run: new Timeline(parts), runs: null,
 };
 const map = new OpMap(parts);
 new Keyboard({ navigation, form, divergences }).listen();
@@ -45,6 +46,7 @@ window.autotest = Object.freeze({
   detail: (detail) => files.receive(`detail ${detail.id}`, detail),
   plots: (uPlot) => files.receive("plots", uPlot),
   coverage: (coverage) => files.receive("coverage", coverage),
+  timeline: (timeline) => files.receive("timeline", timeline),
 });
 navigation.start();
 

@@ -12,7 +12,7 @@ const OUTCOMES = [...CELL_OUTCOMES, "not_checked"];
 // The more ops, the smaller: so many of them at most, and how wide a shape is then, in pixels.
 const SIZES = [[160, 13], [420, 10], [Infinity, 8]];
 
-const hrefOf = (op) =>
+export const opHref = (op) =>
   writeHash({ view: "op", filters: { ...noFilters(), op }, all: false, open: new Set() });
 
 export class OpMap {
@@ -55,7 +55,7 @@ export class OpMap {
     const drawing = svg("svg", { viewBox: `0 0 10 ${height}`, width: size, height: (size * height) / 10 }, shapes);
     const told = numbersOf(row, phases).map(([phase, { outcome, share }]) => `${phase} ${outcome} ${share}`).join(", ");
     const isFirst = this.#current === null;
-    const attributes = { class: "op", href: hrefOf(row.op), "aria-label": `${row.op}: ${told || "not checked"}` };
+    const attributes = { class: "op", href: opHref(row.op), "aria-label": `${row.op}: ${told || "not checked"}` };
     const column = el("a", { ...attributes, tabindex: isFirst ? "0" : "-1", "data-op": row.op }, drawing);
     this.#columns.set(row, column);
     if (isFirst) this.#current = column;

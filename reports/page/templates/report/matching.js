@@ -35,6 +35,7 @@ export function matchDivergence(run, filters) {
     (!filters.kind || divergence.kind === filters.kind) &&
     (!filters.phase || divergence.phase === filters.phase) &&
     (!filters.level || hasLevel(divergence, filters.level)) &&
+    (!filters.cause || run.causes[divergence.cause]?.[0] === filters.cause) &&
     hasFamilyAndTest(divergence) &&
     hasWords(() => run.searchable(divergence));
 }
@@ -49,6 +50,7 @@ export function matchOp(run, filters) {
   return (row) => {
     const divergences = run.divergencesOf(row.op).filter(({ phase }) => phases.includes(phase));
     return hasOp(row.op) &&
+      (!filters.cause || divergences.some(({ cause }) => run.causes[cause]?.[0] === filters.cause)) &&
       hasWords(() => row.op.toLowerCase()) &&
       (!filters.phase || row.cells[filters.phase] !== undefined) &&
       (!filters.kind || divergences.some(({ kind }) => kind === filters.kind)) &&

@@ -7,8 +7,10 @@ export class Run {
   #divergencesByOp = new Map();
   #searchable = new Map();
 
-  constructor({ base, target, phases, shapes, families, tests, places, ended, ops, divergences, more }) {
-    Object.assign(this, { base, target, phases, shapes, families, tests, places, ended, ops, divergences, more });
+  constructor({ base, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes }) {
+    Object.assign(this, {
+      base, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes,
+    });
     for (const divergence of divergences) {
       if (!this.#divergencesByOp.has(divergence.op)) this.#divergencesByOp.set(divergence.op, []);
       this.#divergencesByOp.get(divergence.op).push(divergence);
@@ -20,6 +22,7 @@ export class Run {
       kind: [...new Set(divergences.map(({ kind }) => kind))].sort(),
       phase: phases,
       cases: choicesOf(places),
+      cause: [...new Set(causes.map(([title]) => title))].sort(),
       level: LEVELS.filter((level) => this.#has(level)),
     };
   }

@@ -107,6 +107,12 @@ def write_report(folder: Path, index: Data, details: list[Data], coverage: Data,
     for detail in details:
         (beside / f"{detail['id']}.js").write_text(script_call("autotest.detail", detail))
     (folder / "report" / "plots.js").write_text(plots_script())
+    timeline = {"seconds": 9.0, "more": 1, "lanes": [
+        {"worker": "gw0", "tests": [["suites/test_activation.py::test_prelu", 0.5, 4.21], ["t.py::test_a", 5, 0.001],
+                                    ["t.py::test_b", 5.001, 0.001]], "marks": [["crashed", 2, 0], ["shrunk", 3, 0.5]],
+         "open": ["t.py::test_c", 6, 2.5]},
+    ]}  # fmt: skip
+    (folder / "report" / "timeline.js").write_text(script_call("autotest.timeline", timeline))
     (folder / "report" / "coverage.js").write_text(script_call("autotest.coverage", coverage))
     static = {**sample_top(), **top, "css": style("report.css") + vendored("uPlot.min.css"), "js": script("report")}
     path = folder / "index.html"
@@ -283,6 +289,7 @@ def sample_index() -> Data:
         "ops": [{"op": op, "families": [0], "home": "activation", "tests": [0], "cells": cells} for op, cells in ops],
         "divergences": divergences,
         "more": 0,
+        "causes": [],
     }
 
 

@@ -88,3 +88,20 @@ def test_segments_add_up(view: Callable[..., Any], mixed: Path) -> None:
     assert page.evaluate(parts) == page.evaluate(named)
     page.locator(".segments a").last.click()
     assert page.locator("#filters [role=status]").inner_text() == "6 skipped cases of 6 tests shown"
+
+
+def test_cards_of_causes(mixed: Path, view: Callable[..., Any]) -> None:
+    """A card's number is that of the ops of the list that it opens, with and without other filters."""
+    for hash in ("", "#view=divergences&text=crash"):
+        page = view(mixed, hash).page
+        cards = page.locator(".cause")
+        told = [card.inner_text() for card in cards.all()]
+        assert told
+        for number, words in enumerate(told):
+            ops, divergences = (int(found) for found in re.match(r"(\d+) ops? \w+, (\d+) div", words).groups())
+            page.evaluate(f"location.hash = {hash!r} || '#view=divergences'")
+            cards.nth(number).locator("a").first.click()
+            page.wait_for_selector(".row", state="visible")
+            assert length(page) == divergences
+            assert len({*page.locator(".row .place code").all_inner_texts()}) == ops
+            assert cards.count() == 0

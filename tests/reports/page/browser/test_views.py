@@ -195,7 +195,8 @@ def test_run(view, page_file):
     page = view(page_file, "#view=run").page
     assert page.locator("#tab-run").inner_text() == "Run 2 notices"
     assert page.locator("#view-run h2").all_inner_texts() == [
-        "Failed without a divergence", "Skipped cases, by reason", "Static graph", "Slowest tests",
+        "Failed without a divergence", "Skipped cases, by reason", "Static graph", "Where the time went",
+        "Slowest tests",
     ]  # fmt: skip
     assert page.locator("#filters").is_hidden()
 
@@ -382,5 +383,31 @@ def test_paper(view, page_file):
 def test_one_name_for_the_data_files(view, page_file):
     """The script adds one name to the window, with a function for each kind of data file."""
     page = view(page_file).page
-    assert page.evaluate("Object.keys(autotest)") == ["detail", "plots", "coverage"]
+    assert page.evaluate("Object.keys(autotest)") == ["detail", "plots", "coverage", "timeline"]
     assert page.evaluate("Object.isFrozen(autotest)")
+
+
+def test_where_the_time_went(view, page_file):
+    """A slow test leads to its bar, short ones are one bar, what happened is marked, and a bar leads to its test."""
+    watched = view(page_file, "#view=run")
+    page = watched.page
+    page.locator(".lane .test").first.wait_for()
+    titles = page.locator(".lane title").all_text_contents()
+    assert titles == [
+        "suites/test_activation.py::test_prelu: 4.21 s",
+        "2 short tests: 0 s",
+        "t.py::test_c: did not end",
+        "the target was killed, and started again, at 2 s",
+        "shrinking, at 3 s",
+    ]
+    assert page.locator("#timeline .marks li").all_inner_texts() == [
+        "the target was killed, and started again",
+        "shrinking",
+    ]
+    assert page.locator("#timeline > p").all_inner_texts()[-1] == "1 more mark left out."
+    assert page.locator(".lane .wanted").count() == 0
+    page.locator("#view-run table a", has_text="test_prelu").click()
+    assert page.locator(".lane .wanted title").text_content() == titles[0]
+    page.locator(".lane a").first.click()
+    assert page.locator("#view-tests tbody tr").count() == 1
+    assert watched.errors == []
