@@ -61,6 +61,12 @@ def last_started(run: Path, worker: str) -> str | None:
     return next((line["key"] for line in reversed([*started]) if line["type"] == "start"), None)
 
 
+def files(run: Path, worker: str) -> dict[str, bytes]:
+    """All that a round has left, by paths in the run's folder."""
+    held = [records(run, worker), *(run / "programs").glob(f"**/*-{worker}-*")]
+    return {str(path.relative_to(run)): path.read_bytes() for path in held if path.is_file()}
+
+
 def forget(run: Path, worker: str) -> None:
     """Take away all that a round has left."""
     records(run, worker).unlink(missing_ok=True)
@@ -68,4 +74,4 @@ def forget(run: Path, worker: str) -> None:
         path.unlink(missing_ok=True)
 
 
-__all__ = ["came", "forget", "last_started", "records"]
+__all__ = ["came", "files", "forget", "last_started", "records"]
