@@ -201,7 +201,7 @@ def campaign_commands() -> None:
 )
 @click.option("--tests", multiple=True, metavar="PATH", help="Tests of your own; may be given often.")
 @click.option("--calls", multiple=True, metavar="FILE", help="Calls that autotest trace wrote; may be given often.")
-@click.option("--steering", metavar="HOW", help="finds or uniform.  [default: finds]")
+@click.option("--steering", metavar="HOW", help="finds, cells or uniform.  [default: finds]")
 @click.option("--look", metavar="SHARE", help="Of the time, for shrinking, blame and scripts.  [default: 0.2]")
 @run_option("target", default=None, show_default=False)
 @run_option("target_python")

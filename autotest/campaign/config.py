@@ -16,7 +16,7 @@ from autotest.options.table import OPTIONS, WHOLE, Kind, Option
 #: that programs were seen to make; `mutations`, the same calls otherwise.
 Source = Literal["suites", "programs", "calls", "mutations"]
 SOURCES: tuple[str, ...] = get_args(Source)
-Steering = Literal["finds", "uniform"]
+Steering = Literal["finds", "cells", "uniform"]
 _UNITS = {"h": 3600, "m": 60, "s": 1}
 
 
@@ -106,7 +106,8 @@ class Config:
         ray: the address of a Ray cluster whose actors run the rounds; None: processes of this machine do.
         sources, tests: where its tests come from: sources by name, and tests of one's own.
         calls: files of calls, besides those that come with op-autotest.
-        steering: `finds`: tests of which the like has found something are run more often; `uniform`: all as often.
+        steering: `finds`: tests of which the like has found something are run more often; `cells`: and those that
+            reach cells that no test has; `uniform`: all as often.
         look: the share of the time for shrinking, attributing and scripts.
         given: the texts by which each key was given, for what starts it again.
     """

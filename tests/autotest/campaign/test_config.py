@@ -147,7 +147,7 @@ def test_a_campaign_is_the_same_however_it_is_given(tmp_path: Path) -> None:
         ),
         (
             'time = "1h"\nsteering = "best"',
-            "steering='best', but should be one of finds, uniform [night.toml: steering]",
+            "steering='best', but should be one of finds, cells, uniform [night.toml: steering]",
         ),
         ('time = "1h"\nlook = 2', "look='2', but should be a share of the time, from 0 to 1 [night.toml: look]"),
         (
