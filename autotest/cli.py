@@ -192,6 +192,7 @@ def campaign_commands() -> None:
 @click.option("--cases", metavar="N", help="Stop after so many drawn cases.")
 @click.option("--folder", metavar="DIR", help="The campaign's folder.  [default: autotest-campaign]")
 @click.option("--processes", "-n", metavar="N|auto", help="Processes.  [default: auto]")
+@click.option("--ray", metavar="ADDRESS|local", help="Run them on a Ray cluster, or on one that is started here.")
 @click.option(
     "--sources",
     multiple=True,
@@ -200,12 +201,13 @@ def campaign_commands() -> None:
 )
 @click.option("--tests", multiple=True, metavar="PATH", help="Tests of your own; may be given often.")
 @click.option("--calls", multiple=True, metavar="FILE", help="Calls that autotest trace wrote; may be given often.")
-@click.option("--steering", metavar="HOW", help="finds or uniform.  [default: finds]")
+@click.option("--steering", metavar="HOW", help="finds, cells or uniform.  [default: finds]")
 @click.option("--look", metavar="SHARE", help="Of the time, for shrinking, blame and scripts.  [default: 0.2]")
 @run_option("target", default=None, show_default=False)
 @run_option("target_python")
 @run_option("seed", default=None, show_default=False)
 @run_option("inputs", default=None, show_default=False)
+@run_option("eager")
 @run_option("ledger")
 @run_option("case_timeout", default=None, show_default=False)
 @run_option("memory_limit")

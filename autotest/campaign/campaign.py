@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from autotest.campaign.config import read_config
+from autotest.campaign.config import Config, read_config
 from autotest.campaign.driver import Driver, held
 from autotest.campaign.rounds import SCRIPTS, Rounds
-from autotest.commands.run import processes
+from autotest.campaign.slots import LocalSlots, Slots
 from autotest.commands.summary import tell
-from autotest.errors import EnvironmentFault
+from autotest.errors import EnvironmentFault, UsageError
 from autotest.exits import ALIGNED, DIVERGED, HARNESS_FAULT, USAGE
 
 
@@ -25,12 +25,13 @@ def campaign(
     Raises UsageError for what means nothing, and for a campaign that is not the one in its folder.
     """
     config = read_config(path, options)
-    signal.signal(signal.SIGTERM, _interrupt)
     status, stopped = ALIGNED, ""
     with held(config.folder):
         rounds = Rounds(config)
         try:
-            Driver(rounds, processes(config.processes), say).go()
+            with _slots(config) as source:
+                signal.signal(signal.SIGTERM, _interrupt)  # a cluster has a way of its own
+                Driver(rounds, source, source.count(config.processes), say).go()
         except KeyboardInterrupt:
             stopped = "stopped; the same command goes on"
         except EnvironmentFault as fault:
@@ -44,6 +45,20 @@ def campaign(
     elif status == ALIGNED and red:
         status = DIVERGED
     return status, "\n".join(filter(None, (conclusion.text, stopped)))
+
+
+def _slots(config: Config) -> Slots:
+    """Where the campaign's slots are to be. Raises UsageError where Ray is asked for and not installed."""
+    if config.ray is None:
+        return LocalSlots()
+    try:
+        from autotest.campaign.remote.cluster import Cluster
+    except ImportError as error:
+        raise UsageError(
+            f"ray={config.ray!r}, but Ray cannot be imported ({error}): install op-autotest with its extra ray, as "
+            "pip install 'op-autotest[ray]', or leave --ray out"
+        ) from None
+    return Cluster(config.ray, config.folder, config.processes)
 
 
 def _interrupt(*_: object) -> None:

@@ -16,7 +16,7 @@ from autotest.options.table import OPTIONS, WHOLE, Kind, Option
 #: that programs were seen to make; `mutations`, the same calls otherwise.
 Source = Literal["suites", "programs", "calls", "mutations"]
 SOURCES: tuple[str, ...] = get_args(Source)
-Steering = Literal["finds", "uniform"]
+Steering = Literal["finds", "cells", "uniform"]
 _UNITS = {"h": 3600, "m": 60, "s": 1}
 
 
@@ -59,6 +59,12 @@ def _processes(text: str) -> str:
     return text
 
 
+def _address(text: str) -> str:
+    if not text.strip():
+        raise ValueError(text)
+    return text
+
+
 def _existing(text: str) -> str:
     if not Path(text.partition("::")[0]).exists():
         raise ValueError(text)
@@ -75,6 +81,7 @@ _KINDS: Mapping[str, Kind] = {
     "cases": WHOLE,
     "folder": Kind(Path),
     "processes": Kind(_processes, "a whole number of at least 1, or 'auto'"),
+    "ray": Kind(_address, "the address of a Ray cluster, or 'local' for one that is started here"),
     "sources": _each(Kind(_of(SOURCES), f"one of {', '.join(SOURCES)}", SOURCES)),
     "tests": _each(Kind(_existing, "a file or folder of tests that is there, or a node id of such a file")),
     "calls": _each(Kind(_existing, "a file that autotest trace has written")),
@@ -82,7 +89,7 @@ _KINDS: Mapping[str, Kind] = {
     "look": Kind(_share, "a share of the time, from 0 to 1"),
 }
 #: Of `autotest run`, with the same meaning.
-SHARED = ("target", "target_python", "seed", "inputs", "ledger", "case_timeout", "memory_limit")
+SHARED = ("target", "target_python", "seed", "inputs", "eager", "ledger", "case_timeout", "memory_limit")
 _OPTIONS: Mapping[str, Option] = {
     **{name: Option(name, kind, None, None, None) for name, kind in _KINDS.items()},
     **{name: OPTIONS[name] for name in SHARED},
@@ -96,9 +103,11 @@ class Config:
     Attributes:
         time: seconds, of all its sittings together; None: no bound. `cases`: how many are drawn; None: no bound.
         folder: its report folder, which is all that it is.
+        ray: the address of a Ray cluster whose actors run the rounds; None: processes of this machine do.
         sources, tests: where its tests come from: sources by name, and tests of one's own.
         calls: files of calls, besides those that come with op-autotest.
-        steering: `finds`: tests of which the like has found something are run more often; `uniform`: all as often.
+        steering: `finds`: tests of which the like has found something are run more often; `cells`: and those that
+            reach cells that no test has; `uniform`: all as often.
         look: the share of the time for shrinking, attributing and scripts.
         given: the texts by which each key was given, for what starts it again.
     """
@@ -107,6 +116,7 @@ class Config:
     target_python: str | None = None
     seed: int = 0
     inputs: str = "standard"
+    eager: bool = False
     ledger: tuple[Path, ...] = ()
     case_timeout: float | None = 60.0
     memory_limit: int | None = None
@@ -114,6 +124,7 @@ class Config:
     cases: int | None = None
     folder: Path = Path("autotest-campaign")
     processes: str = "auto"
+    ray: str | None = None
     sources: tuple[str, ...] = SOURCES
     tests: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
@@ -124,7 +135,7 @@ class Config:
     @property
     def identity(self) -> dict[str, Any]:
         """What decides the cases, however it was given, as JSON has it: another value of one is another campaign."""
-        names = ("target", "seed", "inputs", "sources", "tests", "calls", "steering")
+        names = ("target", "seed", "inputs", "eager", "sources", "tests", "calls", "steering")
         values = {name: getattr(self, name) for name in names}
         return {name: [*value] if isinstance(value, tuple) else value for name, value in values.items()}
 
@@ -135,7 +146,7 @@ def read_config(path: Path | None, options: Mapping[str, Any]) -> Config:
     Raises UsageError, naming the key and its file or option, for what means nothing.
     """
     given = {} if path is None else _file(path)
-    typed = {name: value for name, value in options.items() if value not in (None, ())}
+    typed = {name: value for name, value in options.items() if value not in (None, (), False)}
     values = {name: _value(name, value, f"{path}: {name}") for name, value in given.items()}
     values |= {name: _value(name, value, f"--{name.replace('_', '-')}") for name, value in typed.items()}
     config = Config(**values, given={**given, **typed})
@@ -166,6 +177,10 @@ def _value(name: str, given: Any, knob: str) -> Any:
         if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) for one in given):
             raise UsageError(f"{name}={given!r}, but should be a list of texts [{knob}]")
         return option.read(given, knob)
+    if option.kind.flag:
+        if not isinstance(given, bool):
+            raise UsageError(f"{name}={given!r}, but should be true or false [{knob}]")
+        return given
     if isinstance(given, bool) or not isinstance(given, (str, int, float)):
         raise UsageError(f"{name}={given!r}, but should be a text or a number [{knob}]")
     return option.read(str(given), knob)

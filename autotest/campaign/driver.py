@@ -17,9 +17,9 @@ from typing import Any
 
 from autotest.campaign import outcome
 from autotest.campaign.log import Round
-from autotest.campaign.process import Process
 from autotest.campaign.reporting import Reporter
 from autotest.campaign.rounds import Rounds
+from autotest.campaign.slots import Slot, Slots
 from autotest.campaign.sources import slot_arguments
 from autotest.campaign.status import line
 from autotest.errors import EnvironmentFault, UsageError
@@ -53,13 +53,14 @@ def held(folder: Path) -> Iterator[None]:
 
 
 class Driver:
-    """Runs the rounds of a campaign in so many slots; `say` is told how far it is, a line at a time."""
+    """Runs the rounds of a campaign in so many slots of a source; `say` is told how far it is, a line at a time."""
 
-    def __init__(self, rounds: Rounds, slots: int, say: Callable[[str], None]) -> None:
+    def __init__(self, rounds: Rounds, source: Slots, count: int, say: Callable[[str], None]) -> None:
         self._rounds = rounds
-        self._count = slots
+        self._source = source
+        self._count = count
         self._say = say
-        self._slots: list[Process] = []
+        self._slots: list[Slot] = []
         self._selector = selectors.DefaultSelector()
         self._arguments: list[str] = []
         #: How often a round has ended its process, by the case that it had begun last.
@@ -110,11 +111,11 @@ class Driver:
             "autotest_command": typed_command(),
             "autotest_commit": commit(Path.cwd()),
         }
-        slot = Process(number, self._arguments, told, config.folder / f"slot-{number}.log")
+        slot = self._source.start(number, self._arguments, told, config.folder / f"slot-{number}.log")
         self._slots.append(slot)
         self._selector.register(slot.answers, selectors.EVENT_READ, slot)
 
-    def _drop(self, slot: Process) -> None:
+    def _drop(self, slot: Slot) -> None:
         self._selector.unregister(slot.answers)
         self._slots.remove(slot)
         slot.close()
@@ -130,7 +131,7 @@ class Driver:
             elif self._rounds.spent:
                 self._drop(slot)
 
-    def _hear(self, slot: Process) -> None:
+    def _hear(self, slot: Slot) -> None:
         """Take in what a slot says, or that it has ended."""
         heard = slot.heard()
         if heard is None:
@@ -144,7 +145,7 @@ class Driver:
             else:
                 self._done(slot, answer)
 
-    def _collected(self, slot: Process, tests: list[str]) -> None:
+    def _collected(self, slot: Slot, tests: list[str]) -> None:
         if not tests:
             raise EnvironmentFault("no @autotest test was collected: name tests that have some [--tests, --sources]")
         if not self._begun:  # once: what runs already would run again
@@ -153,33 +154,39 @@ class Driver:
         slot.tests = tests
         self._unready = 0
 
-    def _done(self, slot: Process, answer: dict[str, Any]) -> None:
+    def _done(self, slot: Slot, answer: dict[str, Any]) -> None:
         assert slot.round is not None, "only who runs a round says that it is done"
+        slot.bring(self._rounds.run)
         self._rounds.end(slot.round, answer["cpu"], answer["look"])
         slot.round = None
         if answer["memory"] > MOST_MEMORY:
             self._drop(slot)
             self._start(slot.number)
 
-    def _ended(self, slot: Process) -> None:
+    def _ended(self, slot: Slot) -> None:
         """Start another slot for one that has ended; its round runs again."""
         how = slot.how_it_ended()
         self._unready += slot.tests is None
         if slot.tests is None and (not slot.killed or self._unready >= MOST_ENDS):
             words = slot.last_words()
             raise EnvironmentFault(f"a slot {how} before it had collected the tests; its last words:\n{words}")
-        round_ = slot.round
+        slot.bring(self._rounds.run)
+        round_, case = slot.round, slot.last_started(self._rounds.run)
         self._drop(slot)
         if round_ is not None:
-            self._run_again(round_, how)
+            self._run_again(round_, how, case, counts=case is not None or slot.counts_unknown)
         self._start(slot.number)
 
-    def _run_again(self, round_: Round, how: str) -> None:
-        case = outcome.last_started(self._rounds.run, round_.worker)
+    def _run_again(self, round_: Round, how: str, case: str | None, *, counts: bool) -> None:
+        """Let a round run again whose process has ended; one that ends so again and again, as far as that `counts`, is
+        left as it is.
+        """
         self._ends[round_.number, case] += 1
-        if case is not None and self._ends[round_.number, case] >= MOST_ENDS:
-            self._say(f"round {round_.number} is left as it is: its process {how} {MOST_ENDS} times at {case}")
-            self._rounds.end(round_, 0.0, 0.0)
+        if counts and self._ends[round_.number, case] >= MOST_ENDS:
+            where = case or "a case that nobody knows"
+            words = f"round {round_.number} is left as it is: its process {how} {MOST_ENDS} times at {where}"
+            self._say(words)
+            self._rounds.leave(round_, words)
         else:
             self._say(f"round {round_.number} runs again: its process {how} at {case or 'its start'}")
             self._rounds.interrupted(round_)

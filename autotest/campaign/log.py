@@ -64,6 +64,7 @@ class Done:
         cases: by verdict.
         costs: of each test how many cases it had, where one that ended the target counts as many.
         found: of each test the red fingerprints that it showed, by id.
+        cells: of each test those of its tensors, each by a short digest, where a campaign is steered by them.
         looked: ids of those that have had their closer look.
         cpu, look: seconds of computing, of all its processes; and of the closer looks.
         faults: of the harness.
@@ -73,6 +74,7 @@ class Done:
     costs: Mapping[str, int] = field(default_factory=dict)
     found: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     looked: Sequence[str] = ()
+    cells: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cpu: float = 0.0
     look: float = 0.0
     faults: int = 0

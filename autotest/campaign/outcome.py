@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from autotest.campaign.log import Done
 from autotest.compare.kinds import DEADLY
 from reports import RED_LEVELS
 from reports.records.run import Damage, Run
+from reports.tallies.argument_space import SPACE_PHASES
 
 #: A case that ends the target costs as much as so many others: a process is started again.
 DEATH = 30
@@ -21,8 +24,11 @@ def records(run: Path, worker: str) -> Path:
     return run / f"records-{worker}.jsonl"
 
 
-def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0) -> Done:
-    """What came of a round, whose records are on the disk when this returns. Raises RecordError."""
+def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: bool = False) -> Done:
+    """What came of a round, with its `cells` where they are asked for; its records are on the disk when this returns.
+
+    Raises RecordError.
+    """
     path = records(run, worker)
     with path.open("rb") as file:
         os.fsync(file.fileno())
@@ -31,6 +37,7 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0) -> Done
     found: dict[str, dict[str, str]] = defaultdict(dict)
     looked: dict[str, None] = {}
     ids: dict[str, str] = {}
+    reached: dict[str, set[str]] = defaultdict(set)
     faults = 0
     for _, line in Run(run, (path,)).lines():
         if isinstance(line, Damage):  # the records of a round that has ended by itself are whole
@@ -46,10 +53,24 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0) -> Done
             ids |= {fingerprint: id_ for id_, fingerprint in red.items()}
         elif kind == "shrunk" and line["shrunk"]["runs"] and line["fingerprint"] in ids:
             looked[ids[line["fingerprint"]]] = None
+        elif kind == "reached" and cells:
+            reached[line["test"]].update(_cells(line["groups"]))
         elif kind == "fault":
             faults += 1
     shown: dict[str, Any] = {test: rows for test, rows in found.items() if rows}
-    return Done(dict(cases), dict(costs), shown, tuple(looked), round(cpu, 3), round(look, 3), faults)
+    told = {test: sorted(digests) for test, digests in reached.items()}
+    return Done(dict(cases), dict(costs), shown, tuple(looked), told, round(cpu, 3), round(look, 3), faults)
+
+
+def _cells(groups: list[dict[str, Any]]) -> Iterator[str]:
+    """A digest of each cell in which a tensor was compared: its op, dtype, rank, layout, values, and the phase. Of a
+    million, one in four thousand shares its digest with another.
+    """
+    for group in groups:
+        for cell, counts in group["cells"].items():
+            for phase, count in zip(SPACE_PHASES, counts, strict=False):
+                for op in group["ops"] if count else ():
+                    yield f"{zlib.crc32(f'{op} {cell} {phase}'.encode()):08x}"
 
 
 def last_started(run: Path, worker: str) -> str | None:
@@ -61,6 +82,12 @@ def last_started(run: Path, worker: str) -> str | None:
     return next((line["key"] for line in reversed([*started]) if line["type"] == "start"), None)
 
 
+def files(run: Path, worker: str) -> dict[str, bytes]:
+    """All that a round has left, by paths in the run's folder."""
+    held = [records(run, worker), *(run / "programs").glob(f"**/*-{worker}-*")]
+    return {str(path.relative_to(run)): path.read_bytes() for path in held if path.is_file()}
+
+
 def forget(run: Path, worker: str) -> None:
     """Take away all that a round has left."""
     records(run, worker).unlink(missing_ok=True)
@@ -68,4 +95,4 @@ def forget(run: Path, worker: str) -> None:
         path.unlink(missing_ok=True)
 
 
-__all__ = ["came", "forget", "last_started", "records"]
+__all__ = ["came", "files", "forget", "last_started", "records"]

@@ -8,11 +8,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autotest.campaign import outcome
 from autotest.campaign.environment import SLOT
 from autotest.campaign.log import Round
 from autotest.commands.run import PYTEST
@@ -26,15 +26,17 @@ class Process:
 
     Attributes:
         answers: the descriptor that becomes readable when it has something to say, or has ended.
-        round: the one that it runs; `since`: when it was told to.
+        round: the one that it runs.
         tests: those that it has collected; None while it does.
     """
+
+    #: One that ends before its first case is killed from elsewhere.
+    counts_unknown = False
 
     def __init__(self, number: int, arguments: Sequence[str], slot: dict[str, Any], log: Path) -> None:
         self.number = number
         self.log = log
         self.round: Round | None = None
-        self.since = 0.0
         self.tests: list[str] | None = None
         orders, self._orders = os.pipe()
         self.answers, answers = os.pipe()
@@ -61,7 +63,7 @@ class Process:
 
     def run(self, round_: Round, options: dict[str, Any]) -> None:
         """Tell it to run a round."""
-        self.round, self.since = round_, time.monotonic()
+        self.round = round_
         visits = [[visit.test, visit.first, "none" if visit.turn else None] for visit in round_.visits]
         order = json.dumps({"round": round_.number, "options": options, "visits": visits}) + "\n"
         with contextlib.suppress(BrokenPipeError):  # that it has ended is seen where its answer is read
@@ -78,6 +80,13 @@ class Process:
             *lines, self._read = self._read.split(b"\n")
             return [json.loads(line) for line in lines]
         return None
+
+    def bring(self, run: Path) -> None:
+        """Nothing is to be brought: it writes there."""
+
+    def last_started(self, run: Path) -> str | None:
+        """The case that its round began last."""
+        return None if self.round is None else outcome.last_started(run, self.round.worker)
 
     def last_words(self) -> str:
         """The end of what it has printed."""

@@ -12,7 +12,8 @@ from autotest.campaign.config import Config
 from autotest.campaign.log import VISIT, Done, Log, Round
 from autotest.campaign.steering import VISITS, Steering
 from autotest.errors import UsageError
-from reports import plan_run
+from autotest.run.settings import typed_command
+from reports import RecordWriter, plan_run
 
 #: Rounds that may be under way at least: fewer than there are slots would leave some idle.
 LEAST_LAG = 8
@@ -54,9 +55,10 @@ class Rounds:
     def _refuse_another(self, begun: dict[str, Any]) -> None:
         asked = self.config.identity
         for name, value in asked.items():
-            if begun[name] != value:
+            before = begun.get(name, Config().identity[name])  # a log may be older than the option
+            if before != value:
                 raise UsageError(
-                    f"{name}={value!r}, but the campaign in {self.config.folder} was begun with {begun[name]!r}: "
+                    f"{name}={value!r}, but the campaign in {self.config.folder} was begun with {before!r}: "
                     "go on with that, or begin another in a new folder [--folder]"
                 )
 
@@ -140,9 +142,19 @@ class Rounds:
 
     def end(self, round_: Round, cpu: float, look: float) -> None:
         """Note that a round is done."""
-        done = outcome.came(self.run, round_.worker, cpu=cpu, look=look)
+        cells = self.config.steering == "cells"
+        done = outcome.came(self.run, round_.worker, cpu=cpu, look=look, cells=cells)
         self.log.end(round_.number, done, self.seconds)
         self._count(done)
+
+    def leave(self, round_: Round, why: str) -> None:
+        """Note that a round will not be whole: what there is of it counts, and a fault of the harness says why."""
+        asked = self.config
+        with RecordWriter(
+            self.run, round_.worker, seed=asked.seed, target=asked.target, environment={}, command=typed_command()
+        ) as writer:
+            writer.fault(None, why)
+        self.end(round_, 0.0, 0.0)
 
     def interrupted(self, round_: Round) -> None:
         """Let a round run again, of which there is something left."""

@@ -4,6 +4,9 @@ Tests of one function are alike: where one has found something, another may. Eac
 reward is new fingerprints per case. Thompson sampling with the conjugate prior of a Poisson rate draws each arm's rate
 from what is believed of it, and takes the greatest. What an arm has to find runs out, so what it found earlier counts
 less at each visit: the discounted form, for rewards that change.
+
+Where cells are told, a cell that no test has reached before is worth what such cells were worth so far: fingerprints
+per new cell, of the whole campaign.
 """
 
 from __future__ import annotations
@@ -49,6 +52,7 @@ class Steering:
         self._arms = {function: _Arm(members) for function, members in groups.items()}
         self._turns: Counter[str] = Counter()
         self._seen: set[str] = set()
+        self._cells: set[str] = set()
 
     def decided(self, round_: Round) -> None:
         """Count the visits of a round, which another sitting may have decided."""
@@ -56,11 +60,14 @@ class Steering:
 
     def take(self, done: Done) -> None:
         """Learn from the next round in order."""
+        worth = len(self._seen) / len(self._cells) if self._cells else 0.0
         for test, cost in done.costs.items():
             arm = self._arms[function_of(test)]
             new = done.found.get(test, {}).keys() - self._seen
             self._seen |= new
-            arm.found = arm.found * KEPT + len(new)
+            fresh = {*done.cells.get(test, ())} - self._cells
+            self._cells |= fresh
+            arm.found = arm.found * KEPT + len(new) + worth * len(fresh)
             arm.cost = arm.cost * KEPT + cost / VISIT
 
     def next(self, number: int) -> Round:

@@ -37,6 +37,8 @@ class RunOptions:
     isolate: Isolate = "auto"
     #: Of static graphs, by name, or `all`; empty: what each test asks for.
     graph_configs: tuple[str, ...] = ()
+    #: Whether no case runs in the target's static graph.
+    eager: bool = False
     #: Whether layers are tested once more as the functions that they call.
     lower_layers: bool = False
     shrink: float = 10.0

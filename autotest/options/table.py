@@ -330,6 +330,13 @@ _ROWS = (
         ),
     ),
     Option(
+        "eager",
+        FLAG,
+        False,
+        run=Face("Judge what the target does eagerly alone: no static graph is built."),
+        pytest=Face("judge what the target does eagerly alone: no static graph is built"),
+    ),
+    Option(
         "lower_layers",
         FLAG,
         False,

@@ -63,7 +63,7 @@ class TestRun:
         self._dialect = dialect
         self.session = session
         self.nodeid = nodeid
-        self.options = options
+        self.options = options = replace(options, check_graph=False) if session.options.eager else options
         # A test of laid-out cases alone draws none, however many a run asks for.
         self.n = (session.options.cases or options.n) if options.n else 0
         run = session.options

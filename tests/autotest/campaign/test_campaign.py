@@ -116,12 +116,12 @@ def ended(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 class Running:
     """A campaign that is under way."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *arguments: str) -> None:
         self.folder = folder
         self._path = variables(folder)["PYTHONPATH"]
         self._log = (folder / "output").open("ab")
         self.process = subprocess.Popen(  # noqa: S603 - our own command
-            line(),
+            line(*arguments),
             cwd=folder,
             env=variables(folder),
             stdout=self._log,
@@ -269,6 +269,40 @@ def test_all_slots_are_killed(undisturbed: Path, tmp_path: Path) -> None:
         slot.kill()
     running.ended()
     assert judged(folder) == judged(undisturbed)
+
+
+@pytest.fixture
+def ray() -> None:
+    """Skip where there is no Ray: it is an extra of its own."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'op-autotest[ray]'")
+
+
+@pytest.mark.usefixtures("ray")
+def test_ray(undisturbed: Path, tmp_path: Path) -> None:
+    """Two actors judge the same cases in the same way; their records and programs lie with the driver."""
+    folder = tmp_path / "remote"
+    lay(folder)
+    assert ended(folder, "--ray", "local").returncode == 1
+    assert judged(folder) == judged(undisturbed)
+    assert summary(folder) == summary(undisturbed)
+    kept, own = ({path.name for path in (here / "autotest-campaign").glob("runs/*/programs/*-r*")}
+                 for here in (undisturbed, folder))  # fmt: skip
+    assert kept == own != set()
+
+
+@pytest.mark.usefixtures("ray")
+def test_actor_is_killed(undisturbed: Path, tmp_path: Path) -> None:
+    """The round of an actor that is lost runs again in another one, and nothing else does."""
+    folder = tmp_path / "remote"
+    lay(folder)
+    running = Running(folder, "--ray", "local")
+    running.until(lambda: done_rounds(folder) >= 1)
+    actors = running.until(lambda: running.family("ray::SlotActor.run"))
+    actors[0].kill()
+    running.ended()
+    assert "runs again: its process was lost with its actor (ActorDiedError) at " in (folder / "output").read_text()
+    assert judged(folder) == judged(undisturbed)
+    assert summary(folder) == summary(undisturbed)
 
 
 def test_interrupt(undisturbed: Path, tmp_path: Path) -> None:

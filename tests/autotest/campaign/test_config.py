@@ -33,11 +33,13 @@ cases = 1000
 seed = 7
 folder = "here"
 processes = 2
+ray = "local"
 sources = ["programs"]
 tests = ["test_own.py"]
 steering = "uniform"
 look = 0.5
 inputs = "edge"
+eager = true
 case_timeout = 5
 memory_limit = "1G"
 """
@@ -49,11 +51,13 @@ memory_limit = "1G"
         seed=7,
         folder=Path("here"),
         processes="2",
+        ray="local",
         sources=("programs",),
         tests=("test_own.py",),
         steering="uniform",
         look=0.5,
         inputs="edge",
+        eager=True,
         case_timeout=5.0,
         memory_limit=1 << 30,
         given=config.given,
@@ -81,6 +85,7 @@ def test_a_campaign_is_the_same_however_it_is_given(tmp_path: Path) -> None:
                 "target": "oneflow",
                 "seed": 0,
                 "inputs": "standard",
+                "eager": False,
                 "sources": ["programs"],
                 "tests": [own],
                 "calls": [],
@@ -114,6 +119,7 @@ def test_a_campaign_is_the_same_however_it_is_given(tmp_path: Path) -> None:
             "or a name in pyproject.toml [night.toml: target]",
         ),
         ('time = "1h"\ntarget = true', "target=True, but should be a text or a number [night.toml: target]"),
+        ('time = "1h"\neager = "yes"', "eager='yes', but should be true or false [night.toml: eager]"),
         ('time = "1h"\nseed = -1', "seed='-1', but should be a whole number of at least 0, or 'random' "
                                    "[night.toml: seed]"),
         (
@@ -135,14 +141,19 @@ def test_a_campaign_is_the_same_however_it_is_given(tmp_path: Path) -> None:
             "processes='many', but should be a whole number of at least 1, or 'auto' [night.toml: processes]",
         ),
         (
+            'time = "1h"\nray = " "',
+            "ray=' ', but should be the address of a Ray cluster, or 'local' for one that is started here "
+            "[night.toml: ray]",
+        ),
+        (
             'time = "1h"\nsteering = "best"',
-            "steering='best', but should be one of finds, uniform [night.toml: steering]",
+            "steering='best', but should be one of finds, cells, uniform [night.toml: steering]",
         ),
         ('time = "1h"\nlook = 2', "look='2', but should be a share of the time, from 0 to 1 [night.toml: look]"),
         (
             'time = "1h"\nbudget = 3',
-            "night.toml: budget is no key, but should be one of time, cases, folder, processes, sources, tests, calls, "
-            "steering, look, target, target_python, seed, inputs, ledger, case_timeout, memory_limit",
+            "night.toml: budget is no key, but should be one of time, cases, folder, processes, ray, sources, tests, "
+            "calls, steering, look, target, target_python, seed, inputs, eager, ledger, case_timeout, memory_limit",
         ),
         ("time = ", "night.toml is no TOML: Invalid value (at end of document)"),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from autotest.campaign import outcome
 from autotest.campaign.config import Config
-from autotest.campaign.log import Done, Round
+from autotest.campaign.log import Done, Log, Round
 from autotest.campaign.rounds import KEPT_ROUNDS, Rounds
 from autotest.errors import UsageError
 from reports import RecordWriter
@@ -137,11 +137,30 @@ def test_what_a_round_comes_to(tmp_path: Path) -> None:
     ran(rounds.run, round_, row("aaaa0000", "crash"), row("cccc0000", level="known"))
     test = round_.visits[0].test
     assert outcome.came(rounds.run, round_.worker, cpu=1.23456) == Done(
-        {"divergent": 1, "aligned": 1}, {test: 31}, {test: {"aaaa0000": "torch/aaaa0000"}}, (), 1.235
+        {"divergent": 1, "aligned": 1}, {test: 31}, {test: {"aaaa0000": "torch/aaaa0000"}}, (), {}, 1.235
     )
     assert outcome.last_started(rounds.run, round_.worker) == f"{test}#2"
     outcome.forget(rounds.run, round_.worker)
     assert outcome.last_started(rounds.run, round_.worker) is None
+
+
+def test_cells(tmp_path: Path) -> None:
+    """A campaign that is steered by cells keeps which of them each test has reached, in the phases in which it has."""
+    cells = {"float32 2 contiguous ordinary": [3, 0, 1, 0, 0, 0], "int8 2 contiguous ordinary": [0, 0, 0, 0, 2, 0]}
+    laid_out = dict.fromkeys(("cases", "refused", "pairs", "covered"), 0)
+    held = []
+    for steering in ("cells", "finds"):
+        rounds = begun(tmp_path / steering, steering=steering)
+        [round_] = taken(rounds, 1)
+        test = round_.visits[0].test
+        ran(rounds.run, round_)
+        with RecordWriter(rounds.run, round_.worker, seed=0, target="torch", environment={}, command="") as writer:
+            writer.reached(test, {"laid_out": laid_out, "groups": [{"ops": ["relu", "abs"], "cells": cells}]})
+        rounds.end(round_, 1.0, 0.0)
+        held.append(Log(tmp_path / steering).done[0].cells)
+    assert [len(digests) for digests in held[0].values()] == [4]
+    assert held[0].keys() == {test}
+    assert held[1] == {}
 
 
 def test_another_campaign(tmp_path: Path) -> None:

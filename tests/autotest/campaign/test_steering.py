@@ -66,3 +66,20 @@ def test_each_test_has_its_turn() -> None:
     assert set(seen.values()) == {10}
     turns = sorted(visit.turn for round_ in decided for visit in round_.visits if visit.test == TESTS[0])
     assert turns == list(range(10))
+
+
+def test_new_cells_count_as_much_as_they_were_worth() -> None:
+    """Of two functions that find nothing the one that reaches new cells is run more often, once cells were worth
+    something; cells that were reached before are worth nothing.
+    """
+    steering = Steering(TESTS, 3, 8)
+    for number in range(200):
+        steering.take(
+            Done(
+                costs={TESTS[0]: 20, TESTS[10]: 20, TESTS[20]: 20},
+                found={TESTS[20]: {f"{number}": "torch/x"}} if number < 20 else {},
+                cells={TESTS[0]: ["old", "older"], TESTS[10]: [f"{number}", f"{number}'"], TESTS[20]: [f"x{number}"]},
+            )
+        )
+    decided = visits([steering.next(number) for number in range(40)])
+    assert decided["test_a"] < 10 < decided["test_b"]

@@ -1,0 +1,1 @@
+"""Slots on a Ray cluster: an actor each, whose results lie with the driver."""
