@@ -13,6 +13,7 @@ from reports.findings.op_map import SHAPES
 from reports.page.site import plots_script
 from reports.page.templating import script, script_call, script_data, style, template, vendored
 from reports.past.history import Listed
+from reports.words.quantities import duration
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -179,6 +180,8 @@ def sample_top() -> Data:
             ("Skipped cases, by reason", ["12 x no float16 kernel"]),
         ],
         "slowest": [("4.21 s", "suites/test_activation.py::test_prelu"), ("3.05 s", f"suites/test_x.py::{HOSTILE}")],
+        "strip": [],
+        "duration": duration,
         "runs": [
             Listed("20261120-121747-0-23308", None, "", "suites on oneflow", 812, 4),
             Listed(
