@@ -82,7 +82,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         index: Data | None = None, details: list[Data] | None = None, coverage: Data | None = None, **top: Any
     ) -> Path:
         index = sample_index() if index is None else index
-        index = {"places": [], "ended": [["passed", 1.0, 12, []] for _ in index["tests"]], **index}
+        index = {"places": [], "causes": [], "ended": [["passed", 1.0, 12, []] for _ in index["tests"]], **index}
         details = [sample_detail(row) for row in index["divergences"]] if details is None else details
         return write_report(tmp_path / "run", index, details, sample_coverage() if coverage is None else coverage, top)
 
