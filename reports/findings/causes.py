@@ -5,6 +5,7 @@ That they are one fault is a guess: what they share is what a fingerprint says, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -108,5 +109,7 @@ def _title(row: Divergence) -> str:
     needs = [fact for fact in facts if fact != "method" and not (row.cause and fact.endswith("="))]
     where = [WHERE.get(fact, f"with {fact.removesuffix('=')}" if fact.endswith("=") else fact) for fact in needs]
     does = DOES.get(row.kind, f"diverges ({row.kind.replace('_', ' ')})")
-    said = f": {brief(row.cause, MOST_CHARACTERS)}" if row.cause else ""
+    # Words that name their op are those of any other.
+    own = rf"(?<!\w){re.escape(row.op.rpartition('.')[2])}(?!\w)"
+    said = f": {brief(re.sub(own, 'OP', row.cause), MOST_CHARACTERS)}" if row.cause else ""
     return f"{' '.join([does, ' and '.join(where)]).rstrip()}, {row.phase.replace('_', ' ')}{said}"

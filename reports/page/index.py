@@ -13,6 +13,7 @@ from reports.findings.op_map import SHAPES, family, home
 from reports.findings.verdict import broken, frameworks, headline
 from reports.folders.repros import texts
 from reports.page.templating import script, script_data, style, template, vendored
+from reports.past.course import Course
 from reports.past.difference import Change, RunDifference
 from reports.past.history import Listed
 from reports.tallies.captures import executor_name
@@ -32,8 +33,10 @@ MOST_CASES = 50
 TONES = {"DIVERGENT": "bad", "FAILED": "bad", "aligned": "good"}
 
 
-def index_data(summary: Summary, base: str) -> dict[str, object]:
-    """Return what the script of index.html draws; `base` is the path from the page to its detail files."""
+def index_data(summary: Summary, base: str, past: Course | None = None) -> dict[str, object]:
+    """Return what the script of index.html draws; `base` is the path from the page to its detail files, `past` the
+    course of its selection.
+    """
     every = findings(summary.all_divergences)
     listed = every[:MOST_DIVERGENCES]
     shared = causes(listed)
@@ -83,6 +86,7 @@ def index_data(summary: Summary, base: str) -> dict[str, object]:
             for finding in listed
         ],
         "more": len(every) - len(listed),
+        **({"course": {"runs": past.runs, "ops": dict(past.ops)}} if past and len(past.runs) > 1 else {}),
         "causes": [[cause.title, cause.level] for cause in shared],
     }
 
@@ -108,7 +112,7 @@ def _ended(test: str, summary: Summary, places: Sequence[tuple[str, str]]) -> li
     ]
 
 
-def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
+def detail_data(finding: Finding, summary: Summary, past: Course | None = None) -> dict[str, object]:
     """Return what the script shows of one divergence when it is opened."""
     evidence = summary.evidence.get(finding.fingerprint)
     row = _row(finding)
@@ -125,6 +129,7 @@ def detail_data(finding: Finding, summary: Summary) -> dict[str, object]:
             for divergence in finding.rows
             if isinstance(divergence, Divergence)
         ],
+        "seen": past.words(finding.fingerprint) if past else "",
         "replay": row.replay,
         "repro": None if repro is None else texts(repro),
         "evidence": None if evidence is None else evidence.to_json(),
@@ -147,6 +152,7 @@ def render_page(
     base: str,
     changes: RunDifference | str,
     runs: Sequence[Listed],
+    past: Course | None = None,
 ) -> str:
     """Return index.html.
 
@@ -157,7 +163,7 @@ def render_page(
     return template("index.html.j2").render(
         css=style("report.css") + vendored("uPlot.min.css"),
         js=script("report"),
-        data=script_data(index_data(summary, base)),
+        data=script_data(index_data(summary, base, past)),
         title=f"op-autotest: {summary.target}",
         tone=TONES.get(verdict, "unsure"),
         verdict=verdict,
@@ -180,6 +186,8 @@ def render_page(
         notices=_notices(summary),
         slowest=[(duration(slow.seconds), slow.test) for slow in summary.slowest],
         runs=runs,
+        strip=_strip(runs),
+        duration=duration,
     )
 
 
@@ -212,6 +220,29 @@ def _bar(summary: Summary) -> list[dict[str, object]]:
         )
         left += width
     return rows
+
+
+def _strip(runs: Sequence[Listed]) -> list[dict[str, object]]:
+    """The runs of this selection, oldest first, each with words and two bars: its new and its known divergences, in per
+    cent of the most that a run has of either. Nothing where there is one run alone.
+    """
+    alike = [run for run in reversed(runs) if run.alike]
+    if len(alike) < 2:
+        return []
+    most = max(1, *(count or 0 for run in alike for count in (run.new, run.known)))
+
+    def tall(count: int | None) -> str:
+        return f"{100 * (count or 0) / most:.1f}"
+
+    return [
+        {
+            "href": run.href,
+            "words": f"{run.name}: {counted(run.cases or 0, 'case')}, {run.new or 0:,} new, {run.known or 0:,} known"
+            f", {duration(run.seconds or 0.0)}",
+            "bars": [("new", tall(run.new)), ("known", tall(run.known))],
+        }
+        for run in alike
+    ]
 
 
 def _levels(summary: Summary) -> list[tuple[str, str, str, str]]:

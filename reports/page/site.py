@@ -11,6 +11,7 @@ from reports.findings.finding import findings
 from reports.folders.runs import replace_text, unwritable
 from reports.page.index import detail_data, render_page
 from reports.page.templating import script_call, vendored
+from reports.past.course import course
 from reports.past.difference import RunDifference, compare_runs
 from reports.past.history import Past, history, listed
 from reports.past.saved import Saved, saved_of
@@ -25,12 +26,15 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
     Pages of other runs stay as they are. Raises RecordError where a file cannot be written.
     """
     data = run_folder / DATA
+    run = run_folder.resolve()
+    every = history(run.parent.parent) if run.parent.name == "runs" else []
+    past = course(every, run, summary)
     try:
         if data.exists():
             shutil.rmtree(data)
         (data / "divergences").mkdir(parents=True)
         for finding in findings(summary.all_divergences):
-            text = script_call("autotest.detail", detail_data(finding, summary))
+            text = script_call("autotest.detail", detail_data(finding, summary, past))
             (data / "divergences" / f"{finding.first.id}.js").write_text(text, encoding="ascii")
         timeline = script_call("autotest.timeline", summary.timeline.to_page())
         (data / "timeline.js").write_text(timeline, encoding="ascii")
@@ -40,21 +44,19 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
         (data / "coverage.js").write_text(script_call("autotest.coverage", coverage), encoding="ascii")
     except OSError as error:
         raise unwritable(data, str(error.strerror)) from error
-    run = run_folder.resolve()
     page = run_folder / "index.html"
     if run.parent.name != "runs":
         replace_text(
-            page, render_page(summary, f"{DATA}/", "Kept outside a report folder: there is no run before.", [])
+            page, render_page(summary, f"{DATA}/", "Kept outside a report folder: there is no run before.", [], past)
         )
         return page
     report = run.parent.parent
-    every = history(report)
     changes = _changes(run, every, summary)
-    replace_text(page, render_page(summary, f"{DATA}/", changes, [*listed(every, run, "../")]))
+    replace_text(page, render_page(summary, f"{DATA}/", changes, [*listed(every, run, "../")], past))
     if not every or every[-1].folder != run:
         return page
     base = f"runs/{run.name}/{DATA}/"
-    replace_text(report / "index.html", render_page(summary, base, changes, [*listed(every, run, "runs/")]))
+    replace_text(report / "index.html", render_page(summary, base, changes, [*listed(every, run, "runs/")], past))
     return report / "index.html"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reports.errors import PartError, RecordError, ReportError
-from reports.findings.finding import findings, is_red
+from reports.findings.finding import levels
 from reports.folders.repros import FOLDER as REPROS
 from reports.folders.runs import STATUS_NAME, load_status, runs, started
 from reports.past.saved import Saved, load_saved
@@ -54,8 +54,8 @@ class Past:
 
 
 class Listed(NamedTuple):
-    """A run as the page lists it: name and link (None: this page), how it ended, what it ran, and its tests and new
-    divergences as far as they are known.
+    """A run as the page lists it: name and link (None: this page), how it ended, what it ran, and its tests, new and
+    known divergences, cases and seconds as far as they are known. `alike` is one of the same target and selection.
     """
 
     name: str
@@ -64,6 +64,10 @@ class Listed(NamedTuple):
     ran: str
     tests: int | None
     new: int | None
+    known: int | None = None
+    cases: int | None = None
+    seconds: float | None = None
+    alike: bool = False
 
 
 def history(report: Path) -> list[Past]:
@@ -125,16 +129,24 @@ def _kept(every: Sequence[Past], keep: int, now: datetime) -> set[Path]:
 
 def listed(every: Sequence[Past], run: Path, folder: str) -> Iterator[Listed]:
     """The runs as the page of `run` lists them, newest first; `folder` is the way to the others' folders."""
+    asked = next((past.saved for past in every if past.folder == run), None)
     for past in reversed(every):
         name, here = past.folder.name, past.folder == run
         ran, tests, new = "", None, None
+        known, cases, seconds, alike = None, None, None, False
         if isinstance(past.saved, Saved):
+            counts = levels(past.saved.rows)
+            new, known = counts["new"], counts["known"]
+            cases, seconds = past.saved.cases, past.saved.seconds
+            alike = isinstance(asked, Saved) and _selected(asked) == _selected(past.saved)
             ran = " on ".join(text for text in (past.saved.selection, past.saved.target) if text)
             tests = len(past.saved.ran)
-            new = sum(is_red(finding.level) for finding in findings(past.saved.rows))
-        yield Listed(
-            name, None if here else f"{folder}{name}/index.html", "" if here else _ended(past), ran, tests, new
-        )
+        href = None if here else f"{folder}{name}/index.html"
+        yield Listed(name, href, "" if here else _ended(past), ran, tests, new, known, cases, seconds, alike)
+
+
+def _selected(saved: Saved) -> tuple[str | None, str | None]:
+    return saved.target, saved.selection
 
 
 def _ended(past: Past) -> str:

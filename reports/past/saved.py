@@ -21,6 +21,7 @@ TEXTS = ("id", "fingerprint", "test", "kind", "level", "case_key", "message", "r
 NAMES: Mapping[type, str] = {
     str: "a string",
     int: "an integer",
+    float: "a number",
     bool: "true or false",
     list: "a list",
     dict: "an object",
@@ -49,7 +50,7 @@ class Saved:
 
     `ran` holds the tests whose silence means something: those that passed, and those that failed and showed why. One
     that was skipped, never ended, or failed without a divergence says nothing of what it showed before. `target`,
-    `seed`, `inputs`, `commit`, `command` and `selection` are None where they are not known.
+    `seed`, `inputs`, `commit`, `command`, `selection`, `cases` and `seconds` are None where they are not known.
     """
 
     folder: Path
@@ -63,6 +64,8 @@ class Saved:
     complete: bool
     ran: frozenset[str]
     rows: tuple[Row, ...]
+    cases: int | None = None
+    seconds: float | None = None
 
 
 def save_summary(run_folder: Path, summary: Summary) -> Path:
@@ -98,6 +101,8 @@ def saved_of(summary: Summary) -> Saved:
         complete=summary.complete,
         ran=_ran(summary.outcomes, rows),
         rows=rows,
+        cases=summary.cases,
+        seconds=summary.seconds,
     )
 
 
@@ -160,6 +165,8 @@ class _Reader:
             complete=self._part(content, "complete", bool),
             ran=_ran(self._texts(content, "outcomes"), rows),
             rows=tuple(rows),
+            cases=self._optional(content, "cases", int),
+            seconds=self._optional(content, "seconds", float),
         )
 
     def _rows(self, content: Mapping[str, object], name: str) -> list[SavedRow]:

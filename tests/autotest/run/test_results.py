@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,16 @@ def test_case_is_recorded(session: Session, records: Records) -> None:
     assert named["undecidable"] == [("sort", "eager_forward", "tie")]
     assert (named["reason"], named["ops"], named["divergences"]) == ("sort: tie", ["sort"], [])
     assert (verdicts.ended, session.counts["undecidable"]) == ({KEPT: "undecidable"}, 1)
+
+
+def test_cause_of_what_is_raised(session: Session, records: Records) -> None:
+    """A row of what is raised has its words without their numbers; one of values has none."""
+    base = divergence("exception")
+    words = "exp raised RuntimeError: no kernel for (2, 3)"
+    raised = replace(base, difference=replace(base.difference, message=words))
+    results(session).write(KEPT, "divergent", 0.0, Program(), [raised, divergence()])
+    [(_, _, named)] = records.lines
+    assert [row.get("cause") for row in named["divergences"]] == ["no kernel for ()", None]
 
 
 def test_levels(session: Session) -> None:

@@ -47,6 +47,19 @@ def test_same_words_are_one_cause(summed, case, row):
     assert found(summed, case, row, *places) == []
 
 
+def test_words_that_name_their_op(summed, case, row):
+    """What is said of each op by its name is said of all of them; a name within another word is none."""
+    rows = []
+    for index, op in enumerate(("i0", "special.i1")):
+        name = op.rpartition(".")[2]
+        place = f"oneflow/eager_forward/missing/{op}/none"
+        fields = {"op": op, "kind": "missing", "id": f"{index:08x}", "fingerprint": place}
+        rows.append(row(**fields, cause=f"oneflow has no '{name}' in i0_i1"))
+    records = [r for i, one in enumerate(rows) for r in case("t.py::a", i, verdict="divergent", divergences=[one])]
+    [shared] = causes(findings(summed(*records).all_divergences))
+    assert shared.title == "is missing, eager forward: oneflow has no 'OP' in i0_i1"
+
+
 def test_known_is_a_cause_of_its_own(summed, case, row):
     """What a ledger explains is told at its level."""
     at = ("eager_forward", "missing")

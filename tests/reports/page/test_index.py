@@ -218,6 +218,7 @@ def test_detail_data(summed, case, row, evidence):
             {"test": "t::a", "cases": ["t::a#0", "t::a#1"], "count": 2},
             {"test": "t::b", "cases": ["t::b#0"], "count": 1},
         ],
+        "seen": "",
         "replay": "autotest replay 0a1b2c3d",
         "repro": None,
         "evidence": {**evidence(words=["w"]), "shrunk": None, "blame": None, "losses": None, "sample": None},

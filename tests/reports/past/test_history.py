@@ -136,10 +136,12 @@ def test_listing(made, tmp_path):
     (made(2, None, status=0) / "exit-status").write_text("fine\n")
     here = made(3, "suites -k relu", target="torch")
     assert list(listed(history(tmp_path), here, "../")) == [
-        Listed("20260102-120300-0-1", None, "", "suites -k relu on torch", 1, 0),
-        Listed("20260102-120200-0-1", "../20260102-120200-0-1/index.html", "", "oneflow", 1, 0),
+        Listed("20260102-120300-0-1", None, "", "suites -k relu on torch", 1, 0, 0, 1, 10.0, True),
+        Listed("20260102-120200-0-1", "../20260102-120200-0-1/index.html", "", "oneflow", 1, 0, 0, 1, 10.0),
         Listed("20260102-120100-0-1", "../20260102-120100-0-1/index.html", "not ended", "", None, None),
-        Listed("20260102-120000-0-1", "../20260102-120000-0-1/index.html", "red", "suites on oneflow", 3, 2),
+        Listed(
+            "20260102-120000-0-1", "../20260102-120000-0-1/index.html", "red", "suites on oneflow", 3, 2, 0, 3, 10.0
+        ),
     ]
 
 

@@ -20,7 +20,7 @@ export function causeCards(run, matching, filters) {
     el("details", {}, el("summary", {}, `${counted(cards.length - MOST_CARDS, "more shared cause")}`),
       el("ul", { class: "causes" }, cards.slice(MOST_CARDS))) : null;
   return el("section", { "aria-label": "Shared causes" },
-    el("h3", {}, `${counted(cards.length, "shared cause")} `, soft(note)),
+    el("h3", {}, counted(cards.length, "shared cause")), soft(note),
     el("ul", { class: "causes" }, cards.slice(0, MOST_CARDS)), rest);
 }
 
@@ -33,6 +33,6 @@ function card([title, level], found, given) {
   return el("li", { class: `cause ${level}` },
     el("p", {}, el("a", { href }, el("b", {}, counted(ops.length, "op"))), ` ${level}, `,
       `${counted(found.length, "divergence")}: ${title}`),
-    el("p", { class: "ops" }, links.flatMap((link) => [link, " "]),
+    el("p", { class: "members" }, links,
       ops.length > MOST_OPS ? soft(`and ${whole(ops.length - MOST_OPS)} more`) : null));
 }

@@ -20,6 +20,7 @@ export function detailSections(detail, files) {
     identity(detail),
     detail.repro ? reproSection(detail.repro) : null,
     detail.reason ? fullSection(detail.level === "known" ? "Known, because" : "Like it", paragraph("whole", detail.reason)) : null,
+    detail.seen ? fullSection("Through time", paragraph("soft", detail.seen)) : null,
     isLong ? fullSection("Message", paragraph("whole", detail.message)) : null,
     ...evidenceSections(detail.evidence ?? {}, detail, files),
     detail.evidence ? null : paragraph("full soft", "No evidence was recorded for this divergence."),

@@ -37,6 +37,7 @@ export class OpPage {
       el("p", {}, back),
       el("h2", { class: "op-title" }, code(op)),
       row ? phaseTable(row, this.#run.phases) : null,
+      courseOf(this.#run.course, op),
       ...divergenceParts(divergences),
       ...errorParts(divergences),
       reached,
@@ -55,6 +56,14 @@ export class OpPage {
     if (coverage) fill(coverage, "");
     else this.#files.load("coverage.js", KEY, fill);
   }
+}
+
+// How many divergences the op had in each kept run of this selection, where there is more than this one.
+function courseOf(course, op) {
+  const counts = course?.ops[op];
+  if (!counts) return null;
+  return el("div", { class: "course" }, "Divergences, run by run: ", list(counts.map(whole), "steps"),
+    soft(` ${course.runs[0]} to this run`));
 }
 
 function phaseTable(row, phases) {

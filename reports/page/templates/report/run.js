@@ -7,9 +7,9 @@ export class Run {
   #divergencesByOp = new Map();
   #searchable = new Map();
 
-  constructor({ base, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes }) {
+  constructor({ base, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes, course = null }) {
     Object.assign(this, {
-      base, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes,
+      base, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes, course,
     });
     for (const divergence of divergences) {
       if (!this.#divergencesByOp.has(divergence.op)) this.#divergencesByOp.set(divergence.op, []);

@@ -13,6 +13,7 @@ from reports.findings.op_map import SHAPES
 from reports.page.site import plots_script
 from reports.page.templating import script, script_call, script_data, style, template, vendored
 from reports.past.history import Listed
+from reports.words.quantities import duration
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -81,7 +82,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         index: Data | None = None, details: list[Data] | None = None, coverage: Data | None = None, **top: Any
     ) -> Path:
         index = sample_index() if index is None else index
-        index = {"places": [], "ended": [["passed", 1.0, 12, []] for _ in index["tests"]], **index}
+        index = {"places": [], "causes": [], "ended": [["passed", 1.0, 12, []] for _ in index["tests"]], **index}
         details = [sample_detail(row) for row in index["divergences"]] if details is None else details
         return write_report(tmp_path / "run", index, details, sample_coverage() if coverage is None else coverage, top)
 
@@ -179,6 +180,8 @@ def sample_top() -> Data:
             ("Skipped cases, by reason", ["12 x no float16 kernel"]),
         ],
         "slowest": [("4.21 s", "suites/test_activation.py::test_prelu"), ("3.05 s", f"suites/test_x.py::{HOSTILE}")],
+        "strip": [],
+        "duration": duration,
         "runs": [
             Listed("20261120-121747-0-23308", None, "", "suites on oneflow", 812, 4),
             Listed(

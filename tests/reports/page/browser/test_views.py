@@ -208,8 +208,8 @@ def test_kept_runs(view, page_file):
     page.locator("#tab-runs").click()
     assert page.locator("#tab-runs").inner_text() == "Kept runs 2"
     assert [row.split("\t") for row in page.locator("#view-runs tbody tr").all_inner_texts()] == [
-        ["20261120-121747-0-23308", "this page", "4", "812", "suites on oneflow"],
-        ["20261119-101500-0-4711", "aligned", "0", "1", "suites/test_matmul.py -k einsum on oneflow"],
+        ["20261120-121747-0-23308", "this page", "4", "", "", "", "812", "suites on oneflow"],
+        ["20261119-101500-0-4711", "aligned", "0", "", "", "", "1", "suites/test_matmul.py -k einsum on oneflow"],
     ]
     assert page.locator("#filters").is_hidden()
     assert page.locator("#view-runs a").get_attribute("href") == "../20261119-101500-0-4711/index.html"
