@@ -134,6 +134,10 @@ class _Counting:
                 if owner.source == ENTRY:
                     self._by_entry[owner.path].append((name, found))
         self._paths: dict[str, set[str]] = defaultdict(set)
+        #: By path the entry that stands for the op, whatever its form: the one that is no variant, else the first.
+        self._whole: dict[str, str] = {}
+        for op in sorted(ops, key=lambda op: op.variant):
+            self._whole.setdefault(op.path, op.name)
         for op in ops:
             self._paths[op.path.rpartition(".")[2]].add(op.path)
         self._calls = Counter(parse(call).op for call in read_calls([CALLS]).calls())
@@ -144,7 +148,8 @@ class _Counting:
         names = {name for name in op.names if self._paths[name] <= {op.path}} | {op.path.rpartition(".")[2]}
         found, sources = Found(), Counter[str]()
         self._add(found, sources, ENTRY, self._own(op, names))
-        if not op.variant:
+        whole = self._whole[op.path] == op.name
+        if whole:
             for name in names:
                 for owner, theirs in self._tally.found.get(name, {}).items():
                     if owner.source != ENTRY and self._about(owner.path, op.path, name):
@@ -153,7 +158,7 @@ class _Counting:
             entry for name in sorted(names) for entry in self._known.get(name, ()) if self._covers(op, name, entry)
         ]
         status, decided = self._status(found, known, op.path)
-        calls = 0 if op.variant else sum(self._calls[name] for name in names)
+        calls = sum(self._calls[name] for name in names) if whole else 0
         prints = tuple(sorted({entry.fingerprint for entry in known}))
         return Op(op.table, op.name, status, decided, found, dict(sources), calls, prints)
 
@@ -198,7 +203,7 @@ class _Counting:
             if owner.source == ENTRY:
                 if owner.path == op.name:
                     return True
-            elif not op.variant and self._about(owner.path, op.path, name):
+            elif self._whole[op.path] == op.name and self._about(owner.path, op.path, name):
                 return True
         return False
 

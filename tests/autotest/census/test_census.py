@@ -19,11 +19,14 @@ from dual_object.adapters.dialect import Row
 from dual_object.adapters.torch.tables import TableOp, table_ops
 from reports import RecordWriter
 
+PAGE = Path(__file__).parents[3] / "docs" / "census-oneflow-0.9.0.md"
 OPS = [
     TableOp("ops", "abs", "abs", frozenset({"abs", "abs_", "absolute"})),
     TableOp("ops", "norm", "norm", frozenset({"norm"})),
     TableOp("ops", "norm.nuc", "norm", frozenset({"norm"}), variant=True),
     TableOp("ops", "linalg.norm", "linalg.norm", frozenset({"norm"})),
+    TableOp("ops", "div.no_rounding_mode", "div", frozenset({"div"}), variant=True),
+    TableOp("ops", "div.floor_rounding", "div", frozenset({"div"}), variant=True),
     TableOp("ops", "lgamma", "lgamma", frozenset({"lgamma"})),
     TableOp("ops", "igamma", "igamma", frozenset({"igamma"})),
     TableOp("ops", "bernoulli", "bernoulli", frozenset({"bernoulli"})),
@@ -76,6 +79,7 @@ def made_run(folder: Path, target: str = "oneflow") -> Path:
         case("suites/test_unary.py::test_form[Tensor.abs_]", "abs_", row("abs_", "dtype"))
         case("suites/test_matmul.py::test_op[torch.linalg.norm]", "norm", row("norm", "unsupported", "known"))
         case("suites/test_reduction.py::test_norm", "norm")
+        case("suites/test_binary.py::test_op[torch.div]", "div", row("div", "value"))
         case("suites/opinfo/test_opinfo.py::test_entry[norm.nuc]", "norm", row("norm", "missing", "counted"))
         case("night/tests/test_calls.py::test_gelu", "GELU")
         cells = {"float32 2 contiguous ordinary": [3, 2, 0, 1, 0, 0]}
@@ -105,12 +109,17 @@ def told(ops: Sequence[Op]) -> dict[str, tuple[str, str]]:
 
 
 def test_statuses(census: Census) -> None:
-    """By the cases of its names; ops of one name are told apart by the path that a test spells; else by the ledger."""
+    """By the cases of its names; ops of one name are told apart by the path that a test spells; else by the ledger.
+
+    Of an op of which all entries are variants the first has what is about none of them in particular.
+    """
     assert told(census.ops) == {
         "abs": ("wrong", "cases"),
         "norm": ("aligned", "cases"),
         "norm.nuc": ("lacking", "cases"),
         "linalg.norm": ("refused", "cases"),
+        "div.no_rounding_mode": ("wrong", "cases"),
+        "div.floor_rounding": ("unknown", ""),
         "lgamma": ("wrong", "ledger"),
         "igamma": ("unknown", ""),
         "bernoulli": ("unknown", ""),
@@ -129,8 +138,8 @@ def test_json(census: Census) -> None:
     """Everything, with every cell."""
     data: Any = census_json(census)
     assert data["versions"] == {"oneflow": "0.9.0", "torch": "2.14.1"}
-    assert (data["tests"], data["cases"]) == (6, 6)
-    assert data["counts"]["all"] == {"wrong": 2, "aligned": 2, "refused": 1, "lacking": 1, "unknown": 2}
+    assert (data["tests"], data["cases"]) == (7, 7)
+    assert data["counts"]["all"] == {"wrong": 3, "aligned": 2, "refused": 1, "lacking": 1, "unknown": 3}
     assert data["counts"]["layers"]["aligned"] == 1
     assert data["registry"] == {"abs": True, "lgamma": False}
     assert data["names"] == {"abs": True, "lgamma": False, "norm": True}
@@ -144,10 +153,10 @@ def test_page(census: Census) -> None:
     page = census_page(census, "autotest census")
     assert page.startswith(
         "# oneflow 0.9.0: census of PyTorch's ops\n\n"
-        "Written by `autotest census`, from 6 cases of 6 tests and the ledger, against torch 2.14.1.\n\n"
-        "**25.0 % of PyTorch's surface is aligned**; 25.0 % wrong, 12.5 % refused, 12.5 % lacking, 25.0 % unknown.\n\n"
+        "Written by `autotest census`, from 7 cases of 7 tests and the ledger, against torch 2.14.1.\n\n"
+        "**20.0 % of PyTorch's surface is aligned**; 30.0 % wrong, 10.0 % refused, 10.0 % lacking, 30.0 % unknown.\n\n"
         "| | all | wrong | aligned | refused | lacking | unknown |\n|---|--:|--:|--:|--:|--:|--:|\n"
-        "| ops of OpInfo | 7 | 2 | 1 | 1 | 1 | 2 |\n"
+        "| ops of OpInfo | 9 | 3 | 1 | 1 | 1 | 3 |\n"
         "| layers of PyTorch's table of modules | 1 | 0 | 1 | 0 | 0 | 0 |\n\n"
     )
     assert (
@@ -176,7 +185,7 @@ def test_table_of_a_target(run: Path) -> None:
 def test_several_runs(run: Path, tmp_path: Path) -> None:
     """What several runs show adds up; runs of several targets have no census."""
     twice = take_census([run, run], [], OPS, {})
-    assert twice.cases == 12
+    assert twice.cases == 14
     assert twice.ops[0].found.outcomes["eager_forward"] == {"aligned": 2, "wrong": 2}
     with pytest.raises(UsageError) as caught:
         take_census([run, made_run(tmp_path / "other", "torch")], [], OPS, {})
@@ -199,7 +208,7 @@ def test_command(run: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["census", str(run), "--ledger", ledger, "--output", str(page)])
     assert done.exit_code == 0, done.output
     text = page.read_text()
-    assert f"Written by `autotest census {run} --ledger {ledger} --output {page}`, from 6 cases" in text
+    assert f"Written by `autotest census {run} --ledger {ledger} --output {page}`, from 7 cases" in text
     assert inconsistencies(text) == []
     done = CliRunner().invoke(main, ["census", str(tmp_path / "none")])
     assert done.exit_code == 2
@@ -227,3 +236,16 @@ def inconsistencies(page: str) -> list[str]:
         if number != f"{whole[name] * 1000 // whole.total() / 10:.1f}":
             wrong.append(f"{name}: {number} %, but should be {whole[name]} of {whole.total()}")
     return wrong
+
+
+def test_page_of_oneflow() -> None:
+    """Its numbers are those of its rows, which are PyTorch's table; a count that is wrong is seen."""
+    page = PAGE.read_text()
+    assert inconsistencies(page) == []
+    rows = re.findall(r"^\| `+([^`|]+)`+ \| \w+ \|", page, re.MULTILINE)
+    assert rows == [op.name for op in table_ops()]
+    [number] = re.findall(r"\*\*([\d.]+) % of", page)
+    planted = page.replace(f"**{number} % of", f"**{float(number) + 0.1:.1f} % of")
+    assert len(inconsistencies(planted)) == 1
+    planted = page.replace("| lacking |", "| aligned |", 2).replace("| aligned |", "| lacking |", 1)
+    assert inconsistencies(planted)
