@@ -33,6 +33,8 @@ _OTHERS = (
 #: Rooms and modules that no fork has.
 _LEFT_OUT = (
     "autotest/__main__",
+    "autotest/campaign/remote/cluster",
+    "autotest/campaign/remote/slot",
     "autotest/conformance",
     "autotest/dropin/raw",
     "autotest/dropin/vocabulary",
@@ -71,9 +73,9 @@ def prepare() -> None:
     from torch.overrides import get_overridable_functions
 
     from autotest.repro import templating as of_scripts
-    from reports import templating as of_pages
+    from reports.page import templating as of_pages
 
-    for templating, folder in ((of_scripts, "autotest/repro/templates"), (of_pages, "reports/templates")):
+    for templating, folder in ((of_scripts, "autotest/repro/templates"), (of_pages, "reports/page/templates")):
         for path in (ROOT / folder).glob("*.j2"):
             templating.template(path.name)
     of_pages.script("report")
