@@ -47,10 +47,11 @@ def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def _outcomes(folder: Path, tests: Collection[str], *faults: str, target: str = "torch") -> dict[str, str]:
-    """How each of these tests ends against a target with these faults, on a single case. On more of them, and on
+    """How each of these tests ends against a target with these faults, on three cases. On more of them, and on
     corners, all suites are green where nothing is planted: `.ci/run` shows it.
     """
-    asked = ["--autotest-target", target, "--autotest-cases", "1", "--autotest-report", str(folder)]
+    asked = ["--autotest-target", target, "--autotest-report", str(folder)]
+    asked += ["--autotest-cases", "3", "--autotest-no-memory"]
     asked += ["--autotest-coverage", "none"]
     asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)]

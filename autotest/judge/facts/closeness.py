@@ -63,8 +63,9 @@ def _spread(x: Input) -> Input:
     share = fill_values("uniform", x.seed or 0, x.data.shape, "float64", 0.75, 1)
     odd = np.indices(x.data.shape).sum(axis=0) % 2 == 1
     least, greatest = float(x.data.min()), float(x.data.max())
-    size = max(abs(least), abs(greatest)) * share
-    # Within the range that there was: an op may be defined on one side of zero alone.
+    # The greatest stays as great as it was, for what shows beyond a size; and nothing leaves the range that there was,
+    # for an op may be defined on one side of zero alone.
+    size = max(abs(least), abs(greatest)) * np.minimum(share / share[~odd].max(), 1)
     values = (
         np.where(odd, -size, size) if least < 0 < greatest else np.where(odd, size / 4, size) * np.sign(greatest or -1)
     )

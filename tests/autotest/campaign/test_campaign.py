@@ -348,6 +348,7 @@ def test_two_drivers(tmp_path: Path) -> None:
     running = Running(tmp_path / "both")
     try:
         running.until(lambda: (tmp_path / "both" / "autotest-campaign" / "slot-0.log").exists())
+        running.process.send_signal(signal.SIGSTOP)  # on a slow machine it would have ended before the other begins
         done = ended(tmp_path / "both")
         assert done.returncode == 2
         assert done.stdout == (
@@ -355,6 +356,7 @@ def test_two_drivers(tmp_path: Path) -> None:
             "another folder [--folder]\n"
         )
     finally:
+        running.process.send_signal(signal.SIGCONT)
         running.close()
 
 
