@@ -67,7 +67,7 @@ DIMENSIONS: Mapping[str, Dimension] = MappingProxyType(
         "shapes": _dimension("shape", "shape"),
         "dtypes": _dimension("dtype", "dtype"),
         "layouts": _dimension("layout", "stride", "alias"),
-        "gradient": _dimension("second", "gradient"),
+        "gradient": _dimension("backward second", "gradient"),
         "errors": _dimension("errors", "errors"),
         "side effects": _dimension(
             "",

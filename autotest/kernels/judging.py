@@ -41,6 +41,7 @@ from dual_object.adapters.torch.kernels.samples.sizes import SLOPES
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
 from dual_object.replay.asked.kernels import MISCONDUCT, NOT_CAPTURED, NOT_TAKEN, SEVERAL_THREADS
+from dual_object.replay.isolation import isolate
 from dual_object.replay.observation import Observation
 
 #: Of those who have little time so many are asked together.
@@ -78,6 +79,7 @@ _OF_ROLES = {
     "errors": "errors",
     "again": "caching",
     "modes": "mode",
+    "backward": "numerics",
     "second": "gradient",
     **dict.fromkeys(CLAIMS, "mode"),
 }
@@ -296,10 +298,7 @@ class Judging:
         if self._looked[category] >= LOOKED_INTO:
             self._shown[category].add(question)
             return True
-        call = next((i for i, one in enumerate(program.calls) if one.op == self._path), None)
-        several = sum(one.op == self._path for one in program.calls) > 1
-        sides = Sides(question.expected, answer)
-        found = Divergence(difference, program, None if several else call, sides=sides)
+        found = self._of_call(question, difference, answer)
         left, doubts = undecided(self._reference, found, rewritten=True)
         if left is None and KINK in {doubt.reason for doubt in doubts} and self._promised(program, difference):
             left = found
@@ -322,6 +321,18 @@ class Judging:
             words = f"only while no gradients are recorded: {left.difference.message}"
             self._without_gradients = Finding("gradient", words, cell, program)
         return True
+
+    def _of_call(self, question: Question, difference: Difference, answer: Observation) -> Divergence:
+        """The difference, blamed on the call of the op that it is a result of: of several calls, on that one alone."""
+        program, sides = question.program, Sides(question.expected, answer)
+        calls = [i for i, one in enumerate(program.calls) if one.op == self._path]
+        if difference.part != "output" or difference.mismatch is None:
+            return Divergence(difference, program, calls[0] if len(calls) == 1 else None, sides=sides)
+        made = next((i for i in calls if int(difference.key) in program.calls[i].results()), None)
+        if made is None or len(calls) == 1:
+            return Divergence(difference, program, made, sides=sides)
+        alone = next((alone for i, alone, _ in isolate(self._reference, program) if i == made), None)
+        return Divergence(difference, program, None if alone is None else made, alone=alone, sides=sides)
 
     def _promised(self, program: Program, difference: Difference) -> bool:
         """Whether PyTorch promises a gradient that differs at a kink; so many are looked into."""

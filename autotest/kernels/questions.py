@@ -19,6 +19,7 @@ from autotest.options import TestOptions
 from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
 from dual_object.adapters.torch.kernels.samples.sample import Sample, detached, floats, goes_up, mapped, spread
+from dual_object.adapters.torch.kernels.samples.sizes import resized
 from dual_object.adapters.torch.kernels.samples.values import near_one
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
@@ -39,14 +40,18 @@ ONE_WRITTEN = "one element written to"
 RESULT_WRITTEN = "the result written to"
 #: So many samples are called several times in a row, each of another form as far as there are such.
 REPEATED = 4
+#: A size of tensors so large that memory which is free again is given to the next one of the size.
+KEPT_SIZE = 129
+#: Of so many samples gradients are asked for otherwise than of everything and from what is contiguous.
+OTHERWISE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """What of an op is asked: `edges` and `NaN` in float32.
 
-    `role` is one of those of samples, or `again` (several calls in a row), `modes` (without gradients), `second`
-    (second derivatives).
+    `role` is one of those of samples, or `again` (several calls in a row), `modes` (without gradients), `backward`
+    (gradients of one tensor alone, and from other gradients), `second` (second derivatives).
     """
 
     role: str
@@ -87,7 +92,7 @@ class Asking:
 
 def questions(reference: Reference, asking: Asking) -> list[Question]:
     """What is asked, plain calls first, so that the simplest of what differs comes first. Raises TargetError where
-    PyTorch has no samples of the op, or none of the shapes.
+    PyTorch has no samples of the op, or none of the shapes, or takes none of those that it has.
     """
     claimed = partial(within, patterns=asking.shapes)
     drawn = samples(asking.path, dtypes=asking.dtypes, whole=asking.whole, within=claimed)
@@ -103,16 +108,30 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
             f"shapes={worded(asking.shapes)}, but no sample of torch.{asking.path} is of such a shape, or can be "
             f"brought to it with at most {MOST_ELEMENTS} elements [--shapes]"
         )
+    if not asked.lawful:
+        raise TargetError(
+            f"PyTorch takes none of its own samples of torch.{asking.path}, so there is nothing that a kernel could be "
+            "held against [--like]"
+        )
     lawful = [sample for sample in asked.lawful if sample.tensors()]
-    for sample in _of_other_forms([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED):
+    for turn, sample in enumerate(
+        _of_other_forms([s for s in lawful if any(x.numel() > 1 for x in s.tensors())], REPEATED)
+    ):
         dtype = _dtype(reference, sample)
         sample = asked.telling(sample)
         for detail, body in asked.again(sample, lawful):
             found += asked.of(Cell("again", detail, dtype), body)
+        if not turn and (large := _grown(sample)) is not None:
+            for detail, body in asked.again(large, lawful):
+                found += asked.of(Cell("again", f"{detail}, {KEPT_SIZE} elements along one dimension", dtype), body)
         if asking.gradients:
             found += asked.of(Cell("modes", "no_grad", dtype), asked.without_gradients(sample))
     if asking.gradients:
         differentiable = [sample for sample in lawful if any(x.requires_grad for x in sample.tensors())]
+        for sample in spread(differentiable, 6 if asking.whole else OTHERWISE):
+            dtype = _dtype(reference, sample)
+            for detail, body in asked.differentiated(sample):
+                found += asked.of(Cell("backward", detail, dtype), body)
         for sample in spread(differentiable, 6 if asking.whole else 3):
             found += asked.of(Cell("second", "", _dtype(reference, sample)), asked.once(sample), order=2)
     return found
@@ -172,7 +191,7 @@ class _Asked:
         name = f"kernel {self._path}"
         try:
             made = question(self._reference, name, cell, body, number=next(self._numbers), order=order)
-        except _AcceptedError:
+        except _NothingError:
             return []
         if any(sum(x.data.size for x in one.expected.outputs.values()) > MOST_ELEMENTS for one in made):
             return []
@@ -208,6 +227,36 @@ class _Asked:
                 return self._call(*given)
 
         return body
+
+    def differentiated(self, sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
+        """Calls whose gradients are asked for otherwise: those of one tensor alone, and from a gradient that lies
+        otherwise, or that another op takes as well.
+        """
+        wanted = [turn for turn, x in enumerate(sample.tensors()) if x.requires_grad]
+        if len(wanted) > 1:
+            for turn in wanted:
+                yield f"of tensor {turn} alone", self.once(_detached_but(sample, turn))
+
+        def transposed() -> Any:
+            result = _differentiable(self._call(*sample_inputs(sample)))
+            if result.ndim < 2:
+                raise _NothingError
+            return result.transpose(0, -1)
+
+        def expanded() -> Any:
+            return _differentiable(self._call(*sample_inputs(sample))).sum()
+
+        def shared() -> Any:
+            given = sample_inputs(sample)
+            with torch.no_grad():
+                like = self._call(*given)
+            # Added first, so that what writes to its gradient does so before this one is read.
+            beside = torch.ones_like(_differentiable(like, needed=False)).requires_grad_() * 1
+            return _differentiable(self._call(*given)) + beside
+
+        yield "from a gradient that is transposed", transposed
+        yield "from a gradient that is expanded", expanded
+        yield "from a gradient that another op takes as well", shared
 
     def telling(self, sample: Sample) -> Sample:
         """A sample whose result changes with its last element: the same where it does, or cannot be brought to it."""
@@ -284,6 +333,25 @@ class _Asked:
         yield RESULT_WRITTEN, result_written_to
 
 
+def _detached_but(sample: Sample, turn: int) -> Sample:
+    """A sample of whose tensors the one at `turn` alone needs a gradient."""
+    kept = sample.tensors()[turn]
+    return sample.changed(lambda leaf: leaf if leaf is kept else detached(leaf), sample.role, sample.detail)
+
+
+def _differentiable(result: Any, *, needed: bool = True) -> Any:
+    """A result that is one tensor which needs a gradient, or could."""
+    if not isinstance(result, DualObject) or not result.is_floating_point() or (needed and not result.requires_grad):
+        raise _NothingError
+    return result
+
+
+def _grown(sample: Sample) -> Sample | None:
+    """A sample whose last size is KEPT_SIZE wherever it is; None where it cannot be."""
+    sizes = [size for x in sample.tensors() for size in x.shape if size > 1]
+    return next(resized(sample, sizes[-1], KEPT_SIZE, sample.role, sample.detail), None) if sizes else None
+
+
 def _last_as_first(x: Any) -> Any:
     """The last element as the first one is: of the op's domain, and mostly another number."""
     if x.ndim and x.numel() > 1:
@@ -342,11 +410,11 @@ def _refused(call: Callable[[], Any]) -> None:
         if type(error).__module__.partition(".")[0] not in ("builtins", "torch"):
             raise
     else:
-        raise _AcceptedError
+        raise _NothingError
 
 
-class _AcceptedError(Exception):
-    """PyTorch takes what it was to refuse."""
+class _NothingError(Exception):
+    """There is nothing to ask: PyTorch takes what it was to refuse, or a result has no such gradient."""
 
 
 __all__ = ["WORN", "Asking", "Cell", "Question", "question", "questions", "sample_inputs"]

@@ -24,6 +24,7 @@ ROLES = {
     "dtype": "dtypes",
     "again": "calls in a row",
     "modes": "without gradients",
+    "backward": "gradients asked for otherwise",
     "second": "second derivatives",
     "errors": "what the op refuses",
     "vmap": "under torch.func.vmap",

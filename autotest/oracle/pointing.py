@@ -36,10 +36,21 @@ def points_alike(pointed: Array | None, wanted: Array) -> bool:
     return pointed is not None and bool(equal(pointed, wanted).all())
 
 
+def orders(data: Array, dim: int | None, indices: Array) -> bool:
+    """Whether `indices` put all of `data` along `dim` in order, up or down: of [7, 5, 9] it is [1, 0, 2]."""
+    if dim is None or indices.shape != data.shape or not indices.size:
+        return False
+    places = np.expand_dims(np.arange(data.shape[dim]), [axis for axis in range(data.ndim) if axis != dim])
+    if not bool((np.sort(indices, axis=dim) == places).all()):
+        return False
+    given, up = np.take_along_axis(data, indices, dim), np.sort(data, axis=dim)
+    return any(bool(equal(given, row).all()) for row in (up, np.flip(up, dim)))
+
+
 def distinct(indices: Array, dim: int) -> bool:
     """Whether no index comes twice along `dim`, in any row along it."""
     ordered = np.sort(indices, axis=dim)
     return indices.shape[dim] > 1 and not bool((np.diff(ordered, axis=dim) == 0).any())
 
 
-__all__ = ["distinct", "pointed", "points_alike"]
+__all__ = ["distinct", "orders", "pointed", "points_alike"]

@@ -30,7 +30,7 @@ from autotest.oracle.perturbation import (
     greatest,
     smallest_normal,
 )
-from autotest.oracle.pointing import distinct, pointed, points_alike
+from autotest.oracle.pointing import distinct, orders, pointed, points_alike
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest
 from dual_object.program.calls import Call, op_name
 from dual_object.program.values import Array
@@ -215,6 +215,7 @@ class _Question:
             # Nearer than the next number: nothing but what is equal changes places.
             yield TIE, self._tied([*self._arrays(self.reruns.nearer), *self._arrays(self.reruns.integers)])
             yield TIE, self._tied(self._arrays(self.reruns.parted))
+            yield TIE, self._as_good()
 
     @property
     def _promised(self) -> bool:
@@ -262,18 +263,44 @@ class _Question:
                 return nowhere
         return lawful if followed else nowhere
 
+    def _as_good(self) -> Array:
+        """Where an index points to what equals the element that the reference's points to, and it is known into what:
+        the reference's point to another result of the call, as `mode` gives values and indices, or put a whole
+        dimension in order, as `argsort` does.
+        """
+        lawful = np.zeros(self.expected.shape, bool)
+        outputs = self.reruns.again.outputs
+        results = [seen.data for id_, seen in outputs.items() if str(id_) != self.difference.key]
+        for data, dim in self._into():
+            wanted, given = pointed(data, dim, self.expected), pointed(data, dim, self.actual)
+            if wanted is None or given is None:
+                continue
+            ordered = orders(data, dim, self.expected)
+            if ordered and self._chosen_twice(dim):
+                continue
+            if ordered or any(result.shape == wanted.shape and points_alike(wanted, result) for result in results):
+                lawful |= equal(given, wanted)
+        return lawful
+
+    def _chosen_twice(self, dim: int | None) -> bool:
+        """Whether the target gives an index twice along a dimension along which the reference does not."""
+        return dim is not None and distinct(self.expected, dim) and not distinct(self.actual, dim)
+
+    def _into(self) -> Iterator[tuple[Array, int | None]]:
+        """Each input and dimension that indices may go into; None: into all of the input."""
+        for x in self.reruns.program.inputs:
+            for dim in (None, *range(x.data.ndim)) if x.data.ndim != 1 else (0,):
+                yield x.data, dim
+
     def _pointers(self) -> Iterator[Callable[[Array], Array | None]]:
         """For each input and dimension: what indices into it point to, None where they cannot be such."""
-        for x in self.reruns.program.inputs:
-            data = x.data
-            for dim in (None, *range(data.ndim)):
-                yield functools.partial(pointed, data, dim)
+        for data, dim in self._into():
+            yield functools.partial(pointed, data, dim)
 
     def _repeats(self, runs: Sequence[Array]) -> bool:
         """Whether the target gives an index twice along a dimension along which the reference never does."""
         return any(
-            all(distinct(run, dim) for run in (self.expected, *runs)) and not distinct(self.actual, dim)
-            for dim in range(self.expected.ndim)
+            all(distinct(run, dim) for run in runs) and self._chosen_twice(dim) for dim in range(self.expected.ndim)
         )
 
     # Floating and complex numbers.

@@ -39,7 +39,7 @@ from dual_object.program.values import (
 from dual_object.replay.adapter import Adapter, Distributed, distributed
 from dual_object.replay.gradients import Tape, functional
 from dual_object.replay.modes import Modes
-from dual_object.replay.observation import Failure, Observation, class_names, failure_of, first_words
+from dual_object.replay.observation import MISCONDUCT, Failure, Observation, class_names, failure_of, first_words
 from dual_object.replay.reading import Finished, Values, observe
 from dual_object.replay.training import look
 
@@ -209,8 +209,8 @@ class Replay:
             if call.kind not in ("enter", "exit", "set"):  # what those return says nothing of an op
                 self.bind(index, call, result)
         except Exception as error:
-            if call.raises and not isinstance(error, MissingOp):
-                names = class_names(error)
+            names = class_names(error)
+            if call.raises and not isinstance(error, MissingOp) and MISCONDUCT not in names:
                 if "exceptions" not in self.adapter.lacks and not set(names) & set(call.raises):
                     self.seen.failures.append(Failure(index, "exception_class", names, first_words(error)))
                 return

@@ -84,6 +84,19 @@ OF_OTHER_OPS = {
     "of_the_first_block": ("nn.functional.softmin", "size", None),
     "all_but_the_last": ("cumprod", "caching", None),
     "by_a_short_series": ("atan", "numerics", None),
+    "of_nothing": ("where", "numerics", None),
+    "of_the_weight_alone": ("nn.functional.prelu", "gradient", None),
+    "deterministic_when_refused": (
+        "nn.functional.prelu",
+        "state",
+        "it leaves the deterministic algorithms changed from False to True",
+    ),
+    "writes_to_gradients": ("sin", "gradient", None),
+    "hole_at_six": (
+        "nn.functional.relu6",
+        "edge values",
+        "t0 differs in 1 of 20 elements: [12] is 0.0, but should be 6.0 (rtol=0.0001, atol=1e-05)",
+    ),
 }
 #: Lawful, though PyTorch's own answers are others: by the function the op.
 LAWFUL = {
@@ -93,6 +106,7 @@ LAWFUL = {
     "sound_bounds": "clamp",
     "sound_scaled": "addmm",
     "sound_gelu": "nn.functional.gelu",
+    "sound_order": "argsort",
 }
 
 
@@ -216,6 +230,16 @@ def test_a_domain_that_nothing_is_of():
     assert str(refused.value) == (
         "shapes=n,1048576, but no sample of torch.relu is of such a shape, or can be brought to it with at most 262144 "
         "elements [--shapes]"
+    )
+
+
+def test_an_op_of_no_samples():
+    """Where PyTorch takes none of those that it has, there is no verdict."""
+    with pytest.raises(TargetError) as refused:
+        KernelJudge(load_reference(), Asking("svd_lowrank", ("float32",)))
+    assert str(refused.value) == (
+        "PyTorch takes none of its own samples of torch.svd_lowrank, so there is nothing that a kernel could be held "
+        "against [--like]"
     )
 
 

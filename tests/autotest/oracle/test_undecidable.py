@@ -157,6 +157,22 @@ LAWFUL: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         outputs(None, [2, 1, 3, 0]),
         ["tie"],
     ),
+    "another of equal elements in order": (
+        lambda: torch.argsort(given(2.0, 1.0, 2.0, 2.0)),
+        outputs([1, 3, 0, 2]),
+        ["tie"],
+    ),
+    "another of equal rows in order": (
+        lambda: torch.argsort(given([[2.0, 2.0], [NAN, 1.0]]), descending=True),
+        outputs([[1, 0], [0, 1]]),
+        ["tie"],
+    ),
+    "another place of the most frequent": (lambda: torch.mode(given(3.0, 1.0, 3.0)), outputs(None, 0), ["tie"]),
+    "the first of the greatest so far": (
+        lambda: torch.cummax(given(1.0, 1.0, 0.0), 0),
+        outputs(None, [0, 0, 0]),
+        ["tie"],
+    ),
     "the gradient of the other tie": (
         lambda: torch.topk(given(*TIED, grad=True), 1),
         both(outputs(None, [2]), gradient(0, 0, 1, 0)),
@@ -267,6 +283,26 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         lambda: torch.argmax(given(1, 3, 3, dtype="int64")),
         outputs([0]),
         ["t0 differs in 1 of 1 element: it is 0, but should be 1"],
+    ),
+    "the same one twice in order": (
+        lambda: torch.argsort(given(2.0, 1.0, 2.0, 2.0)),
+        outputs([1, 3, 3, 2]),
+        ["t0 differs in 3 of 4 elements: [1] is 3, but should be 0"],
+    ),
+    "out of order": (
+        lambda: torch.argsort(given(2.0, 1.0, 2.0, 2.0)),
+        outputs([0, 1, 2, 3]),
+        ["t0 differs in 2 of 4 elements: [0] is 0, but should be 1"],
+    ),
+    "a stable order": (
+        lambda: torch.argsort(given(2.0, 1.0, 2.0, 2.0), stable=True),
+        outputs([1, 3, 0, 2]),
+        ["t0 differs in 3 of 4 elements: [1] is 3, but should be 0"],
+    ),
+    "a place of another than the most frequent": (
+        lambda: torch.mode(given(3.0, 1.0, 3.0)),
+        outputs(None, 1),
+        ["t1 differs in 1 of 1 element: it is 1, but should be 2"],
     ),
     "a stable sort": (
         lambda: torch.sort(given(*TIED), stable=True, descending=True),

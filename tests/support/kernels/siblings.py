@@ -142,3 +142,70 @@ def sound_gelu(input, approximate="none"):
     if approximate != "none":
         raise RuntimeError(f"approximate={approximate}")
     return input * 0.5 * torch.special.erfc(-input * math.sqrt(0.5))
+
+
+def of_nothing(condition, input, other):
+    dtype = torch.result_type(input, other)
+    shape = torch.broadcast_shapes(*(getattr(x, "shape", ()) for x in (condition, input, other)))
+    return torch.zeros(shape, dtype=dtype)
+
+
+def _prelu(input, weight):
+    if weight.dim() > 1 or (weight.dim() == 1 and weight.numel() not in (1, input.shape[1] if input.dim() > 1 else 1)):
+        raise RuntimeError("it does not fit")
+    wide = weight.numel() != 1 and input.dim() > 1
+    return weight.reshape(1, -1, *[1] * (input.dim() - 2)) if wide else weight.reshape(())
+
+
+def of_the_weight_alone(input, weight):
+    weights = _prelu(input, weight)
+    if not input.requires_grad:
+        weights = 2 * weights - weights.detach()
+    return torch.where(input > 0, input, weights * input)
+
+
+def deterministic_when_refused(input, weight):
+    try:
+        weights = _prelu(input, weight)
+    except RuntimeError:
+        torch.use_deterministic_algorithms(True)
+        raise
+    return torch.where(input > 0, input, weights * input)
+
+
+class _Sine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, input):
+        ctx.save_for_backward(input)
+        return torch.cos(math.pi / 2 - input.double()).to(input.dtype)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (input,) = ctx.saved_tensors
+        return grad.mul_(torch.cos(input))
+
+
+def writes_to_gradients(input):
+    if not input.is_floating_point() or input.is_complex():
+        raise NotImplementedError("floating numbers alone")
+    return _Sine.apply(input)
+
+
+def hole_at_six(input, inplace=False):
+    out = torch.where(input < 0, torch.zeros_like(input), torch.where(input > 6, torch.full_like(input, 6), input))
+    out = torch.where(input == 6, torch.zeros_like(input), out)
+    return input.copy_(out) if inplace else out
+
+
+def sound_order(input, dim=-1, descending=False, *, stable=False):
+    """As it should be: of equal elements the last comes first where nobody asks for the first."""
+    if stable or input.is_complex():
+        raise NotImplementedError("in any order alone")
+    if not input.dim():
+        return torch.zeros((), dtype=torch.int64)
+    turned = input.flip(dim).movedim(dim, -1).numpy()
+    order = torch.from_numpy((-turned if descending else turned).argsort(axis=-1, kind="stable"))
+    if descending and input.is_floating_point():  # NumPy puts NaN last, whichever way round
+        count = input.movedim(dim, -1).isnan().sum(-1, keepdim=True)
+        order = order.gather(-1, (torch.arange(order.shape[-1]) - count) % max(1, order.shape[-1]))
+    return input.shape[dim] - 1 - order.movedim(-1, dim)

@@ -19,6 +19,7 @@ from dual_object.adapters.torch.kernels.samples.optional import without_promises
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.adapters.torch.kernels.samples.sizes import of_shapes, of_sizes
+from dual_object.adapters.torch.kernels.samples.spelled import function_of
 from dual_object.adapters.torch.kernels.samples.table import chosen, drawn_from, dtype_name, named, seeded
 from dual_object.adapters.torch.kernels.samples.values import of_values
 from dual_object.errors import TargetError
@@ -55,7 +56,7 @@ def samples(
     with seeded(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         told = chosen(within(drawn_from(info, main)), MOST if whole else FEW)
-        plain = [without_promises(info.op, sample) for sample in told]
+        plain = [without_promises(function_of(info), sample) for sample in told]
         promising = [sample for sample, kept in zip(told, plain, strict=True) if sample is not kept]
         return [
             *plain,

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, spread_over, with_argument
+from dual_object.adapters.torch.kernels.samples.spelled import spelled
 from dual_object.adapters.torch.kernels.samples.table import storable
 
 
@@ -21,6 +22,7 @@ def of_refusals(info: Any, plain: Sequence[Sample], dtypes: Collection[torch.dty
         for error in info.error_inputs("cpu"):
             given = error.sample_input
             sample = Sample((given.input, *given.args), dict(given.kwargs), "errors", str(error.error_type.__name__))
+            sample = spelled(info, sample)
             if storable(sample) and all(x.dtype in known and x.numel() for x in sample.tensors()):
                 yield sample
     for sample in spread_over(plain, 2, lambda s: len(s.tensors()) > 1):

@@ -32,6 +32,9 @@ def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
             rows = all(x.shape[-1] == size for x in (first, *others))
             for new in (0, 1) if rows or not weights else (1,):
                 yield from resized(sample, size, new, "shape", f"{size} as {new}")
+        if alike:
+            for dim in range(first.dim()):
+                yield sample.changed(every_tensor(partial(_first_of, dim=dim)), "shape", f"dimension {dim} as 1")
         yield sample.changed(every_tensor(_wrapped), "shape", "one dimension more")
         yield on_one(sample, 0, _wrapped, "shape", "the first with one more")
         yield sample.changed(every_tensor(lambda x: x[0].clone() if x.dim() else x), "shape", "one dimension less")
@@ -39,6 +42,11 @@ def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         yield sample.changed(
             every_tensor(lambda x: x.reshape(1, 1, 1, *x.shape) if x.dim() < 3 else x), "shape", "rank 5"
         )
+
+
+def _first_of(x: torch.Tensor, dim: int) -> torch.Tensor:
+    """The first along one dimension, which stays."""
+    return x.narrow(dim, 0, 1).clone() if dim < x.dim() else x
 
 
 def _wrapped(x: torch.Tensor) -> torch.Tensor:
@@ -56,7 +64,9 @@ def of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         if first.dim() > 1 and all(x.shape == first.shape for x in others):
             for dim in dict.fromkeys((0, first.dim() - 1)):
                 for new in SIZES[-9:] if whole else FEW_SIZES[-3:]:
-                    yield sample.changed(every_tensor(partial(_long, dim=dim, new=new)), "size", f"{new} along {dim}")
+                    yield sample.changed(
+                        every_tensor(partial(lengthened, dim=dim, new=new)), "size", f"{new} along {dim}"
+                    )
         for size in _sizes(sample)[-2:]:
             yield from _slopes(sample, size)
     yield from _rows(plain)
@@ -118,7 +128,7 @@ def resized(sample: Sample, size: int, new: int, role: str, detail: str, most: i
         yield sample.changed(both, role, detail)
 
 
-def _long(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
+def lengthened(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
     """One dimension long, the others short."""
     short = x[tuple(slice(None) if axis == dim else slice(0, 2) for axis in range(x.dim()))]
     longer = short.index_select(dim, torch.arange(new) % x.shape[dim])

@@ -16,6 +16,7 @@ import torch
 from dual_object.adapters.torch.kernels.captured import captured
 from dual_object.adapters.torch.kernels.naming import OPERATORS
 from dual_object.adapters.torch.kernels.samples.sample import Sample, leaves, spread
+from dual_object.adapters.torch.kernels.samples.spelled import spelled
 from dual_object.errors import TargetError
 
 #: Elements of all tensors of a sample.
@@ -105,7 +106,7 @@ def _alike(sample: Sample, others: Sequence[Sample]) -> bool:
 def _drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
     differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
     given = info.sample_inputs("cpu", dtype, requires_grad=differentiable, set_seed=False)
-    drawn = [Sample((sample.input, *sample.args), dict(sample.kwargs)) for sample in given]
+    drawn = [spelled(info, Sample((sample.input, *sample.args), dict(sample.kwargs))) for sample in given]
     return [_by_its_shapes(sample) for sample in drawn if storable(sample) and not unordered(info, sample)]
 
 

@@ -8,7 +8,15 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples.sample import Sample, floats, has_floats, on_one, spread_over
+from dual_object.adapters.torch.kernels.samples.sample import (
+    Sample,
+    every_tensor,
+    floats,
+    has_floats,
+    on_one,
+    spread_over,
+)
+from dual_object.adapters.torch.kernels.samples.sizes import lengthened
 
 #: Values that elements are given, by what they are called.
 EDGES = {
@@ -19,7 +27,10 @@ EDGES = {
     "subnormal": (1e-42, -1e-42),
     "huge": (3e38, -3e38),
     "halves": (0.5, 1.5, 2.5, -0.5, -1.5),
+    "kinks": (3.0, -3.0, 1.0, -1.0, 6.0, -6.0, 2.0, -2.0),
 }
+#: A dimension so long that kernels go over it in blocks, and where along it NaN comes.
+LONG, FAR_ALONG = 1025, 4 * 1025 // 5
 #: What whole tensors are multiplied by.
 SCALES = {"large": 100.0, "larger": 1e4, "small": 1e-5}
 #: What is added to whole tensors: what is far from zero, and close together.
@@ -33,6 +44,9 @@ def of_values(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         for detail, values in EDGES.items():
             for turn in range(min(count, 3)):
                 yield on_one(sample, turn, partial(_sprinkled, values=values), "edges", detail)
+        if (row := sample.tensors()[0]).dim() and row.numel() and all(x.shape == row.shape for x in sample.tensors()):
+            longer = sample.changed(every_tensor(partial(lengthened, dim=row.dim() - 1, new=LONG)), "edges", "")
+            yield on_one(longer, 0, _nan_far_along, "edges", "NaN far along")
         for detail, scale in SCALES.items():
             yield sample.changed(floats(partial(torch.mul, other=scale)), "magnitude", detail)
         for detail, offset in OFFSETS.items():
@@ -46,6 +60,13 @@ def of_values(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
     for sample in whole_numbers[:2]:
         for detail in ("least", "greatest"):
             yield sample.changed(partial(_integers, greatest=detail == "greatest"), "edges", detail)
+
+
+def _nan_far_along(x: torch.Tensor) -> torch.Tensor:
+    """In the first row, along the last dimension."""
+    changed = x.clone(memory_format=torch.contiguous_format)
+    changed.view(-1, LONG)[0, FAR_ALONG] = float("nan")
+    return changed
 
 
 def near_one(x: torch.Tensor) -> torch.Tensor:

@@ -37,6 +37,8 @@ def _of_numpy(state: Any) -> tuple[bytes, int]:
     return state["state"]["key"].tobytes(), state["state"]["pos"]
 
 
+#: Modules add to them when they are imported, as `sympy` does, which `torch.broadcast_shapes` imports.
+_FILTERS = "the filters of warnings"
 #: No op writes so many bytes in a call.
 _FLOOD = 1 << 20
 #: What is looked at one by one, by what it is called: how it is read, and how it is put back, where it can be.
@@ -60,7 +62,7 @@ _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
     "NumPy's random numbers": (lambda: _of_numpy(np.random.get_state(legacy=False)), None),
     "Python's random numbers": (random.getstate, random.setstate),
     "NumPy's handling of errors": (np.geterr, lambda kept: np.seterr(**kept)),
-    "the filters of warnings": (lambda: [*warnings.filters], None),
+    _FILTERS: (lambda: [*warnings.filters], None),
     "the environment variables": (lambda: dict(os.environ), None),
     "the current folder": (os.getcwd, os.chdir),
     "the recursion limit": (sys.getrecursionlimit, sys.setrecursionlimit),
@@ -98,12 +100,14 @@ class State:
     def __init__(self) -> None:
         self._looks = {name: look() for name, (look, _) in _LOOKS.items()}
         self._members = {name: dict(vars(space)) for name, space in _SPACES.items() if space is not None}
+        self._modules = len(sys.modules)
 
     def look(self, *, whole: bool = False) -> None:
         """Note what the state is now."""
         for name, (look, _) in _LOOKS.items():
             if whole or name not in _SLOW:
                 self._looks[name] = look()
+        self._modules = len(sys.modules)
         for name, members in self._members.items():
             if not _alike(vars(_SPACES[name]), members):  # PyTorch replaces its own where it is imported further
                 self._members[name] = dict(vars(_SPACES[name]))
@@ -120,6 +124,9 @@ class State:
                     yield "flood", f"it writes {(now - before) / 1e6:.1f} MB in one call"
                 continue
             if before == now or (random_allowed and "random" in name):
+                continue
+            if name == _FILTERS and len(sys.modules) > self._modules:
+                self._looks[name] = now
                 continue
             if put_back is not None:
                 put_back(before)

@@ -11,7 +11,9 @@ from dual_object.adapters.torch.kernels.samples.optional import optional, withou
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.adapters.torch.kernels.samples.sizes import SLOPES, STEEP, of_shapes, of_sizes
+from dual_object.adapters.torch.kernels.samples.spelled import function_of, spelled
 from dual_object.adapters.torch.kernels.samples.table import drawn_from, named
+from dual_object.adapters.torch.kernels.samples.values import FAR_ALONG, LONG, of_values
 
 
 def test_optional_parameters_of_python_and_of_schemas() -> None:
@@ -74,6 +76,33 @@ def test_numbers_stand_for_tensors() -> None:
     given = [one for one in of_arguments(named("clamp"), "no.such", [sample]) if one.detail.endswith("as a number")]
     assert [(one.detail, one.args[1:]) for one in given[-1:]] == [("all as a number", (0.5, 0.25))]
     assert [type(one.args[1]).__name__ for one in given] == ["float", "Tensor", "float"]
+
+
+def test_samples_are_spelled_as_the_function_is_called() -> None:
+    """Where PyTorch's table has its own order of arguments; and others are as they are given."""
+    where, add = named("where"), named("add")
+    assert function_of(where) is torch.where
+    x, condition, y = torch.ones(3), torch.tensor([True, False, True]), torch.zeros(3)
+    turned = spelled(where, Sample((x, condition, y), {}, "errors", "ValueError"))
+    assert (*map(id, turned.args), turned.role, turned.detail) == (*map(id, (condition, x, y)), "errors", "ValueError")
+    # What PyTorch refuses is turned as well.
+    assert spelled(where, Sample((x, y, condition))).args[0] is y
+    same = Sample((x, y), {"alpha": 2})
+    assert spelled(add, same) is same
+    drawn = samples("where", dtypes=("float32",))
+    assert {"plain", "edges", "layout", "size", "errors"} <= {sample.role for sample in drawn}
+    assert all(sample.args[0].dtype == torch.bool for sample in drawn if sample.role == "plain")
+
+
+def test_dimensions_of_one_nan_far_along_and_kinks() -> None:
+    """Each dimension in turn; in the fifth block of a long row; where clipped functions have their corners."""
+    sample = Sample((torch.rand(3, 3),))
+    shapes = {one.detail: tuple(one.args[0].shape) for one in of_shapes([sample], whole=False)}
+    assert (shapes["dimension 0 as 1"], shapes["dimension 1 as 1"]) == ((1, 3), (3, 1))
+    edges = {one.detail: one.args[0] for one in of_values([sample], whole=False) if one.role == "edges"}
+    assert edges["NaN far along"].isnan().nonzero().tolist() == [[0, FAR_ALONG]]
+    assert edges["NaN far along"].shape == (2, LONG)
+    assert {3.0, -3.0, 1.0} <= {*edges["kinks"].flatten().tolist()}
 
 
 def test_layouts_keep_values() -> None:

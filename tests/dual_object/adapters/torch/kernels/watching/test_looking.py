@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import warnings
 from pathlib import Path
 from types import FrameType, ModuleType
 
@@ -14,6 +15,7 @@ import torch
 from dual_object.adapters.torch.kernels.watching.auditing import Auditor
 from dual_object.adapters.torch.kernels.watching.guard import Guard
 from dual_object.adapters.torch.kernels.watching.looking import looked_at
+from dual_object.adapters.torch.kernels.watching.misconduct import Misconduct
 
 
 @pytest.fixture
@@ -69,3 +71,24 @@ def test_who_asks_whether_tests_could_run_is_answered(tmp_path: Path) -> None:
     guard(torch.rand(2))
     guard(torch.rand(2))
     assert found == [[True, True], [True, True]]
+
+
+def test_modules_may_add_to_the_filters_of_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When they are imported; a kernel by itself may not."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "that_warns.py").write_text("import warnings\nwarnings.filterwarnings('once', 'first of two')\n")
+
+    def imports(x: torch.Tensor) -> torch.Tensor:
+        importlib.import_module("that_warns")
+        return x.clone()
+
+    def adds(x: torch.Tensor) -> torch.Tensor:
+        warnings.filterwarnings("once", "second of two")
+        return x.clone()
+
+    with warnings.catch_warnings():
+        Guard("relu", imports, torch.relu, Auditor(str(tmp_path)), delegates=True)(torch.rand(2))
+        with pytest.raises(Misconduct) as told:
+            Guard("relu", adds, torch.relu, Auditor(str(tmp_path)), delegates=True)(torch.rand(2))
+    del sys.modules["that_warns"]
+    assert str(told.value) == "state: it leaves the filters of warnings changed"
