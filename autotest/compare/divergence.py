@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autotest.compare.difference import Difference
+from autotest.compare.evidence.call_graph import call_graph
 from autotest.compare.evidence.evidence import Sides, evidence
 from autotest.compare.evidence.loss_curves import Trained, loss_curves
 from autotest.compare.fingerprint import CONFIG
@@ -132,15 +133,19 @@ class Divergence:
         words = "" if self.call is None else info.translation(self.program.calls[self.call])
         return f"{message} [on {info.name}: {words}]" if words else message
 
-    def evidence(self) -> Row:
-        """What shows the divergence to people."""
+    def evidence(self, types: Mapping[int, str] | None = None) -> Row:
+        """What shows the divergence to people; as a graph, too, where it is told what the Program's values are."""
+        difference, graph = self.difference, None
+        if types is not None:
+            graph = call_graph(self.program, self.call, difference.part, types)
         spelled = names(self.program)
         return {
             "program": str(self.program),
             "inputs": input_lines(self.program),
             "blamed_line": blamed_line(self.program, self.call),
             "last_words": self.last_words,
-            **evidence(self.difference, self.sides, {spelled[x.id]: x.data for x in self.program.inputs}),
+            **evidence(difference, self.sides, {spelled[x.id]: x.data for x in self.program.inputs}),
+            **({} if graph is None else {"graph": graph}),
             **({} if self.trained is None else {"losses": loss_curves(self.trained)}),
         }
 

@@ -19,6 +19,7 @@ from autotest.oracle.undecidable import Doubt
 from autotest.run.session import Session
 from autotest.run.triage import Triage
 from dual_object.program.program import Program
+from dual_object.replay.value_types import value_types
 from reports import RED_LEVELS
 
 
@@ -140,7 +141,7 @@ class Verdicts:
             return row
         if row["level"] in RED_LEVELS:
             self._store(divergence, row)
-        evidence = divergence.evidence()
+        evidence = divergence.evidence(value_types(self._session.reference, divergence.program))
         self._session.worst += evidence["worst"]
         return {**row, "evidence": evidence}
 

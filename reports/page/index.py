@@ -161,7 +161,7 @@ def render_page(
     """
     verdict, _, words = headline(summary).partition(": ")
     return template("index.html.j2").render(
-        css=style("report.css") + vendored("uPlot.min.css"),
+        css=style("report.css") + vendored("uplot/uPlot.min.css"),
         js=script("report"),
         data=script_data(index_data(summary, base, past)),
         title=f"op-autotest: {summary.target}",

@@ -39,8 +39,9 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
         timeline = script_call("autotest.timeline", summary.timeline.to_page())
         (data / "timeline.js").write_text(timeline, encoding="ascii")
         coverage = {**summary.coverage.to_json(), "space": summary.space.to_page()}
-        # Read when the first divergence with a plot is opened.
+        # Read when the first divergence with a plot is opened, or with a graph.
         (data / "plots.js").write_text(plots_script(), encoding="utf-8")
+        (data / "graphs.js").write_text(graphs_script(), encoding="utf-8")
         (data / "coverage.js").write_text(script_call("autotest.coverage", coverage), encoding="ascii")
     except OSError as error:
         raise unwritable(data, str(error.strerror)) from error
@@ -62,7 +63,12 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
 
 def plots_script() -> str:
     """Return the script that hands the library of the plots to the page's own script."""
-    return f"{vendored('uPlot.iife.min.js')}\nautotest.plots(uPlot);\n"
+    return f"{vendored('uplot/uPlot.iife.min.js')}\nautotest.plots(uPlot);\n"
+
+
+def graphs_script() -> str:
+    """Return the script that hands the library which lays out graphs to the page's own script."""
+    return f"{vendored('dagre/dagre.min.js')}\nautotest.graphs(dagre);\n"
 
 
 def _changes(run: Path, every: Sequence[Past], summary: Summary) -> RunDifference | str:

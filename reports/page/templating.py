@@ -49,8 +49,8 @@ def script(name: str) -> Markup:
 
 @cache
 def vendored(name: str) -> Markup:
-    """Return a file of uPlot, the library that draws the plots, as it was published."""
-    text = (files("reports.page") / "templates" / "uplot" / name).read_text(encoding="utf-8")
+    """Return a file of a library as it was published: uPlot draws plots, dagre lays out graphs."""
+    text = (files("reports.page") / "templates" / name).read_text(encoding="utf-8")
     return Markup(text)  # noqa: S704 - theirs, and read before it was taken in
 
 

@@ -222,6 +222,24 @@ def _is_sample(value: Any) -> bool:
     )
 
 
+def _is_call_graph(value: Any) -> bool:
+    """Whether nodes are told, each of four texts, and edges between two of them, each with two texts."""
+    if value is None:
+        return True
+    nodes, edges = (value.get("nodes"), value.get("edges")) if isinstance(value, dict) else (None, None)
+    if not (isinstance(nodes, list) and isinstance(edges, list)):
+        return False
+    return all(
+        _is_texts(node) and len(node) == 4 and node[0] in NODE_KINDS and node[3] in NODE_MARKS for node in nodes
+    ) and all(
+        isinstance(edge, list)
+        and len(edge) == 4
+        and all(type(end) is int and 0 <= end < len(nodes) for end in edge[:2])
+        and _is_texts(edge[2:])
+        for edge in edges
+    )
+
+
 def _is_id(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{8}", value) is not None
 
@@ -419,6 +437,8 @@ ROW_FIELDS: Mapping[str, tuple[Check, str]] = {
 #: The sides whose losses are told, and the words for those that JSON has no number for.
 LOSS_SIDES = ("reference", "eager", "graph")
 NOT_FINITE = ("nan", "inf", "-inf")
+#: What a node of a Program's graph is, and what is wrong of it.
+NODE_KINDS, NODE_MARKS = ("input", "call", "returned"), ("", "wrong", "tainted")
 WORST_FIELDS = {"index", "reference", "eager", "graph", "absolute", "relative", "ulp"}
 EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "program": _TEXT_OR_NONE,
@@ -434,6 +454,11 @@ EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
         _is_sample,
         "absent, null or an object with along, of, and elements: a list of input, expected, actual, allowed and ulp "
         "each",
+    ),
+    "graph": (
+        _is_call_graph,
+        f"absent, null or an object with nodes: a list of kind ({', '.join(NODE_KINDS)}), label, line and mark "
+        "(wrong, tainted or empty) each, and edges: a list of the places of two nodes, a name and a type each",
     ),
     "losses": (
         _is_losses,

@@ -87,6 +87,7 @@ class Evidence:
         shrunk: the simplest program found, as its record has it; None where nothing was shrunk.
         blame: likewise, which side is wrong.
         sample: some elements, for plots: the input's value, both sides, what is allowed, and the distance in ULP.
+        graph: the program's inputs and calls, the tensors between them, and which of it is wrong.
         losses: of a training: the losses of each side, step by step, and where they part.
     """
 
@@ -103,6 +104,7 @@ class Evidence:
     inputs: tuple[str, ...] = ()
     losses: Mapping[str, object] | None = None
     sample: Mapping[str, object] | None = None
+    graph: Mapping[str, object] | None = None
 
     @classmethod
     def of(cls, record: Record) -> Evidence:
@@ -120,6 +122,7 @@ class Evidence:
             inputs=tuple(record.get("inputs") or ()),
             losses=record.get("losses"),
             sample=record.get("sample"),
+            graph=record.get("graph"),
         )
 
     def to_json(self) -> dict[str, object]:

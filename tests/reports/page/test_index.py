@@ -221,7 +221,14 @@ def test_detail_data(summed, case, row, evidence):
         "seen": "",
         "replay": "autotest replay 0a1b2c3d",
         "repro": None,
-        "evidence": {**evidence(words=["w"]), "shrunk": None, "blame": None, "losses": None, "sample": None},
+        "evidence": {
+            **evidence(words=["w"]),
+            "shrunk": None,
+            "blame": None,
+            "losses": None,
+            "sample": None,
+            "graph": None,
+        },
     }
 
 

@@ -74,6 +74,7 @@ def test_files_of_the_latest_run(made):
         f"runs/{FIRST}/report/coverage.js",
         f"runs/{FIRST}/report/timeline.js",
         f"runs/{FIRST}/report/plots.js",
+        f"runs/{FIRST}/report/graphs.js",
         f"runs/{FIRST}/report/divergences/11111111.js",
         f"runs/{FIRST}/report/divergences/22222222.js",
     }
@@ -118,6 +119,7 @@ def test_run_outside_of_a_report(made, tmp_path):
         "copy/index.html",
         "copy/report/coverage.js",
         "copy/report/plots.js",
+        "copy/report/graphs.js",
         "copy/report/timeline.js",
     }
     assert words_of(run / "index.html") == "Kept outside a report folder: there is no run before."
@@ -254,7 +256,7 @@ def test_unwritable_page(made):
         f"{run}/index.html cannot be written: Is a directory; "
         "free the disk or choose another folder with --autotest-report"
     )
-    assert files_of(run) == {"report/coverage.js", "report/plots.js", "report/timeline.js"}
+    assert files_of(run) == {"report/coverage.js", "report/graphs.js", "report/plots.js", "report/timeline.js"}
 
 
 def test_empty_run(made):
@@ -291,6 +293,7 @@ def test_hostile_text_is_inert(made, case, row, ended, evidence, element):
         heat={"shape": [1], "rows": 1, "columns": 1, "cells": [[HOSTILE]], "note": HOSTILE},
         histogram=[[HOSTILE, 1]],
         sample={"along": HOSTILE, "of": 1, "elements": [["nan", 1.0, "inf", None, None]]},
+        graph={"nodes": [["call", HOSTILE, HOSTILE, "wrong"]], "edges": [[0, 0, HOSTILE, HOSTILE]]},
         losses={"reference": [1.0], "eager": None, "parting": {"step": 1, "words": HOSTILE}, "words": [HOSTILE]},
     )
     names = ("test", "fingerprint", "op", "message", "reason", "replay")

@@ -346,3 +346,42 @@ def test_sample_that_is_no_list_of_elements(case, row, evidence, change):
         ", but should be absent, null or an object with along, of, and elements: a list of input, expected, actual, "
         "allowed and ulp each"
     )
+
+
+GRAPH = {
+    "nodes": [
+        ["input", "x", "", ""],
+        ["call", "relu", "t0 = torch.relu(x)", "wrong"],
+        ["returned", "returned", "", "tainted"],
+    ],
+    "edges": [[0, 1, "x", "float32[2]"], [1, 2, "t0", ""]],
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"nodes": None},
+        {"nodes": [["input", "x", ""]]},
+        {"nodes": [["output", "x", "", ""]]},
+        {"nodes": [["input", "x", "", "right"]]},
+        {"nodes": [["input", 1, "", ""]]},
+        {"edges": None},
+        {"edges": [[0, 1, "x"]]},
+        {"edges": [[0, 3, "x", ""]]},
+        {"edges": [[-1, 0, "x", ""]]},
+        {"edges": [[0, True, "x", ""]]},
+        {"edges": [[0, 1, "x", None]]},
+    ],
+)
+def test_graph_that_is_none(case, row, evidence, change):
+    """A graph has nodes of known kinds, and edges between two of these."""
+    for graph in (GRAPH, None):
+        assert fault_of(case(divergences=[row(evidence=evidence(graph=graph))])[1]) is None
+    fault = fault_of(case(divergences=[row(evidence=evidence(graph={**GRAPH, **change}))])[1])
+    assert fault is not None
+    assert fault.startswith("divergences[0].evidence.graph={")
+    assert fault.endswith(
+        ", but should be absent, null or an object with nodes: a list of kind (input, call, returned), label, line and "
+        "mark (wrong, tainted or empty) each, and edges: a list of the places of two nodes, a name and a type each"
+    )

@@ -1,6 +1,7 @@
 // What an opened divergence shows: how to replay it, and the evidence that was kept of it.
 
 import { VIEWS, noFilters, writeHash } from "./address.js";
+import { graphSection } from "./callgraph.js";
 import { code, copyButton, el, folded, list, paragraph, scrollBox, soft } from "./elements.js";
 import { heatMapSection } from "./heatmap.js";
 import { histogramSection } from "./histogram.js";
@@ -40,6 +41,7 @@ function evidenceSections(evidence, { target, stages = [] }, files) {
     evidence.words?.length ? section("In words", list(evidence.words)) : null,
     evidence.facts?.length ? factsSection(evidence.facts, target) : null,
     evidence.worst?.length ? worstSection(evidence.worst, target) : null,
+    evidence.graph ? graphSection(evidence.graph, files) : null,
     evidence.sample?.elements.length ? sampleSection(evidence.sample, target, files) : null,
     evidence.heat ? heatMapSection(evidence.heat) : null,
     evidence.histogram?.length ? histogramSection(evidence.histogram) : null,

@@ -45,6 +45,7 @@ watchColours();
 window.autotest = Object.freeze({
   detail: (detail) => files.receive(`detail ${detail.id}`, detail),
   plots: (uPlot) => files.receive("plots", uPlot),
+  graphs: (dagre) => files.receive("graphs", dagre),
   coverage: (coverage) => files.receive("coverage", coverage),
   timeline: (timeline) => files.receive("timeline", timeline),
 });

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reports.findings.op_map import SHAPES
-from reports.page.site import plots_script
+from reports.page.site import graphs_script, plots_script
 from reports.page.templating import script, script_call, script_data, style, template, vendored
 from reports.past.history import Listed
 from reports.words.quantities import duration
@@ -108,6 +108,7 @@ def write_report(folder: Path, index: Data, details: list[Data], coverage: Data,
     for detail in details:
         (beside / f"{detail['id']}.js").write_text(script_call("autotest.detail", detail))
     (folder / "report" / "plots.js").write_text(plots_script())
+    (folder / "report" / "graphs.js").write_text(graphs_script())
     timeline = {"seconds": 9.0, "more": 1, "lanes": [
         {"worker": "gw0", "tests": [["suites/test_activation.py::test_prelu", 0.5, 4.21], ["t.py::test_a", 5, 0.001],
                                     ["t.py::test_b", 5.001, 0.001]], "marks": [["crashed", 2, 0], ["shrunk", 3, 0.5]],
@@ -115,7 +116,12 @@ def write_report(folder: Path, index: Data, details: list[Data], coverage: Data,
     ]}  # fmt: skip
     (folder / "report" / "timeline.js").write_text(script_call("autotest.timeline", timeline))
     (folder / "report" / "coverage.js").write_text(script_call("autotest.coverage", coverage))
-    static = {**sample_top(), **top, "css": style("report.css") + vendored("uPlot.min.css"), "js": script("report")}
+    static = {
+        **sample_top(),
+        **top,
+        "css": style("report.css") + vendored("uplot/uPlot.min.css"),
+        "js": script("report"),
+    }
     path = folder / "index.html"
     path.write_text(template("index.html.j2").render(data=script_data(index), **static))
     return path
