@@ -535,7 +535,7 @@ def write_repro(id_: str, report: Path, output: Path | None) -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["terminal", "markdown", "junit", "svg"]),
+    type=click.Choice(["terminal", "markdown", "junit", "svg", "png"]),
     default="terminal",
     show_default=True,
     help="What is printed.",
@@ -545,10 +545,17 @@ def show_report(folder: Path, form: str) -> None:
 
     DIR is a report folder (its latest run) or one run in it.
     """
-    from autotest.commands.report import report_text
+    from autotest.commands.report import report_png, report_text
 
     with _refusals():
-        click.echo(report_text(folder, form, **_screen()), nl=False)
+        if form != "png":
+            click.echo(report_text(folder, form, **_screen()), nl=False)
+        elif sys.stdout.isatty():
+            raise click.UsageError(
+                "format=png, but standard output is a terminal: autotest report --format png > run.png"
+            )
+        else:
+            click.echo(report_png(folder), nl=False)
 
 
 @main.command()

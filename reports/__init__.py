@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reports.past.history import prune_runs
     from reports.past.merging import Merged, join_status, merge_runs
     from reports.past.saved import Saved, load_saved, save_summary
+    from reports.pictures.png import png_picture
     from reports.pictures.svg import svg_picture
     from reports.records.run import Damage, Run, read_run
     from reports.records.shape import RED_LEVELS
@@ -91,6 +92,7 @@ _HOMES = {
         "join_status",
         "merge_runs",
     ),
+    "reports.pictures.png": ("png_picture",),
     "reports.pictures.svg": ("svg_picture",),
     "reports.records.run": (
         "Damage",
@@ -160,6 +162,7 @@ __all__ = [
     "merge_runs",
     "never_text",
     "plan_run",
+    "png_picture",
     "prune_runs",
     "read_run",
     "render",

@@ -11,6 +11,7 @@ from reports import (
     junit_xml,
     markdown_text,
     merge_runs,
+    png_picture,
     read_run,
     render,
     resolve_run,
@@ -34,6 +35,14 @@ def report_text(folder: Path, form: str, *, width: int, color: bool, encoding: s
     if form == "svg":
         return svg_picture(summary)
     return f"{render(summary, width=width, color=color, encoding=encoding, page=page)}\n"
+
+
+def report_png(folder: Path) -> bytes:
+    """Sum up a run, or the latest of a report folder, as a picture. Raises ReportError as `report_text`, and where the
+    library is not there that draws it.
+    """
+    summary, _ = _sum_up(resolve_run(folder))
+    return png_picture(summary)
 
 
 def merge_text(

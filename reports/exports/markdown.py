@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 from reports.findings.causes import cause_lines
 from reports.findings.finding import NOTES, Finding, brief, findings, levels
 from reports.findings.lacking import not_checked
+from reports.findings.op_map import families
 from reports.findings.verdict import broken, frameworks, headline
 from reports.folders.repros import VERIFIED
 from reports.tallies.inference import HEADING
+from reports.tallies.matrix import OUTCOMES
 from reports.tallies.segments import SEGMENTS
 from reports.tallies.summary import Divergence, Summary
 from reports.text.evidence import blame_lines
@@ -23,6 +26,19 @@ MOST_BYTES = 900_000
 MOST_CHARACTERS = 300
 MOST_TESTS = 3
 MOST_NAMES = 20
+# Of fewer ops the table of divergences says as much.
+LEAST_OPS = 10
+SQUARES = MappingProxyType(
+    {
+        "crashed": "\N{LARGE PURPLE SQUARE}",
+        "wrong": "\N{LARGE RED SQUARE}",
+        "refuses": "\N{LARGE YELLOW SQUARE}",
+        "known": "\N{LARGE BLUE SQUARE}",
+        "undecidable": "\N{WHITE LARGE SQUARE}",
+        "aligned": "\N{LARGE GREEN SQUARE}",
+        "not_checked": "\N{BLACK LARGE SQUARE}",
+    }
+)
 # Parsers give up on long runs: cmark's limit was 80 once.
 MOST_BACKTICKS = 20
 
@@ -35,7 +51,7 @@ def markdown_text(summary: Summary, most_bytes: int = MOST_BYTES) -> str:
     """
     red = findings(summary.divergences)
     head = _joined(_head(summary)) + _joined(_causes(red))
-    tail = _joined(_tail(summary))
+    tail = _joined(_map(summary)) + _joined(_tail(summary))
     room = most_bytes - len(head.encode()) - len(_rest(len(red)).encode()) - len(TABLE.encode())
     if len(tail.encode()) > room:
         tail = ""
@@ -130,6 +146,24 @@ def _causes(red: Sequence[Finding]) -> Iterator[str]:
         yield ""
         for line in lines:
             yield f"- {code(line)}"
+
+
+def _map(summary: Summary) -> Iterator[str]:
+    """The map of all ops: a line for each family, a square for each op, in the colour of its worst outcome."""
+    cells = summary.matrix.cells
+    if len(cells) < LEAST_OPS:
+        return
+    worst = {op: min((cell.worst for cell in row.values()), key=OUTCOMES.index) for op, row in cells.items()}
+    there = [name for name in OUTCOMES if name in worst.values()]
+    legend = ", ".join(f"{SQUARES[name]} {name.replace('_', ' ')}" for name in there)
+    yield ""
+    yield f"**All ops**, each by its worst outcome: {legend}"
+    yield ""
+    yield "| family | ops |"
+    yield "|---|---|"
+    for name, ops in families(summary.matrix).items():
+        squares = "".join(SQUARES[worst[op]] for op in ops)
+        yield f"| {code(name)} | {' '.join(squares[at : at + 10] for at in range(0, len(squares), 10))} |"
 
 
 def _row(finding: Finding) -> str:

@@ -16,6 +16,8 @@ from reports.tallies.summary import Summary
 WIDTH, MARGIN, TOP = 860, 16, 112
 #: How far shapes are apart, families, and the first shape of a family from its name; about as wide is a letter of it.
 STEP, GAP, NAME, LETTER = 10, 12, 6, 6
+#: The outcome of an op in a phase that no case of it came to.
+UNCHECKED = "not_checked"
 #: As the page has its colours: a name, and the colour by day and by night.
 _COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);")
 
@@ -66,22 +68,26 @@ def _bar(summary: Summary) -> list[tuple[str, float, float]]:
 
 
 def _families(matrix: Matrix, phases: list[str]) -> tuple[list[_Family], int]:
-    """The families from left to right, in as many lines as they take, and where the picture ends."""
-    tall, room = STEP * len(phases), WIDTH - 2 * MARGIN
-    most = room // STEP
-    left, top = MARGIN, TOP
+    """The families from left to right, in as many lines as they take, and where the picture ends. A phase in which no
+    op of a line was checked takes no room there.
+    """
+    most = (WIDTH - 2 * MARGIN) // STEP
+    left, top, tall = MARGIN, TOP, 0
     drawn: list[_Family] = []
     for name, ops in families(matrix).items():
         for begin in range(0, len(ops), most):
             line = ops[begin : begin + most]
             wide = max(STEP * len(line), LETTER * len(name))
             if left > MARGIN and left + wide > WIDTH - MARGIN:
-                left, top = MARGIN, top + tall + NAME + 2 * GAP
+                left, top, tall = MARGIN, top + tall + NAME + 2 * GAP, 0
+            outcomes = [[matrix.cells[op].get(phase, Cell()).worst for op in line] for phase in phases]
+            checked = [row for row in outcomes if {*row} != {UNCHECKED}]
             shapes = [
-                (matrix.cells[op].get(phase, Cell()).worst, STEP * column, STEP * row)
-                for column, op in enumerate(line)
-                for row, phase in enumerate(phases)
+                (outcome, STEP * column, STEP * row)
+                for row, told in enumerate(checked)
+                for column, outcome in enumerate(told)
             ]
+            tall = max(tall, STEP * len(checked))
             drawn.append(_Family(name if not begin else "", left, top, shapes))
             left += wide + GAP
     return drawn, top + tall + MARGIN if drawn else TOP - MARGIN

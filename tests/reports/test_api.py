@@ -13,7 +13,7 @@ import pytest
 
 import reports
 
-LIBRARIES = {"reports", "rich", "jinja2", "markupsafe"}
+LIBRARIES = {"reports", "rich", "jinja2", "markupsafe", "resvg_py"}
 
 
 def test_all_is_sorted_and_whole():

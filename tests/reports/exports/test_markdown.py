@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from markdown_it import MarkdownIt
 
 from reports import read_run, summarize
 from reports.exports.markdown import code, markdown_text
+from reports.tallies.matrix import Cell, Matrix
 
 HOSTILE = "<img src=x onerror=alert(1)> | `x` @someone **b** [a](http://e.vil) www.e.vil #1 &amp; \\| \\"
 
@@ -54,6 +57,29 @@ def test_whole_text(summed, case, row, ended):
 Run again: `pytest`
 """
     )
+
+
+def test_map_of_all_ops(summed, case):
+    """A square for each op in its family's line, in the colour of its worst phase; of few ops there is none."""
+    outcomes = {"crashed": 1, "wrong": 1, "refuses": 1, "known": 2, "undecidable": 1, "aligned": 12, "not_checked": 1}
+    cells, tests = {}, {}
+    for name, count in outcomes.items():
+        for number in range(count):
+            op = f"{number:02}{name}"
+            cells[op] = {"eager_forward": Cell(**{name: 1}), "graph_forward": Cell(aligned=int(name != "not_checked"))}
+            tests[op] = (f"suites/test_{'unary' if name == 'aligned' else 'other'}.py::t",)
+    summary = summed(*case())
+    text = markdown_text(replace(summary, matrix=Matrix(cells, tests)))
+    green, blue, red = ("\N{LARGE GREEN SQUARE}", "\N{LARGE BLUE SQUARE}", "\N{LARGE RED SQUARE}")
+    purple, yellow = "\N{LARGE PURPLE SQUARE}", "\N{LARGE YELLOW SQUARE}"
+    white, black = "\N{WHITE LARGE SQUARE}", "\N{BLACK LARGE SQUARE}"
+    assert (
+        f"\n**All ops**, each by its worst outcome: {purple} crashed, {red} wrong, {yellow} refuses, {blue} known, "
+        f"{white} undecidable, {green} aligned, {black} not checked\n\n| family | ops |\n|---|---|\n"
+        f"| `other` | {purple}{blue}{black}{yellow}{white}{red}{blue} |\n| `unary` | {green * 10} {green * 2} |\n"
+    ) in text
+    few = dict([*cells.items()][:9])
+    assert "All ops" not in markdown_text(replace(summary, matrix=Matrix(few, tests)))
 
 
 def test_aligned(summed, case, ended):
