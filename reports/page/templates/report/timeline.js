@@ -73,7 +73,7 @@ function drawn({ worker, tests, marks, open }, all, wanted) {
     svg("title", {}, `${open[0]}: did not end`))] : [];
   const signs = marks.map((mark) => svg("rect", { class: mark[0], y: 0, height: LANE, ...place(mark) },
     svg("title", {}, `${MARKS[mark[0]]}, at ${seconds(mark[1])}`)));
-  return svg("svg", { role: "img", "aria-label": name, height: LANE, class: "lane" }, bars, unended, signs);
+  return svg("svg", { role: "group", "aria-label": name, height: LANE, class: "lane" }, bars, unended, signs);
 }
 
 // The tests as bars, from left to right; those that last less than the least time, one after the other, are one.
