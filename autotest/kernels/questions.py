@@ -121,7 +121,8 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
         sample = asked.telling(sample)
         for detail, body in asked.again(sample, lawful):
             found += asked.of(Cell("again", detail, dtype), body)
-        if not turn and (large := _grown(sample)) is not None:
+        large = _grown(sample) if not turn else None
+        if large is not None and fits(large, asking.shapes):
             for detail, body in asked.again(large, lawful):
                 found += asked.of(Cell("again", f"{detail}, {KEPT_SIZE} elements along one dimension", dtype), body)
         if asking.gradients:

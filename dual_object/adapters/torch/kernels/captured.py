@@ -33,6 +33,11 @@ class _Capture(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's
         self._operator = operator
         self.seen: list[_Given] = []
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here; to skip frames, PyTorch would import Dynamo."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is self._operator and args:
             first, *others = (_copied(arg) for arg in args)

@@ -37,6 +37,11 @@ class _Ops(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's cla
         super().__init__()  # type: ignore[no-untyped-call]  # for the same reason
         self._seen = seen
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """What is not compiled has no frames to skip; to skip them, Dynamo would be imported, which takes seconds."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self._seen.append(func._schema.name.rpartition("::")[2])
         return func(*args, **(kwargs or {}))
