@@ -18,6 +18,7 @@ from autotest.cases.drawer import Drawer
 from autotest.options import TestOptions
 from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
+from dual_object.adapters.torch.kernels.samples.layouts import EXPANDED
 from dual_object.adapters.torch.kernels.samples.sample import Sample, detached, floats, goes_up, mapped, spread
 from dual_object.adapters.torch.kernels.samples.sizes import resized
 from dual_object.adapters.torch.kernels.samples.values import near_one
@@ -196,7 +197,8 @@ class _Asked:
             return []
         if any(sum(x.data.size for x in one.expected.outputs.values()) > MOST_ELEMENTS for one in made):
             return []
-        if cell.detail == RESULT_WRITTEN and any(one.expected.inputs for one in made):
+        # What is given back or written to is not asked with a result that is, nor where its elements share one place.
+        if cell.detail in (RESULT_WRITTEN, EXPANDED) and any(one.expected.inputs for one in made):
             return []
         if made and cell.role == "plain" and self._sample is not None:
             self.lawful.append(self._sample)

@@ -233,6 +233,15 @@ def test_a_domain_that_nothing_is_of():
     )
 
 
+def test_what_is_written_to_is_not_expanded():
+    """Of a running mean whose elements lie in one place, PyTorch's own answer is no promise; others are expanded."""
+    asked = KernelJudge(load_reference(), Asking("nn.functional.batch_norm", ("float32",))).questions
+    expanded = [one for one in asked if one.cell.detail == "expanded"]
+    assert expanded
+    assert not any(one.expected.inputs for one in expanded)
+    assert any(one.expected.inputs for one in asked)
+
+
 def test_an_op_of_no_samples():
     """Where PyTorch takes none of those that it has, there is no verdict."""
     with pytest.raises(TargetError) as refused:

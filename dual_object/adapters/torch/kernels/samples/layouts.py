@@ -55,13 +55,15 @@ def offset(x: torch.Tensor) -> torch.Tensor:
     return longer[3:].view(x.shape)
 
 
+#: Of tensors of which several elements lie in one place.
+EXPANDED = "expanded"
 LAYOUTS = {
     "transposed": transposed,
     "strided": strided,
     "swapped": swapped,
     "padded": padded,
     "channels last": channels_last,
-    "expanded": expanded,
+    EXPANDED: expanded,
     "offset": offset,
 }
 
