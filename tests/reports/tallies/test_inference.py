@@ -64,7 +64,7 @@ def test_summary_and_its_faces(summed, case, ended):
     assert f"**{HEADING}**\n\n`{first}`\n\n" + "\n".join(f"    {line}" for line in rest) in text
     page = render_page(summary, "report/", "no run before", [])
     assert f"<h2>{HEADING}</h2>" in page
-    assert "<li>" + "\n".join(LINES) + "</li>" in page
+    assert '<li class="code">' + "\n".join(LINES) + "</li>" in page
     assert "6 cases asked, 2 refused" in page
 
 

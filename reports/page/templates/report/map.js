@@ -25,11 +25,11 @@ export class OpMap {
   constructor({ run }) {
     this.#run = run;
     if (!run.ops.length) return;
-    const { phases } = run;
+    const phases = commonFirst(run);
     const size = SIZES.find(([most]) => run.ops.length <= most)[1];
     const families = familiesOf(run).map(([family, rows]) => el("section", { class: "family" },
       el("h3", {}, family),
-      el("div", { class: "ops" }, rows.map((row) => this.#column(row, phases, size)))));
+      el("div", { class: "ops" }, rows.map((row) => this.#column(row, phases.slice(0, depthOf(rows, phases)), size)))));
     const said = `${counted(run.ops.length, "op")} in ${counted(phases.length, "phase")}`;
     this.#view.replaceChildren(
       el("div", { class: "map-head" },
@@ -53,7 +53,7 @@ export class OpMap {
     }));
     const height = phases.length * 11;
     const drawing = svg("svg", { viewBox: `0 0 10 ${height}`, width: size, height: (size * height) / 10 }, shapes);
-    const told = numbersOf(row, phases).map(([phase, { outcome, share }]) => `${phase} ${outcome} ${share}`).join(", ");
+    const told = numbersOf(row, this.#run.phases).map(([phase, { outcome, share }]) => `${phase} ${outcome} ${share}`).join(", ");
     const isFirst = this.#current === null;
     const attributes = { class: "op", href: opHref(row.op), "aria-label": `${row.op}: ${told || "not checked"}` };
     const column = el("a", { ...attributes, tabindex: isFirst ? "0" : "-1", "data-op": row.op }, drawing);
@@ -104,6 +104,18 @@ export class OpMap {
 }
 
 const outcomeIn = (cell) => OUTCOMES[worstIn(cell)] ?? "not_checked";
+
+const isChecked = (cell) => cell !== undefined && outcomeIn(cell) !== "not_checked";
+
+// The phases in which most ops were checked come first, so that the columns of most families are short.
+function commonFirst({ phases, ops }) {
+  const count = new Map(phases.map((phase) => [phase, ops.filter(({ cells }) => isChecked(cells[phase])).length]));
+  return [...phases].sort((one, other) => count.get(other) - count.get(one));
+}
+
+// How many phases from the top a family's columns have: down to the last in which one of its ops was checked.
+const depthOf = (rows, phases) =>
+  1 + Math.max(0, phases.findLastIndex((phase) => rows.some(({ cells }) => isChecked(cells[phase]))));
 
 // The phases in which an op was checked, each with its worst outcome and share.
 const numbersOf = (row, phases) =>

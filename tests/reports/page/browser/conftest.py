@@ -96,6 +96,12 @@ def divergence() -> Callable[..., Data]:
 
 
 @pytest.fixture
+def index() -> Data:
+    """Give the index of the sample report, to be changed."""
+    return sample_index()
+
+
+@pytest.fixture
 def page_file(write: Callable[..., Path]) -> Path:
     """Give the sample report's page."""
     return write()

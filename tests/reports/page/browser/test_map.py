@@ -23,12 +23,28 @@ def test_map(view, page_file):
     assert len(names) == 9
     assert names[1:] == ["add", "argmax", "cholesky", "lgamma", "matmul", "nonzero", "PReLU", "softmax"]
     assert page.evaluate(SHAPES, "PReLU") == ["crashed", "aligned"]
-    assert page.evaluate(SHAPES, "lgamma") == ["aligned", "wrong", "aligned"]
+    # The phases in which most ops were checked come first.
+    assert page.locator("#map .map-head .soft").inner_text() == (
+        "from the top: eager forward, graph forward, eager backward, graph backward"
+    )
+    assert page.evaluate(SHAPES, "lgamma") == ["aligned", "aligned", "wrong"]
     assert page.evaluate(SHAPES, "nonzero") == ["not_checked"]
     assert page.locator("#map .legend span").all_inner_texts() == [
         "crashed", "wrong", "refuses", "known", "undecidable", "aligned", "not checked",
     ]  # fmt: skip
     assert watched.errors == []
+
+
+def test_columns_end_with_their_family(view, write, index):
+    """Below the last phase in which an op of a family was checked its columns have nothing, not even room."""
+    first = index["phases"][0]
+    for row in index["ops"]:
+        row["home"] = "graphs" if row["op"] in ("add", "softmax") else "eager"
+        row["cells"] = {name: cells for name, cells in row["cells"].items() if row["home"] == "graphs" or name == first}
+    page = view(write(index)).page
+    tall = {name: column(page, name).locator("svg").bounding_box()["height"] for name in ("add", "matmul", "lgamma")}
+    assert tall["matmul"] == tall["lgamma"]
+    assert round(tall["add"] / tall["matmul"]) == 4
 
 
 def test_shapes_differ(view, page_file):

@@ -271,6 +271,16 @@ def test_tabs_by_keyboard(view, page_file):
     assert page.locator("[role=tab][tabindex='0']").count() == 1
 
 
+def test_programs_among_the_notices(view, write):
+    """What has several lines is a program, in letters of one width; a sentence is not."""
+    page = view(
+        write(notices=[("The reference", ["def program(torch, x):\n    return x", "one line"])]), "#view=run"
+    ).page
+    lines = page.locator("#view-run .notes li")
+    program, sentence = (lines.nth(at).evaluate("item => getComputedStyle(item).fontFamily") for at in (0, 1))
+    assert ("monospace" in program, "monospace" in sentence) == (True, False)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_contrast(view, page_file, scheme):
     """Text of each colour has a contrast of at least 4.5 to its ground in both colour schemes."""
@@ -383,7 +393,7 @@ def test_paper(view, page_file):
 def test_one_name_for_the_data_files(view, page_file):
     """The script adds one name to the window, with a function for each kind of data file."""
     page = view(page_file).page
-    assert page.evaluate("Object.keys(autotest)") == ["detail", "plots", "coverage", "timeline"]
+    assert page.evaluate("Object.keys(autotest)") == ["detail", "plots", "graphs", "coverage", "timeline"]
     assert page.evaluate("Object.isFrozen(autotest)")
 
 
