@@ -46,6 +46,10 @@ def mixed(lay: Any, header: Any, case: Any, row: Any, ended: Any) -> Path:
     return save_site(folder, summarize(read_run(folder)))
 
 
+#: The page hears of another hash in a task of its own; what a frame later comes after that has the new list.
+DRAWN = "new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
+
+
 def length(page: Any) -> int:
     """Return how many things the list says that it shows: cases of tests, tests, or rows."""
     told = page.locator("#filters [role=status]").inner_text()
@@ -70,6 +74,7 @@ def test_every_number_is_a_list(view: Callable[..., Any], mixed: Path) -> None:
     ):
         words = link.inner_text()
         link.click()
+        page.evaluate(DRAWN)
         match = re.match(r"\d+", words)
         if match:
             found[f"{number} {words}"] = (int(match.group()), length(page))
