@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,8 +133,8 @@ class Divergence:
         words = "" if self.call is None else info.translation(self.program.calls[self.call])
         return f"{message} [on {info.name}: {words}]" if words else message
 
-    def evidence(self, types: Mapping[int, str] | None = None) -> Row:
-        """What shows the divergence to people; as a graph, too, where it is told what the Program's values are."""
+    def evidence(self, types: Callable[[], Mapping[int, str]] | None = None) -> Row:
+        """What shows the divergence to people; as a graph, too, where there is somebody to ask what its values are."""
         difference, graph = self.difference, None
         if types is not None:
             graph = call_graph(self.program, self.call, difference.part, types)

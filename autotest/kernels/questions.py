@@ -197,7 +197,7 @@ class _Asked:
             return []
         if any(sum(x.data.size for x in one.expected.outputs.values()) > MOST_ELEMENTS for one in made):
             return []
-        # What is given back or written to is not asked with a result that is, nor where its elements share one place.
+        # No result is written to that is an input, as dropout may give it; what the op writes to is not expanded.
         if cell.detail in (RESULT_WRITTEN, EXPANDED) and any(one.expected.inputs for one in made):
             return []
         if made and cell.role == "plain" and self._sample is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
 from autotest.cases.case import case_test_name
 from autotest.cases.digest import program_digest
 from autotest.cases.store import KEPT_CASES
 from autotest.compare.causes import cause
 from autotest.compare.divergence import Divergence, Row
+from autotest.compare.evidence.value_types import value_types
 from autotest.judge.consensus import Consensus
 from autotest.judge.judgement import Checks, Verdict
 from autotest.ledger.entries import Ledger
@@ -19,7 +21,6 @@ from autotest.oracle.undecidable import Doubt
 from autotest.run.session import Session
 from autotest.run.triage import Triage
 from dual_object.program.program import Program
-from dual_object.replay.value_types import value_types
 from reports import RED_LEVELS
 
 
@@ -141,7 +142,7 @@ class Verdicts:
             return row
         if row["level"] in RED_LEVELS:
             self._store(divergence, row)
-        evidence = divergence.evidence(value_types(self._session.reference, divergence.program))
+        evidence = divergence.evidence(partial(value_types, self._session.reference, divergence.program))
         self._session.worst += evidence["worst"]
         return {**row, "evidence": evidence}
 

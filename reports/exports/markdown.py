@@ -150,10 +150,10 @@ def _causes(red: Sequence[Finding]) -> Iterator[str]:
 
 def _map(summary: Summary) -> Iterator[str]:
     """The map of all ops: a line for each family, a square for each op, in the colour of its worst outcome."""
-    cells = summary.matrix.cells
-    if len(cells) < LEAST_OPS:
+    matrix = summary.matrix
+    if len(matrix.cells) < LEAST_OPS:
         return
-    worst = {op: min((cell.worst for cell in row.values()), key=OUTCOMES.index) for op, row in cells.items()}
+    worst = {op: matrix.worst(op) for op in matrix.cells}
     there = [name for name in OUTCOMES if name in worst.values()]
     legend = ", ".join(f"{SQUARES[name]} {name.replace('_', ' ')}" for name in there)
     yield ""
@@ -161,7 +161,7 @@ def _map(summary: Summary) -> Iterator[str]:
     yield ""
     yield "| family | ops |"
     yield "|---|---|"
-    for name, ops in families(summary.matrix).items():
+    for name, ops in families(matrix).items():
         squares = "".join(SQUARES[worst[op]] for op in ops)
         yield f"| {code(name)} | {' '.join(squares[at : at + 10] for at in range(0, len(squares), 10))} |"
 

@@ -16,8 +16,6 @@ from reports.tallies.summary import Summary
 WIDTH, MARGIN, TOP = 860, 16, 112
 #: How far shapes are apart, families, and the first shape of a family from its name; about as wide is a letter of it.
 STEP, GAP, NAME, LETTER = 10, 12, 6, 6
-#: The outcome of an op in a phase that no case of it came to.
-UNCHECKED = "not_checked"
 #: As the page has its colours: a name, and the colour by day and by night.
 _COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);")
 
@@ -37,8 +35,7 @@ def svg_picture(summary: Summary) -> str:
     """Return an SVG image, in the colours of day or of night as whoever looks at it prefers."""
     colours = _COLOUR.findall(style("report.css"))
     verdict, _, sentence = headline(summary).partition(": ")
-    phases = summary.matrix.phases(summary.matrix.cells)
-    drawn, height = _families(summary.matrix, phases)
+    drawn, height = _families(summary.matrix)
     return template("picture.svg.j2").render(
         verdict=verdict,
         sentence=sentence,
@@ -67,7 +64,7 @@ def _bar(summary: Summary) -> list[tuple[str, float, float]]:
     return rows
 
 
-def _families(matrix: Matrix, phases: list[str]) -> tuple[list[_Family], int]:
+def _families(matrix: Matrix) -> tuple[list[_Family], int]:
     """The families from left to right, in as many lines as they take, and where the picture ends. A phase in which no
     op of a line was checked takes no room there.
     """
@@ -80,14 +77,13 @@ def _families(matrix: Matrix, phases: list[str]) -> tuple[list[_Family], int]:
             wide = max(STEP * len(line), LETTER * len(name))
             if left > MARGIN and left + wide > WIDTH - MARGIN:
                 left, top, tall = MARGIN, top + tall + NAME + 2 * GAP, 0
-            outcomes = [[matrix.cells[op].get(phase, Cell()).worst for op in line] for phase in phases]
-            checked = [row for row in outcomes if {*row} != {UNCHECKED}]
+            phases = matrix.phases(line)
             shapes = [
-                (outcome, STEP * column, STEP * row)
-                for row, told in enumerate(checked)
-                for column, outcome in enumerate(told)
+                (matrix.cells[op].get(phase, Cell()).worst, STEP * column, STEP * row)
+                for column, op in enumerate(line)
+                for row, phase in enumerate(phases)
             ]
-            tall = max(tall, STEP * len(checked))
+            tall = max(tall, STEP * len(phases))
             drawn.append(_Family(name if not begin else "", left, top, shapes))
             left += wide + GAP
     return drawn, top + tall + MARGIN if drawn else TOP - MARGIN

@@ -90,9 +90,13 @@ class Matrix:
         """Return `{op: {phase: counts}}` with ops sorted by name."""
         return {op: {phase: cell.to_json() for phase, cell in row.items()} for op, row in sorted(self.cells.items())}
 
+    def worst(self, op: str) -> str:
+        """Return the worst outcome of an op in any phase."""
+        return min((cell.worst for cell in self.cells[op].values()), key=OUTCOMES.index)
+
     def _rank(self, op: str) -> tuple[int, int]:
         row = self.cells[op].values()
-        rank = min(OUTCOMES.index(cell.worst) for cell in row)
+        rank = OUTCOMES.index(self.worst(op))
         return rank, -sum(getattr(cell, OUTCOMES[rank]) for cell in row)
 
 

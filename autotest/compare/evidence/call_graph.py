@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from autotest.compare.difference import Part
@@ -19,9 +19,11 @@ _REGIONS = ("enter", "exit")
 _OF_BACKWARD = ("gradient", "second")
 
 
-def call_graph(program: Program, call: int | None, part: Part, types: Mapping[int, str]) -> dict[str, Any] | None:
+def call_graph(
+    program: Program, call: int | None, part: Part, types: Callable[[], Mapping[int, str]]
+) -> dict[str, Any] | None:
     """The graph of a Program, of which `call` is to blame for what differs in a `part`; `types` says what its values
-    are. None where it has too few calls or too many.
+    are, and is not asked where there is no graph: None, where it has too few calls or too many.
 
     A node is `[kind, label, line, mark]`: an `input`, a `call` or what is `returned`; its mark is `wrong` at the call
     to blame, `tainted` at what is computed of it, and empty elsewhere. In a backward a gradient goes on to what the
@@ -35,7 +37,7 @@ def call_graph(program: Program, call: int | None, part: Part, types: Mapping[in
     ]
     if not LEAST <= len(shown) <= MOST:
         return None
-    spelled, printed = names(program), {line.call: line.text.strip() for line in lines(program)}
+    typed, spelled, printed = types(), names(program), {line.call: line.text.strip() for line in lines(program)}
     nodes = [["input", spelled[x.id], "", ""] for x in program.inputs]
     made = {x.id: number for number, x in enumerate(program.inputs)}
     edges: list[list[Any]] = []
@@ -44,7 +46,7 @@ def call_graph(program: Program, call: int | None, part: Part, types: Mapping[in
     def join(given: Iterable[int]) -> None:
         for id_ in dict.fromkeys(given):
             if id_ in made:
-                edges.append([made[id_], len(nodes), spelled.get(id_, ""), types.get(id_, "")])
+                edges.append([made[id_], len(nodes), spelled.get(id_, ""), typed.get(id_, "")])
 
     for index in shown:
         one = program.calls[index]

@@ -192,13 +192,13 @@ class Adapter:
         """While it lasts, every op is seen by a dispatch mode that leaves it as it is: autograd then takes those of its
         formulas that read no values and write nothing in place, as it does for a tracer.
         """
-        from torch.utils._python_dispatch import TorchDispatchMode
+        from dual_object.adapters.torch.dispatching import DispatchMode
 
-        class Idle(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class has no annotations
+        class Idle(DispatchMode):
             def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 return op(*args, **(kwargs or {}))
 
-        with Idle():  # type: ignore[no-untyped-call]  # for the same reason
+        with Idle():
             yield
 
     @contextlib.contextmanager

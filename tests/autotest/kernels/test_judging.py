@@ -92,6 +92,8 @@ OF_OTHER_OPS = {
         "it leaves the deterministic algorithms changed from False to True",
     ),
     "writes_to_gradients": ("sin", "gradient", None),
+    "reads_gradients_as_rows": ("sin", "gradient", None),
+    "rows_by_address": ("nn.functional.celu", "caching", None),
     "hole_at_six": (
         "nn.functional.relu6",
         "edge values",

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from dual_object.adapters.torch.dispatching import DispatchMode
 from dual_object.adapters.torch.kernels.naming import OPERATORS
 from dual_object.errors import TargetError
 
@@ -27,16 +27,11 @@ class _Given(NamedTuple):
     kwargs: dict[str, Any]
 
 
-class _Capture(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class has no annotations
+class _Capture(DispatchMode):
     def __init__(self, operator: Any) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # for the same reason
+        super().__init__()
         self._operator = operator
         self.seen: list[_Given] = []
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Nothing is compiled here; to skip frames, PyTorch would import Dynamo."""
-        return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is self._operator and args:

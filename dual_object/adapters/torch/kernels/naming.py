@@ -84,14 +84,19 @@ def path_of(function: object) -> str | None:
     return None
 
 
+def found_at(path: str) -> Any:
+    """What is at a path below `torch`; None where nothing is."""
+    found: Any = torch
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
 def spaces() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """What paths of public functions begin with, and the functions there by name."""
     yield "", vars(torch)
     for place in _PLACES:
-        space: Any = torch
-        for part in place.split("."):
-            space = getattr(space, part)
-        yield f"{place}.", vars(space)
+        yield f"{place}.", vars(found_at(place))
 
 
-__all__ = ["OPERATORS", "operator_named", "overloads", "path_of", "public_named", "public_path", "spaces"]
+__all__ = ["OPERATORS", "found_at", "operator_named", "overloads", "path_of", "public_named", "public_path", "spaces"]

@@ -14,8 +14,7 @@ const SHORTEST = 44;
 export function graphSection(graph, files) {
   const place = el("div", {});
   const show = (dagre, sentence) => place.replaceChildren(dagre ? scrollBox("Program as a graph", drawing(dagre, graph)) : failure(sentence));
-  if (files.received("graphs")) show(files.received("graphs"), "");
-  else files.load("graphs.js", "graphs", show);
+  files.load("graphs.js", "graphs", show);
   return section("Program as a graph", place, paragraph("soft", caption(graph.nodes)));
 }
 

@@ -19,8 +19,10 @@ export class Files {
     return this.#received.get(key) ?? null;
   }
 
-  // Reads a file, then calls done(data, ""), or done(null, sentence) where the file did not deliver what has this key.
+  // Calls done(data, ""), once a file is read that was not yet, or done(null, sentence) where it did not deliver what has
+  // this key.
   load(path, key, done) {
+    if (this.received(key)) return done(this.received(key), "");
     const file = this.#base + path;
     const end = (sentence) => {
       script.remove();

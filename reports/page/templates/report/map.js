@@ -105,7 +105,7 @@ export class OpMap {
 
 const outcomeIn = (cell) => OUTCOMES[worstIn(cell)] ?? "not_checked";
 
-const isChecked = (cell) => cell !== undefined && outcomeIn(cell) !== "not_checked";
+const isChecked = (cell) => cellWords(cell).outcome !== null;
 
 // The phases in which most ops were checked come first, so that the columns of most families are short.
 function commonFirst({ phases, ops }) {

@@ -52,9 +52,7 @@ export class OpPage {
       if (this.#navigation.choice.filters.op !== op) return;
       place.replaceChildren(...(coverage ? reachedParts(coverage, op) : [failure(sentence)]));
     };
-    const coverage = this.#files.received(KEY);
-    if (coverage) fill(coverage, "");
-    else this.#files.load("coverage.js", KEY, fill);
+    this.#files.load("coverage.js", KEY, fill);
   }
 }
 

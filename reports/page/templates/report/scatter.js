@@ -26,8 +26,7 @@ export function sampleSection(sample, target, files) {
     if (!uPlot) place.replaceChildren(failure(sentence));
     else place.replaceChildren(...[valuePlot(uPlot, elements, name, target), errorPlot(uPlot, elements, name)].filter(Boolean));
   };
-  if (files.received("plots")) show(files.received("plots"), "");
-  else files.load("plots.js", "plots", show);
+  files.load("plots.js", "plots", show);
   return fullSection("Element by element", place, words ? paragraph("soft", words) : null,
     ...parts.map((sentence) => paragraph("whole", sentence)),
     folded("numbers", scrollBox("Numbers of the plots", table(head, rows, "numbers"))));

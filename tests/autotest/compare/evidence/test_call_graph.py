@@ -10,9 +10,9 @@ import pytest
 from autotest import torch
 from autotest.compare.difference import Part
 from autotest.compare.evidence.call_graph import MOST, call_graph
+from autotest.compare.evidence.value_types import value_types
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
-from dual_object.replay.value_types import value_types
 from support.programs import given, recorded
 
 
@@ -35,7 +35,7 @@ def body() -> Any:
 def test_nodes_edges_and_types(reference: Adapter) -> None:
     """Inputs come first, then calls, then what is returned; regions are left out, and names are those of the text."""
     made = program(reference, body)
-    graph = call_graph(made, None, "output", value_types(reference, made))
+    graph = call_graph(made, None, "output", lambda: value_types(reference, made))
     assert graph is not None
     assert [node[:2] for node in graph["nodes"]] == [
         ["input", "x"], ["input", "y"], ["call", "relu"], ["call", "mul"], ["call", "add_"], ["call", "sign"],
@@ -62,7 +62,7 @@ def test_what_is_wrong_goes_on(reference: Adapter, part: Part, marks: list[str])
     """A result to what is computed of it, a gradient to what its call was computed of."""
     made = program(reference, body)
     call = next(index for index, one in enumerate(made.calls) if one.op == "mul")
-    graph = call_graph(made, call, part, {})
+    graph = call_graph(made, call, part, dict)
     assert graph is not None
     assert [node[3] for node in graph["nodes"]] == marks
     assert {edge[3] for edge in graph["edges"]} == {""}
@@ -79,7 +79,7 @@ def test_programs_that_are_drawn(reference: Adapter, count: int, drawn: bool) ->
         return value
 
     made = program(reference, chain)
-    assert (call_graph(made, 0, "output", {}) is not None) == drawn
+    assert (call_graph(made, 0, "output", dict) is not None) == drawn
 
 
 def test_types_end_where_the_reference_does(reference: Adapter) -> None:

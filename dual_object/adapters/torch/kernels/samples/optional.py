@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from dual_object.adapters.torch.kernels.naming import found_at
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 
 #: Parameters that are about no value: where a result goes, how a warning is worded, what is older than another.
@@ -18,11 +19,8 @@ def optional(path: str) -> Mapping[str, tuple[int, Any]]:
     """The optional parameters of the function at a path below `torch`, each with its place and its default; those that
     only a keyword gives have the place -1.
     """
-    function: Any = torch
-    for part in path.split("."):
-        function = getattr(function, part, None)
     try:
-        found = [*_of_signature(inspect.signature(function))]
+        found = [*_of_signature(inspect.signature(found_at(path)))]
     except (TypeError, ValueError):  # of what is written in C++ Python knows no signature
         found = [*_of_schemas(path.rpartition(".")[2])]
     return {name: (place, default) for name, place, default in found if not (name in _ASIDE or name.startswith("_"))}

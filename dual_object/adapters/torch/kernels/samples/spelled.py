@@ -10,17 +10,15 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
-import torch
 from torch.overrides import TorchFunctionMode
 
+from dual_object.adapters.torch.kernels.naming import found_at
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 
 
 def function_of(info: Any) -> Any:
     """The function that an entry of PyTorch's table is of: what has its name below `torch`, or the entry's own."""
-    function: Any = torch
-    for part in info.name.split("."):
-        function = getattr(function, part, None)
+    function = found_at(info.name)
     return info.op if function is None else function
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from dual_object.adapters.torch.dispatching import DispatchMode
 from dual_object.adapters.torch.kernels.naming import OPERATORS
 
 #: Ops that only lay a tensor otherwise: they are no work of an op.
@@ -32,15 +32,10 @@ class _Functions(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class _Ops(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class has no annotations
+class _Ops(DispatchMode):
     def __init__(self, seen: list[str]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # for the same reason
+        super().__init__()
         self._seen = seen
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """What is not compiled has no frames to skip; to skip them, Dynamo would be imported, which takes seconds."""
-        return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self._seen.append(func._schema.name.rpartition("::")[2])
