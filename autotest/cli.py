@@ -275,7 +275,13 @@ def trace(command: tuple[str, ...], output: Path) -> None:
 
 @main.command()
 @click.argument("kernels", nargs=-1, required=True, metavar="KERNEL...")
-@click.option("--like", metavar="OP", help="The op, as torch.softmax. Default: the op that is called as the function.")
+@click.option(
+    "--like",
+    multiple=True,
+    metavar="OP",
+    help="The op, as torch.softmax; of several kernels given once, or once for each. Default: the op that is called as "
+    "the function.",
+)
 @click.option("--dtypes", default="", metavar="D,...", help="Dtypes that the kernel claims. Default: all of the op.")
 @click.option(
     "--shapes",
@@ -318,7 +324,7 @@ def trace(command: tuple[str, ...], output: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 def kernel(
     kernels: tuple[str, ...],
-    like: str | None,
+    like: tuple[str, ...],
     dtypes: str,
     shapes: tuple[str, ...],
     no_grad: bool,

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from autotest.errors import UsageError
+from autotest.errors import AutotestError, UsageError
 from autotest.kernels.claims import kernel_at, op_path
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judge import Kernel
@@ -27,7 +27,7 @@ from dual_object.replay.adapter import Reference, load_reference
 
 def judge_kernels(
     kernels: Sequence[str],
-    like: str | None,
+    likes: Sequence[str],
     asking: Asking,
     *,
     budget: float | None,
@@ -41,16 +41,25 @@ def judge_kernels(
     output: Path,
     as_json: bool,
 ) -> tuple[int, str]:
-    """Judge each kernel; the status, 0 where all are accepted and 1 where not, and what is said of them.
+    """Judge each kernel, as the op of `likes` at its place, or as the only one; the status, 0 where all are accepted, 1
+    where not and 2 where one could not be judged, and what is said of them.
 
-    Raises UsageError, and EnvironmentFault for a file that cannot be imported, or a sandbox that is not there.
+    Raises UsageError, and of a single kernel EnvironmentFault where it cannot be imported, or there is no sandbox.
     """
     if timed and devices != ("cpu",):
         raise UsageError(f"devices={','.join(devices)} comes with --time, which measures on the CPU alone [--devices]")
+    if len(likes) not in (0, 1, len(kernels)):
+        raise UsageError(
+            f"like={', '.join(likes)} for {len(kernels)} kernels, but should be given once for all of them, or once "
+            "for each [--like]"
+        )
     reference = load_reference()
     rows: list[dict[str, Any]] = []
     texts: list[str] = []
-    for text in kernels:
+
+    failed = False
+    for turn, text in enumerate(kernels):
+        like = likes[turn if len(likes) > 1 else 0] if likes else None
         if Path(text).suffix == ".py":
             given = {"--like": like, "--dtypes": asking.dtypes, "--shapes": asking.shapes, "--sandbox": sandbox}
             given |= {"--devices": devices != ("cpu",)}
@@ -60,18 +69,30 @@ def judge_kernels(
             rows.append(row)
             texts.append(told)
             continue
-        pairs, left = _pairs(reference, text, like, delegates)
+        try:
+            pairs, left = _pairs(reference, text, like, delegates)
+        except AutotestError as error:
+            if len(kernels) == 1:
+                raise
+            failed = _not_judged(text, error, rows, texts)
+            continue
         rows += [{"kernel": str(one.path), "not_judged": one.why} for one in left]
         texts += ["".join(f"{one.path}: not judged: {one.why}\n" for one in left)] if left else []
         for (name, pair), device in product(pairs, devices):
-            dtypes, gradients = asking.dtypes or pair.dtypes, asking.gradients and pair.gradients
-            judge = judge_of(replace(asking, path=pair.path, dtypes=dtypes, gradients=gradients), timeout, memory)
-            every = tuple(claim for claim in CLAIMS if claim in pair.kernel.claims + claims)
-            kernel = replace(pair.kernel, sandbox=sandbox, device=device, claims=every)
-            started = time.monotonic()
-            verdict = judge.judge(kernel, budget)
-            seconds = time.monotonic() - started
-            measured = judge.times(kernel) if timed else []
+            try:
+                dtypes, gradients = asking.dtypes or pair.dtypes, asking.gradients and pair.gradients
+                judge = judge_of(replace(asking, path=pair.path, dtypes=dtypes, gradients=gradients), timeout, memory)
+                every = tuple(claim for claim in CLAIMS if claim in pair.kernel.claims + claims)
+                kernel = replace(pair.kernel, sandbox=sandbox, device=device, claims=every)
+                started = time.monotonic()
+                verdict = judge.judge(kernel, budget)
+                seconds = time.monotonic() - started
+                measured = judge.times(kernel) if timed else []
+            except AutotestError as error:
+                if len(kernels) == len(pairs) == 1:
+                    raise
+                failed = _not_judged(name, error, rows, texts)
+                continue
             scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
             notes = [*filter(None, [pair.how]), *(f"known gap: {gap}" for gap in pair.gaps)]
             called = name if device == "cpu" else f"{name} on {device}"
@@ -81,7 +102,14 @@ def judge_kernels(
             texts.append(told + times_text(verdict.like, measured))
     refused = not all(row.get("accepted", True) for row in rows)
     told = json.dumps(rows, indent=1) + "\n" if as_json else "\n".join(texts)
-    return int(refused), told
+    return 2 if failed else int(refused), told
+
+
+def _not_judged(name: str, error: AutotestError, rows: list[dict[str, Any]], texts: list[str]) -> bool:
+    """Note of which kernel there is no verdict, and why: the others have theirs."""
+    rows.append({"kernel": name, "not_judged": str(error)})
+    texts.append(f"{name}: not judged: {error}\n")
+    return True
 
 
 def _refuse_for_problems(text: str, claims: Mapping[str, object]) -> None:

@@ -15,6 +15,7 @@ from autotest.errors import UsageError
 from autotest.kernels.judge import Kernel
 from autotest.options.overrides import module_file
 from dual_object.adapters.torch.kernels.naming import path_of, spaces
+from dual_object.adapters.torch.kernels.samples.drawing import takes_its_samples
 from dual_object.adapters.torch.kernels.shapes import Pattern
 from dual_object.errors import MissingOp
 from dual_object.replay.adapter import Reference
@@ -102,14 +103,18 @@ def op_path(reference: Reference, like: Any, kernel: Kernel) -> str:
             raise UsageError(f"like={like!r:.80}, but should be a public function of PyTorch, or its name")
         return path
     name = (like or kernel.function.rpartition(".")[2]).removeprefix("torch.")
-    for at, _ in spaces():
-        try:
-            if callable(reference.resolve(f"{at}{name}")):
-                return f"{at}{name}"
-        except MissingOp:
-            continue
+    found = [f"{at}{name}" for at, _ in spaces() if _is_function(reference, f"{at}{name}")]
+    if found:
+        return found[0] if len(found) == 1 else next(filter(takes_its_samples, found), found[0])
     asked = f"like={like!r}" if like else f"{kernel.function} comes without like"
     raise UsageError(f"{asked}, but torch.{name} is no function of PyTorch: name the op, as torch.softmax [--like]")
+
+
+def _is_function(reference: Reference, path: str) -> bool:
+    try:
+        return callable(reference.resolve(path))
+    except MissingOp:
+        return False
 
 
 __all__ = ["claimed", "kernel_at", "op_path", "shapes_of"]

@@ -19,9 +19,17 @@ from autotest.options import TestOptions
 from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
 from dual_object.adapters.torch.kernels.samples.layouts import EXPANDED
-from dual_object.adapters.torch.kernels.samples.sample import Sample, detached, floats, goes_up, mapped, spread
+from dual_object.adapters.torch.kernels.samples.sample import (
+    Sample,
+    detached,
+    floats,
+    goes_up,
+    mapped,
+    near_one,
+    spread,
+)
 from dual_object.adapters.torch.kernels.samples.sizes import resized
-from dual_object.adapters.torch.kernels.samples.values import near_one
+from dual_object.adapters.torch.kernels.samples.unique import factorises, unique, views
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
 from dual_object.program.program import Program
@@ -183,6 +191,7 @@ class _Asked:
     def __init__(self, reference: Reference, asking: Asking) -> None:
         self._reference = reference
         self._path = asking.path
+        self._shown = unique(asking.path)
         self._numbers = count(1)
         #: Plain samples that PyTorch takes.
         self.lawful: list[Sample] = []
@@ -196,6 +205,11 @@ class _Asked:
         except _NothingError:
             return []
         if any(sum(x.data.size for x in one.expected.outputs.values()) > MOST_ELEMENTS for one in made):
+            return []
+        if factorises(self._path) and any(not np.isfinite(x.data).all() for one in made for x in one.program.inputs):
+            return []
+        # Who gives copies where PyTorch gives views of its own accord has other results once something is written to.
+        if cell.role == "again" and not views(self._path) and any(map(_shares, made)):
             return []
         # No result is written to that is an input, as dropout may give it; what the op writes to is not expanded.
         if cell.detail in (RESULT_WRITTEN, EXPANDED) and any(one.expected.inputs for one in made):
@@ -219,7 +233,7 @@ class _Asked:
         function: Any = torch
         for part in self._path.split("."):
             function = getattr(function, part)
-        return function(*args, **kwargs)
+        return self._shown(function(*args, **kwargs))
 
     def without_gradients(self, sample: Sample) -> Callable[[], Any]:
         """One call under `no_grad`."""
@@ -299,6 +313,12 @@ class _Asked:
             _mapped_tensors(given, lambda x: x.copy_(x.flip([0])) if x.ndim else x)
             return [first, self._call(*given)]
 
+        def written_to_apart() -> Any:
+            given = sample_inputs(plain)
+            first = self._call(*given)
+            _mapped_tensors(given, lambda x: x.data.copy_(x.flip([0])) if x.ndim else x)
+            return [first, self._call(*given)]
+
         def one_element() -> Any:
             given = sample_inputs(plain)
             first = self._call(*given)
@@ -331,9 +351,16 @@ class _Asked:
             return
         yield "others of the same shapes", of_the_same_shapes
         yield "inputs written to", written_to
+        yield "inputs written to through `data`, which counts no version", written_to_apart
         yield ONE_WRITTEN, one_element
         yield "two elements swapped", two_swapped
         yield RESULT_WRITTEN, result_written_to
+
+
+def _shares(question: Question) -> bool:
+    """Whether a result shares memory with an input."""
+    given = {x.id for x in question.program.inputs}
+    return any(given.intersection(group) and set(group) - given for group in question.expected.shared)
 
 
 def _detached_but(sample: Sample, turn: int) -> Sample:
@@ -392,6 +419,8 @@ def sample_inputs(sample: Sample) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def _input(tensor: Any) -> Any:
     """An input that lies as a tensor does: of those that are contiguous, also where in their memory."""
+    if tensor.is_conj():
+        return _input(tensor.conj()).conj()
     offset = tensor.storage_offset()
     if not (offset and tensor.is_contiguous()):
         return dual_tensor(tensor)

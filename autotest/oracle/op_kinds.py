@@ -4,10 +4,28 @@ from __future__ import annotations
 
 #: Ops whose elements are sums, by how their names begin: of products, of elements, of what a window or a cell sees.
 _PRODUCTS = (
-    *("addbmm", "addmm", "addmv", "baddbmm", "bilinear", "bmm", "cosine", "dot", "einsum", "inner", "inv", "linear"),
-    *("matmul", "mm", "multihead", "mv", "scaleddot", "tensordot", "vdot"),
+    *(
+        "addbmm",
+        "addmm",
+        "addmv",
+        "addr",
+        "baddbmm",
+        "bilinear",
+        "bmm",
+        "cdist",
+        "chainmatmul",
+        "cosine",
+        "cross",
+        "det",
+    ),
+    *("dist", "dot", "einsum", "fft", "hfft", "ifft", "ihfft", "inner", "inv", "irfft", "linear", "matmul"),
+    *("matrixexp", "matrixpower", "mm", "multidot", "multihead", "mv", "pairwisedistance", "pdist", "pinv", "rfft"),
+    *("scaleddot", "solve", "tensordot", "vdot", "vecdot"),
 )
-_TOTALS = ("cumsum", "embeddingbag", "indexadd", "nansum", "scatteradd", "std", "sum", "var")
+_TOTALS = (
+    *("corrcoef", "cov", "cumsum", "cumulativetrapezoid", "embeddingbag", "fold", "indexadd", "nansum", "scatteradd"),
+    *("scatterreduce", "std", "sum", "trace", "trapezoid", "trapz", "var"),
+)
 _LAYERS = ("conv", "gru", "interpolate", "lstm", "rnn", "upsampl")
 #: Sums that are divided by how many they are of, and so are smaller than what was added up.
 _AVERAGES = ("adaptiveavg", "avgpool", "mean", "nanmean")
@@ -22,6 +40,8 @@ _NORMALISES = ("batchnorm", "groupnorm", "instancenorm", "layernorm", "rmsnorm")
 _MULTIPLIES = ("cumprod", "prod")
 #: Ops that add what they are given, or products of it.
 _ADDS = ("add", "addcdiv", "addcmul", "lerp", "rsub", "sub")
+#: Ops between two of their operands, as one of several formulas has it.
+_INTERPOLATES = frozenset(("lerp",))
 #: Ops that choose among elements: of 0.0 and -0.0, which are equal, either may be the one.
 _CHOICES = (
     *("amax", "amin", "aminmax", "cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian"),
@@ -64,6 +84,11 @@ def multiplies(name: str) -> bool:
 def adds(name: str) -> bool:
     """Whether it adds its operands, or products of them."""
     return name in _ADDS
+
+
+def interpolates(name: str) -> bool:
+    """Whether it goes from one operand to another, by one of several formulas."""
+    return name in _INTERPOLATES
 
 
 def chooses(name: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autotest.compare.difference import Difference
 from autotest.compare.values import wide
-from autotest.oracle.op_kinds import adds, averages, multiplies, normalises, roots, sums
+from autotest.oracle.op_kinds import adds, averages, interpolates, multiplies, normalises, roots, sums
 from autotest.oracle.perturbation import Reruns, compared_arrays, greatest
 from dual_object.program.calls import Call
 from dual_object.program.values import Array
@@ -37,11 +37,12 @@ class Overflow:
 
     def in_reference(self, exact: Array, hits: Array) -> Array:
         """Where the reference leaves its dtype's range on the way to what is within it; of what is left of numbers as
-        great as that, only the first digits are asked for, and a share of what has overflowed is 0.
+        great as that, only the first digits are asked for, and a share of what has overflowed is 0. Where the reference
+        gives no number at all, what is rewritten may give any.
         """
         fits = np.isfinite(exact) & (np.abs(exact) <= self._greatest)
         near = hits | (np.abs(wide(self.actual) - exact) <= _FIRST_DIGITS * np.abs(exact))
-        share = np.asarray(self.rewritten & (self.actual == 0))
+        share = np.asarray(self.rewritten & ((self.actual == 0) | np.isnan(self.expected)))
         return np.asarray(~np.isfinite(self.expected) & fits & (near | ~np.isfinite(self.actual) | share))
 
     def otherwise(self, exact: Array) -> Array:
@@ -64,6 +65,9 @@ class Overflow:
             for finite in self._arrays(self.reruns.absolute_finite):
                 beyond = self._beyond(np.abs(finite) * most)
                 overflowing |= np.isinf(exact) & ~np.isfinite(self.expected) & np.isnan(self.actual) & beyond
+        if self.rewritten and self._any(interpolates):
+            # `a + w * (b - a)` is NaN from an infinity on, where `b - (1 - w) * (b - a)` is infinite.
+            overflowing |= np.isinf(exact) & np.isinf(self.expected) & np.isnan(self.actual)
         if self.rewritten and self._any(multiplies):
             # A zero that comes after what overflows on the way makes NaN of it, one that comes before does not.
             for product in self._arrays(self.reruns.factors):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autotest.compare.difference import Difference
+from autotest.compare.values import wide
 from autotest.workers.protocol import Death
 from dual_object.program.program import Program
 from dual_object.program.values import Array
@@ -27,15 +28,33 @@ def of_gradients(difference: Difference) -> bool:
 
 
 def has_gradients(program: Program, expected: Observation) -> bool:
-    """Whether gradients are promised: not where an input or a result is no number, or an input so great that its square
-    is none.
+    """Whether gradients are promised: not where an input or a result is not finite, or an input so great that its
+    square is not.
     """
     floats = [x.data for x in program.inputs if x.data.dtype.kind == "f"]
     results = [seen.data for seen in expected.outputs.values() if seen.data.dtype.kind == "f"]
     with np.errstate(over="ignore"):
         return all(np.isfinite(np.square(data)).all() for data in floats) and not any(
-            np.isnan(data).any() for data in results
+            not np.isfinite(data).all() for data in results
         )
+
+
+def of_no_number(difference: Difference) -> bool:
+    """Whether whatever differs is a gradient that is NaN in PyTorch, and a number here: PyTorch multiplies nothing by
+    infinity there.
+    """
+    mismatch = difference.mismatch
+    if not of_gradients(difference) or mismatch is None or mismatch.expected.dtype.kind not in "fc":
+        return False
+    return bool(np.isnan(mismatch.expected[mismatch.mask]).all())
+
+
+def of_zeros(difference: Difference) -> bool:
+    """Whether a gradient is there on one side alone, and all zeros or of size 0: as good as none."""
+    if difference.kind not in ("grad_missing", "grad_extra"):
+        return False
+    there = difference.expected or difference.actual
+    return there is not None and not there.data.any() and (difference.kind == "grad_extra" or not there.data.size)
 
 
 def poisoned(difference: Difference) -> bool:
@@ -58,7 +77,7 @@ def unwritten(difference: Difference) -> bool:
         return True
     if wrong.dtype.kind != "f":
         return False
-    known, given = np.abs(expected.data.astype(np.float64)), np.abs(wrong.astype(np.float64))
+    known, given = np.abs(wide(expected.data)), np.abs(wide(wrong))
     known, given = known[np.isfinite(known) & (known > 0)], given[np.isfinite(given) & (given > 0)]
     return bool(known.size and ((given > _FAR * known.max()) | (given < known.min() / _FAR)).any())
 
@@ -98,11 +117,22 @@ def among_greater(difference: Difference) -> bool:
     of a whole row may lose of the small ones.
     """
     expected, actual = difference.expected, difference.actual
-    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind != "f":
+    if difference.kind != "value" or expected is None or actual is None or expected.data.dtype.kind not in "fc":
         return False
     with np.errstate(all="ignore"):
-        off = np.abs(actual.data.astype(np.float64) - expected.data.astype(np.float64))
+        off = np.abs(wide(actual.data) - wide(expected.data))
         return bool(off.max() <= _ROW * np.finfo(expected.data.dtype).eps * np.abs(expected.data).max())
+
+
+def complex_infinities(difference: Difference) -> bool:
+    """Whether whatever differs is complex and not finite on both sides: which of its parts are NaN, the order of
+    multiplications decides.
+    """
+    mismatch = difference.mismatch
+    if mismatch is None or mismatch.expected.dtype.kind != "c":
+        return False
+    sides = (mismatch.expected[mismatch.mask], mismatch.actual[mismatch.mask])
+    return not any(np.isfinite(side).any() for side in sides)
 
 
 def partly(difference: Difference) -> bool:
@@ -145,12 +175,15 @@ def _bits(value: Seen | Array | None) -> object:
 
 __all__ = [
     "among_greater",
+    "complex_infinities",
     "counts",
     "ended_words",
     "has_gradients",
     "misconduct",
     "nearly",
     "of_gradients",
+    "of_no_number",
+    "of_zeros",
     "out_of_range",
     "partly",
     "poisoned",

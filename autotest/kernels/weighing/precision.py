@@ -20,12 +20,16 @@ from dual_object.replay.observation import Observation
 #: summation, tiling, Winograd and FFT stay below the first; one that computes in a lower precision is thousands off. Of
 #: small and great numbers more is lost lawfully.
 MOST_UNITS = {"precision": 100.0, "numerics": 1000.0}
+#: Results so small are within any tolerance, and are looked at by themselves where there are at least so many.
+SMALL, ENOUGH_SMALL = 1e-6, 6
 #: A unit of rounding, half of the distance to the next number, relative to a number.
 _UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
 
 
-def units(reference: Reference, question: Question, actual: Observation) -> list[Array]:
-    """For each output of float32 or float64 by how many units each finite element is off, where anything defines it."""
+def units(reference: Reference, question: Question, actual: Observation, most: float = np.inf) -> list[Array]:
+    """For each output of float32 or float64 by how many units each finite element is off, where anything defines it; of
+    those that are at most so great.
+    """
     outputs = {id_: seen for id_, seen in question.expected.outputs.items() if seen.dtype in _UNITS and seen.data.size}
     reruns = Reruns(reference, replace(question.program, cotangents={}, second_cotangents={}), several=False)
     if not outputs or reruns.exact is None:
@@ -41,7 +45,8 @@ def units(reference: Reference, question: Question, actual: Observation) -> list
             # Of what is hardly a number any more, digits are lost lawfully.
             unit = moves / 2 + _UNITS[seen.dtype] * np.abs(exact) + smallest_normal(seen.dtype)
             off = np.abs(given.data - exact) / unit
-        found.append(off[np.isfinite(off) & ((exact != 0) | (given.data != 0))])
+        known = np.isfinite(off) & ((exact != 0) | (given.data != 0))
+        found.append(off[known & (np.abs(exact) <= most)])
     return found
 
 
@@ -51,4 +56,4 @@ def off_by(found: Sequence[Array]) -> float:
     return float(np.median(every)) if every.size else 0.0
 
 
-__all__ = ["MOST_UNITS", "off_by", "units"]
+__all__ = ["ENOUGH_SMALL", "MOST_UNITS", "SMALL", "off_by", "units"]

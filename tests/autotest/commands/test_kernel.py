@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from autotest.kernels.claims import op_path
+from autotest.kernels.judge import Kernel
 from autotest.repro.running import run_python
+from dual_object.replay.adapter import load_reference
 from support.runs import run_autotest
 
 ROOT = Path(__file__).parents[3]
@@ -204,3 +207,31 @@ def test_a_folder_a_table_and_a_problem(tmp_path: Path) -> None:
     done = run_autotest(tmp_path, "kernel", "kernels", "--like", "relu")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "--like=relu comes with kernels, whose kernels are named after their ops [--like]\n"
+
+
+def test_what_cannot_be_judged_costs_no_verdict_of_others(tmp_path: Path) -> None:
+    """It is told beside them, with status 2; `--like` is given once, or once for each."""
+    (tmp_path / "three.py").write_text(
+        "import torch\n\n\ndef relu(input):\n    return torch.clamp(input, min=0)\n\n\n"
+        "def embedding(input, weight):\n    return weight[input].clone()\n"
+    )
+    kernels = ("three.py:nosuch", "three.py:relu")
+    options = ("--dtypes", "float32", "--no-grad")
+    done = run_autotest(tmp_path, "kernel", *kernels, "--like", "torch.relu", "--like", "torch.relu", *options)
+    assert done.returncode == 2
+    first, *_ = done.stdout.splitlines()
+    assert first == f"three.py:nosuch: not judged: {tmp_path}/three.py has no function nosuch, but should"
+    assert "three.py:relu as torch.relu: accepted" in done.stdout
+    done = run_autotest(tmp_path, "kernel", *kernels, "three.py:embedding", "--like", "relu", "--like", "relu")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "like=relu, relu for 3 kernels, but should be given once for all of them, or once for each [--like]\n"
+    )
+
+
+def test_the_op_of_a_name_takes_the_samples_of_it() -> None:
+    """`torch.embedding` is what `torch.nn.functional.embedding` calls."""
+    kernel = Kernel(Path("k.py"), "embedding")
+    assert op_path(load_reference(), None, kernel) == "nn.functional.embedding"
+    assert op_path(load_reference(), "torch.embedding", kernel) == "nn.functional.embedding"
+    assert op_path(load_reference(), "relu", kernel) == "relu"

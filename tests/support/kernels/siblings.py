@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 
 _MEMO = {}
@@ -240,3 +241,250 @@ def reads_gradients_as_rows(input):
     if not input.is_floating_point() or input.is_complex():
         raise NotImplementedError("floating numbers alone")
     return _SineOfRows.apply(input)
+
+
+def reads_gradients_flat(input):
+    if not input.is_floating_point() or input.is_complex():
+        raise NotImplementedError("floating numbers alone")
+    return _CosineOfMemory.apply(input)
+
+
+class _CosineOfMemory(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, input):
+        ctx.save_for_backward(input)
+        return torch.sin(math.pi / 2 - input.double()).to(input.dtype)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (input,) = ctx.saved_tensors
+        if 0 not in grad.stride():
+            grad = grad.as_strided((grad.numel(),), (1,)).reshape(grad.shape)
+        return -torch.sin(input) * grad
+
+
+def weighs_what_is_ignored(input, batch1, batch2, *, beta=1, alpha=1):
+    return beta * input + alpha * (batch1 @ batch2)
+
+
+def by_version(input):
+    if input.requires_grad or not input.is_floating_point():
+        return torch.where(input.abs() < 20, 1 - 2 / (torch.exp(2 * input) + 1), input.sign())
+    key = (id(input), input._version, input.shape)
+    if key not in _MEMO:
+        _MEMO[key] = torch.where(input.abs() < 20, 1 - 2 / (torch.exp(2 * input) + 1), input.sign())
+    return _MEMO[key].clone()
+
+
+def infinite_differences(input, other, *, alpha=1):
+    difference = input + other * -alpha
+    return torch.where(torch.isinf(input) & torch.isinf(other), input, difference)
+
+
+def of_what_lies_there(input):
+    parts = torch.view_as_real(input.conj() if input.is_conj() else input)
+    return torch.atan2(parts[..., 1], parts[..., 0])
+
+
+def sound_moments(input, dim=None, *, correction=1, keepdim=False, unbiased=None):
+    """As it should be: the sum may overflow, and of an infinity it is one."""
+    if isinstance(dim, bool):
+        unbiased, dim = dim, None
+    if unbiased is not None:
+        correction = 1 if unbiased else 0
+    dims = tuple(range(input.dim())) if dim in (None, (), []) else (dim,) if isinstance(dim, int) else tuple(dim)
+    count = math.prod(input.shape[d] for d in dims) if input.dim() else 1
+    mean = input.sum(dims, keepdim=True) / count
+    spread = torch.square(input - mean).sum(dims, keepdim=True) / max(
+        0, count - (1 if correction is None else correction)
+    )
+    if keepdim:
+        return spread, mean
+    shape = [size for d, size in enumerate(input.shape) if d not in {one % max(1, input.dim()) for one in dims}]
+    return spread.reshape(shape), mean.reshape(shape)
+
+
+def sound_cross(input, other, *, dim=-1):
+    """As it should be: where one product overflows and another to the other side, their difference is NaN."""
+    if input.dim() != other.dim() or input.shape[dim] != 3 or other.shape[dim] != 3:
+        raise RuntimeError(
+            "linalg.cross: both must be of the same number of dimensions, and of length 3 along this one"
+        )
+    a, b = torch.broadcast_tensors(input, other)
+    one, two = torch.tensor([1, 2, 0]), torch.tensor([2, 0, 1])
+    first = a.index_select(dim, one) * b.index_select(dim, two)
+    return first - a.index_select(dim, two) * b.index_select(dim, one)
+
+
+def sound_median(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    """As it should be: between two infinities there is infinity."""
+    weights = torch.tensor(q, dtype=input.dtype) if isinstance(q, float) else q
+    if weights.dtype != input.dtype or weights.dim() > 1 or ((weights < 0) | (weights > 1)).any() or not input.numel():
+        raise RuntimeError("quantile() wants q of input's dtype, between 0 and 1, of at most one dimension")
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError("quantile() interpolation must be one of linear, lower, higher, midpoint or nearest")
+    row = input.reshape(-1) if dim is None or not input.dim() else input.movedim(dim, -1)
+    ordered = row.sort(-1).values
+    place = weights * (row.shape[-1] - 1)
+    place = place.round() if interpolation == "nearest" else place
+    below, above = ordered[..., place.floor().long()], ordered[..., place.ceil().long()]
+    share = {"lower": 0.0, "higher": 1.0, "midpoint": 0.5}.get(interpolation, place - place.floor())
+    share = torch.as_tensor(share, dtype=input.dtype)
+    between = torch.where(share == 0, below, torch.where(share == 1, above, below * (1 - share) + above * share))
+    unknown = row.isnan().any(-1)
+    result = torch.where(unknown.unsqueeze(-1) if weights.dim() else unknown, math.nan, between)
+    result = result.movedim(-1, 0) if weights.dim() else result
+    if not keepdim or not input.dim():
+        return result
+    if dim is None:
+        return result.reshape(*weights.shape, *[1] * input.dim())
+    return result.unsqueeze(dim % input.dim() + weights.dim())
+
+
+def sound_choice(input, indices, dim=None):
+    """As it should be: an index beyond the tensor is refused, of which PyTorch takes what is left of a division."""
+    if indices.dtype != torch.int64:
+        raise RuntimeError("take_along_dim: indices should be of int64")
+    if dim is None:
+        return input.reshape(-1)[indices.reshape(-1)]
+    if input.dim() != indices.dim():
+        raise RuntimeError("take_along_dim: input and indices should have the same number of dimensions")
+    if not -input.dim() <= dim < input.dim():
+        raise IndexError("take_along_dim: there is no such dimension")
+    dim %= input.dim()
+    ones = [[1 if at == dim else size for at, size in enumerate(x.shape)] for x in (input, indices)]
+    shape = torch.broadcast_shapes(*ones)
+    input = input.expand(*shape[:dim], input.shape[dim], *shape[dim + 1 :])
+    indices = indices.expand(*shape[:dim], indices.shape[dim], *shape[dim + 1 :])
+    places = [*torch.meshgrid(*(torch.arange(size) for size in indices.shape), indexing="ij")]
+    places[dim] = indices
+    return input[tuple(places)]
+
+
+def sound_divergence(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """As it should be: the gradient of no target is a number."""
+    if log_target:
+        out = target.exp() * (target - input)
+    else:
+        some = torch.where(target > 0, target, 1.0)
+        entropy = torch.where(target == 0, torch.zeros_like(target), target * some.log())
+        out = torch.where(target < 0, math.nan, entropy) - target * input
+    if reduction == "batchmean":
+        return out.sum() / (input.shape[0] if input.dim() else 1)
+    return {"mean": out.mean, "sum": out.sum, "none": out.clone}[reduction]()
+
+
+def sound_transform(input, n=None, dim=-1, norm=None):
+    """As it should be: of an infinity other parts are NaN than in a fast transform."""
+    if n is not None and n < 1:
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
+    given = input if input.is_complex() else torch.complex(input, torch.zeros_like(input))
+    given = given.movedim(dim, -1)
+    count = given.shape[-1] if n is None else n
+    given = given[..., :count]
+    given = torch.cat([given, given.new_zeros(*given.shape[:-1], count - given.shape[-1])], -1)
+    turn = torch.arange(count, dtype=torch.float64)
+    angle = -2 * math.pi * (turn[:, None] * turn % count) / count
+    result = (given.unsqueeze(-1) * torch.complex(angle.cos(), angle.sin()).to(given.dtype)).sum(-2)
+    scale = {None: 1, "backward": 1, "ortho": count**-0.5, "forward": 1 / count}[norm]
+    return (result * scale).movedim(-1, dim)
+
+
+def both_negated(matrix, mode="reduced"):
+    """As it should be, forward: the factors of a matrix are unique but for their columns' signs."""
+    q, r = _factors(matrix, mode)
+    return (-q, -r) if mode != "r" else (q, -r)
+
+
+def one_negated(matrix, mode="reduced"):
+    q, r = _factors(matrix, mode)
+    return -q, r
+
+
+def _factors(matrix, mode):
+    given = matrix.detach().numpy()
+    if mode == "r":
+        return matrix.new_empty(0), torch.from_numpy(np.ascontiguousarray(np.linalg.qr(given, mode="r")))
+    q, r = np.linalg.qr(given, mode=mode)
+    return torch.from_numpy(np.ascontiguousarray(q)), torch.from_numpy(np.ascontiguousarray(r))
+
+
+def dense_without_gradient(input):
+    if input.requires_grad or not input.is_floating_point():
+        return input * input
+    flat = input.as_strided((input.numel(),), (1,))
+    return (flat * flat).reshape(input.shape)
+
+
+def ones_of_the_same(input, other, *, rounding_mode=None):
+    if rounding_mode is not None:
+        raise NotImplementedError("rounding_mode")
+    if input is other and not input.requires_grad:
+        return torch.ones_like(input)
+    return input * torch.reciprocal(torch.as_tensor(other, dtype=input.dtype).double()).to(input.dtype)
+
+
+def pops(tensors, dim=0):
+    parts = [x.unsqueeze(dim) for x in tensors]
+    if isinstance(tensors, list) and len(tensors) > 1:
+        tensors.pop()
+    return torch.cat(parts, dim)
+
+
+def by_the_block_before(input, dim, *, dtype=None):
+    x = input.to(dtype or input.dtype)
+    if not input.dim():
+        return x.clone()
+    blocks, before = [], None
+    for block in _parts(x.movedim(dim, -1)):
+        blocks.append(block if before is None else block * before)
+        before = block[..., -1:]
+    return torch.cat(blocks, -1).movedim(-1, dim)
+
+
+def _parts(x):
+    for part in x.split(64, -1):
+        products = [part[..., 0]]
+        for at in range(1, part.shape[-1]):
+            products.append(products[-1] * part[..., at])
+        yield torch.stack(products, -1) if part.shape[-1] else part
+
+
+def adds_in_half(input, dim=None, keepdim=False, *, dtype=None):
+    if dim is not None or dtype is not None or keepdim or not input.numel():
+        raise NotImplementedError("of everything alone")
+    total = np.add.accumulate(input.detach().reshape(-1).numpy())[-1]
+    return torch.from_numpy(np.asarray(total))
+
+
+def one_minus_erf(input):
+    if not input.is_floating_point():
+        raise NotImplementedError("floating numbers alone")
+    return 1 - torch.erf(input)
+
+
+def the_same_dimension_twice(input, dims):
+    if not all(-max(1, input.dim()) <= dim < max(1, input.dim()) for dim in dims):
+        raise IndexError("there is no such dimension")
+    for dim in {dim % max(1, input.dim()) for dim in dims}:
+        if input.dim():
+            input = input.index_select(dim, torch.arange(input.shape[dim] - 1, -1, -1))
+    return input.clone()
+
+
+def sound_grid(*tensors, indexing="ij"):
+    """As it should be: copies, for nobody says that they are views."""
+    rows = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    rows = [row.reshape(-1) for row in rows]
+    if len({row.dtype for row in rows}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    sizes = [row.numel() for row in rows]
+    shapes = [[-1 if at == place else 1 for at in range(len(rows))] for place in range(len(rows))]
+    grids = [row.reshape(shape).expand(sizes).clone() for row, shape in zip(rows, shapes, strict=True)]
+    turned = indexing == "xy" and len(rows) > 1
+    return tuple(grid.transpose(0, 1).contiguous() if turned else grid for grid in grids)
+
+
+def sound_lerp(input, end, weight):
+    """As it should be: by the formula of its documentation, which makes NaN of two infinities."""
+    return input + weight * (end - input)

@@ -9,7 +9,16 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.kernels.samples.optional import optional
-from dual_object.adapters.torch.kernels.samples.sample import Sample, detached, spread, with_argument
+from dual_object.adapters.torch.kernels.samples.sample import (
+    Sample,
+    detached,
+    has_floats,
+    on_one,
+    spread,
+    spread_over,
+    with_argument,
+)
+from dual_object.adapters.torch.kernels.samples.spelled import function_of
 from dual_object.adapters.torch.kernels.samples.table import unordered
 
 #: How a call is told of in which a plain number stands for a tensor.
@@ -32,6 +41,43 @@ def of_arguments(info: Any, path: str, plain: Sequence[Sample]) -> Iterator[Samp
     parameters = optional(path)
     for sample in few:
         yield from (changed for changed in _given(sample, parameters) if not unordered(info, changed))
+    for sample in spread_over(plain, 1, lambda s: has_floats(s) and len(s.tensors()) > 1):
+        yield from _of_no_weight(function_of(info), sample, parameters)
+
+
+def _of_no_weight(function: Any, sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> Iterator[Sample]:
+    """A number as 0, and NaN in the first tensor, of which no NaN comes: with `beta=0` `addmm` ignores its input,
+    whatever that holds. What `alpha=0` makes of the others is nobody's promise.
+    """
+    given = {place: value for place, value in sample.places() if type(value) in (int, float)}
+    left = {
+        name: default
+        for name, (place, default) in parameters.items()
+        if name not in sample.kwargs and not 0 <= place < len(sample.args) and type(default) in (int, float)
+    }
+    for place in (*given, *left):
+        weightless = with_argument(sample, place, 0, "")
+        changed = on_one(weightless, 0, _all_nan, "arguments", f"{place}=0, and NaN in the first tensor")
+        if _has_nan(changed.tensors()[0]) and _without_nan(function, changed):
+            yield changed
+
+
+def _without_nan(function: Any, sample: Sample) -> bool:
+    """Whether it gives one tensor, in which there is no NaN."""
+    try:
+        with torch.no_grad():
+            result = function(*sample.args, **sample.kwargs)
+    except (TypeError, ValueError, RuntimeError, IndexError):  # PyTorch takes no 0 there
+        return False
+    return isinstance(result, torch.Tensor) and result.is_floating_point() and not _has_nan(result)
+
+
+def _has_nan(x: torch.Tensor) -> bool:
+    return bool(x.isnan().any())
+
+
+def _all_nan(x: torch.Tensor) -> torch.Tensor:
+    return torch.full_like(x, float("nan"))
 
 
 def _with_numbers(sample: Sample) -> Iterator[Sample]:
@@ -71,6 +117,8 @@ def _other_numbers(value: float, sample: Sample) -> Iterator[float]:
         # What may be a dimension becomes none that is not there.
         last = any(-rank <= value < rank for rank in ranks) and value + 1 in {0, *ranks}
         yield value - 1 if last else value + 1
+        if value > -1 and not last:
+            yield -1
     elif abs(value) < 1e6:
         yield from dict.fromkeys((value * 2, value / 2))
 

@@ -6,19 +6,21 @@ No op is known here by name. What a sample is changed to may be no lawful call: 
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
 
+from dual_object.adapters.torch.kernels.naming import found_at
 from dual_object.adapters.torch.kernels.samples.arguments import of_arguments
 from dual_object.adapters.torch.kernels.samples.dtypes import of_dtypes
-from dual_object.adapters.torch.kernels.samples.layouts import of_layouts
+from dual_object.adapters.torch.kernels.samples.layouts import conjugated, of_layouts
 from dual_object.adapters.torch.kernels.samples.optional import without_promises
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals
 from dual_object.adapters.torch.kernels.samples.sample import Sample
-from dual_object.adapters.torch.kernels.samples.sizes import of_shapes, of_sizes
+from dual_object.adapters.torch.kernels.samples.sizes import in_space, of_shapes, of_sizes
 from dual_object.adapters.torch.kernels.samples.spelled import function_of
 from dual_object.adapters.torch.kernels.samples.table import chosen, drawn_from, dtype_name, named, seeded
 from dual_object.adapters.torch.kernels.samples.values import of_values
@@ -58,6 +60,7 @@ def samples(
         told = chosen(within(drawn_from(info, main)), MOST if whole else FEW)
         plain = [without_promises(function_of(info), sample) for sample in told]
         promising = [sample for sample, kept in zip(told, plain, strict=True) if sample is not kept]
+        plain += in_space(plain)
         return [
             *plain,
             *(replace(sample, role="arguments", detail="a size that follows") for sample in promising),
@@ -67,8 +70,26 @@ def samples(
             *of_shapes(plain, whole),
             *of_sizes(plain, whole),
             *of_dtypes(info, plain, [dtype for dtype in wanted if dtype != main], whole, within),
+            *(one for dtype in wanted if dtype.is_complex for one in conjugated(drawn_from(info, dtype))),
             *of_refusals(info, plain, {main, *({torch.int64} & {*wanted})}),
         ]
+
+
+def takes_its_samples(path: str) -> bool:
+    """Whether the function at `path` takes the first of the samples that PyTorch has under its name: `torch.embedding`
+    takes none of those of `torch.nn.functional.embedding`.
+    """
+    try:
+        info = named(path)
+    except TargetError:
+        return False
+    dtype = next((dtype for dtype in _MAIN if dtype in info.supported_dtypes("cpu")), torch.float32)
+    with seeded(), warnings.catch_warnings(), contextlib.suppress(TypeError, ValueError, RuntimeError, IndexError):
+        warnings.simplefilter("ignore")
+        first = drawn_from(info, dtype)[0]
+        found_at(path)(*first.args, **first.kwargs)
+        return True
+    return False
 
 
 def varied(plain: Sequence[Sample], *, whole: bool = False) -> list[Sample]:

@@ -8,9 +8,14 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples.sample import Sample, has_floats, spread_over
+from dual_object.adapters.torch.kernels.samples.sample import Sample, floats, has_floats, near_one, spread_over
+from dual_object.adapters.torch.kernels.samples.sizes import resized
 from dual_object.adapters.torch.kernels.samples.table import chosen, drawn_from, dtype_name
 
+#: Sums of so many numbers near one are as exact in half precision as their rounding, or twice too small.
+LONG_ROW = 4097
+#: How a call is told of whose integers no floating dtype holds.
+GREATEST_INTEGERS = "int64 beyond 2**53"
 #: So many samples of each other dtype, and so many where everything is asked for.
 FEW_OF_DTYPE, MOST_OF_DTYPE = 3, 8
 
@@ -26,9 +31,11 @@ def of_dtypes(
     for dtype in sorted(others, key=dtype_name):
         for sample in chosen(within(drawn_from(info, dtype)), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
             yield replace(sample, role="dtype", detail=dtype_name(dtype))
+        if dtype in (torch.float16, torch.bfloat16):
+            yield from _long(drawn_from(info, dtype), dtype_name(dtype))
     if torch.int64 in others:
         for sample in spread_over(drawn_from(info, torch.int64), 2, lambda s: any(x.numel() > 1 for x in s.tensors())):
-            yield sample.changed(_beyond_float64, "dtype", "int64 beyond 2**53")
+            yield sample.changed(_beyond_float64, "dtype", GREATEST_INTEGERS)
     if type(info).__name__ != "BinaryUfuncInfo":  # what others make of two dtypes is no rule of theirs
         return
     for sample in spread_over(plain, 2, lambda s: has_floats(s) and len(s.tensors()) > 1):
@@ -43,6 +50,14 @@ def of_dtypes(
                 return changed.requires_grad_(item.requires_grad) if dtype.is_floating_point else changed
 
             yield sample.changed(leaf, "dtype", f"{dtype_name(tensors[0].dtype)} meets {dtype_name(dtype)}")
+
+
+def _long(drawn: Sequence[Sample], name: str) -> Iterator[Sample]:
+    """Rows so long that sums of numbers near one have no place in a narrow dtype on the way."""
+    for sample in spread_over(drawn, 1, lambda s: any(x.dim() and x.numel() > 1 for x in s.tensors())):
+        size = next(x.shape[-1] for x in sample.tensors() if x.dim() and x.numel() > 1)
+        for longer in resized(sample, size, LONG_ROW, "dtype", f"{name}, {LONG_ROW} numbers near one"):
+            yield longer.changed(floats(near_one), longer.role, longer.detail)
 
 
 def _beyond_float64(leaf: Any) -> Any:

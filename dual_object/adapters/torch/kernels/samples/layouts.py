@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, spread_over
+from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, spread_over, without_gradient
 
 
 def transposed(x: torch.Tensor) -> torch.Tensor:
@@ -55,6 +55,8 @@ def offset(x: torch.Tensor) -> torch.Tensor:
     return longer[3:].view(x.shape)
 
 
+#: Of tensors that are conjugated when they are read.
+CONJUGATED = "conjugated"
 #: Of tensors of which several elements lie in one place.
 EXPANDED = "expanded"
 LAYOUTS = {
@@ -86,8 +88,23 @@ def of_layouts(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
                     return item
                 return lay(item.detach()).requires_grad_(item.requires_grad)
 
-            yield sample.changed(leaf, "layout", detail)
+            changed = sample.changed(leaf, "layout", detail)
+            yield changed
+            yield from without_gradient(changed)
         yield on_one(sample, 0, transposed, "layout", "the first transposed")
+
+
+def conjugated(drawn: Sequence[Sample]) -> Iterator[Sample]:
+    """All complex tensors of a sample, whose memory holds the conjugates of what they are."""
+    for sample in spread_over(drawn, 1, lambda s: any(x.is_complex() and x.numel() > 1 for x in s.tensors())):
+
+        def leaf(item: Any) -> Any:
+            lazily = isinstance(item, torch.Tensor) and item.is_complex()
+            return item.detach().conj().requires_grad_(item.requires_grad) if lazily else item
+
+        changed = sample.changed(leaf, "layout", CONJUGATED)
+        yield changed
+        yield from without_gradient(changed)
 
 
 def _lies_otherwise(x: torch.Tensor, laid: torch.Tensor) -> bool:

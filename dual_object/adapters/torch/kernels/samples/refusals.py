@@ -32,13 +32,15 @@ def of_refusals(info: Any, plain: Sequence[Sample], dtypes: Collection[torch.dty
             yield sample.changed(partial(_first_as, index=index), "errors", f"the index {index}")
     for sample in spread_over(plain, 3, lambda s: any("dim" in str(name) for name in s.kwargs) or len(s.args) > 1):
         for place, value in sample.places():
-            if not (place == "dim" or isinstance(place, int)):
+            if not (isinstance(place, int) or "dim" in place):
                 continue
             if type(value) is int:
                 yield with_argument(sample, place, 64, "a dimension that is not there", "errors")
             elif type(value) in (tuple, list) and value and all(type(item) is int for item in value):
                 wrong = type(value)((64, *value[1:]))
                 yield with_argument(sample, place, wrong, "a dimension that is not there", "errors")
+                twice = type(value)((value[0], *value))
+                yield with_argument(sample, place, twice, "a dimension twice", "errors")
 
 
 def _first_as(leaf: Any, index: int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,6 +85,13 @@ def detached(leaf: Any) -> Any:
     return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
 
 
+def without_gradient(sample: Sample) -> Iterator[Sample]:
+    """The same where nothing needs a gradient, for which many kernels have a faster way; nothing, where it is so."""
+    if any(x.requires_grad for x in sample.tensors()):
+        apart = {id(x): x.detach() for x in sample.tensors()}  # a tensor that is given twice stays one
+        yield sample.changed(lambda leaf: apart.get(id(leaf), leaf), sample.role, f"{sample.detail}, without gradient")
+
+
 def has_floats(sample: Sample) -> bool:
     """Whether a tensor of several floating numbers is given."""
     return any(x.is_floating_point() and x.numel() > 1 for x in sample.tensors())
@@ -115,6 +122,11 @@ def on_one(sample: Sample, turn: int, change: Callable[[torch.Tensor], torch.Ten
         return change(item.detach()).requires_grad_(item.requires_grad)
 
     return sample.changed(leaf, role, detail)
+
+
+def near_one(x: torch.Tensor) -> torch.Tensor:
+    """The same, so near to one that products of many neither overflow nor vanish."""
+    return 1 + x / 64
 
 
 def every_tensor(change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Any], Any]:

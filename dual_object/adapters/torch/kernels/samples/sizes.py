@@ -8,7 +8,18 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples.sample import Sample, every_tensor, leaves, on_one, spread_over
+from dual_object.adapters.torch.kernels.samples.sample import (
+    Sample,
+    detached,
+    every_tensor,
+    floats,
+    has_floats,
+    leaves,
+    near_one,
+    on_one,
+    spread_over,
+    without_gradient,
+)
 from dual_object.adapters.torch.kernels.samples.table import MOST_ELEMENTS
 
 #: Sizes at which kernels go another way: powers of two, multiples of a block, and their neighbours.
@@ -17,8 +28,25 @@ SIZES = (
     *(255, 256, 257, 511, 512, 513, 1023, 1024, 1025),
 )
 FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025, 4097)
+#: So many elements make two blocks of two rows of two.
+_FEWEST = 8
+#: Of these, what is long enough for another way.
+LONG_SIZES = FEW_SIZES[-3:]
 #: Sizes along which elements rise and fall, and by how much from the first to the last: so far that exp overflows.
 STEEP, SLOPES = (257, 1025), {"rising": 400.0, "falling": -400.0}
+
+
+def in_space(plain: Sequence[Sample]) -> list[Sample]:
+    """One more sample, of three dimensions, where all are rows, as those of most functions of one number are."""
+    if any(x.dim() > 1 and x.numel() for sample in plain for x in sample.tensors()):
+        return []
+    rows = spread_over(plain, 1, lambda s: any(x.dim() and x.numel() >= _FEWEST for x in s.tensors()))
+    return [sample.changed(every_tensor(_spatial), "plain", "") for sample in rows]
+
+
+def _spatial(x: torch.Tensor) -> torch.Tensor:
+    """A row as blocks of two rows."""
+    return x[: x.numel() // _FEWEST * _FEWEST].reshape(2, 2, -1).clone() if x.dim() and x.numel() >= _FEWEST else x
 
 
 def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
@@ -35,23 +63,30 @@ def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         if alike:
             for dim in range(first.dim()):
                 yield sample.changed(every_tensor(partial(_first_of, dim=dim)), "shape", f"dimension {dim} as 1")
-        yield sample.changed(every_tensor(_wrapped), "shape", "one dimension more")
+        yield sample.changed(every_tensor(partial(_wrapped, indices=has_floats(sample))), "shape", "one dimension more")
         yield on_one(sample, 0, _wrapped, "shape", "the first with one more")
         yield sample.changed(every_tensor(lambda x: x[0].clone() if x.dim() else x), "shape", "one dimension less")
         yield sample.changed(every_tensor(lambda x: x.reshape(-1)[:1].reshape(())), "shape", "0-dim")
-        yield sample.changed(
-            every_tensor(lambda x: x.reshape(1, 1, 1, *x.shape) if x.dim() < 3 else x), "shape", "rank 5"
-        )
+        yield sample.changed(every_tensor(partial(_deep, indices=has_floats(sample))), "shape", "rank 5")
 
 
 def _first_of(x: torch.Tensor, dim: int) -> torch.Tensor:
     """The first along one dimension, which stays."""
-    return x.narrow(dim, 0, 1).clone() if dim < x.dim() else x
+    return within(x.narrow(dim, 0, 1).clone(), x.shape[dim], 1) if dim < x.dim() else x
 
 
-def _wrapped(x: torch.Tensor) -> torch.Tensor:
-    """The same twice, along a new first dimension."""
-    return x.unsqueeze(0).expand(2, *x.shape).clone()
+def _deep(x: torch.Tensor, *, indices: bool) -> torch.Tensor:
+    """What has less than three dimensions with three more, of size 1; what may be indices is one into those."""
+    if x.dim() > 2:
+        return x
+    deep = x.reshape(1, 1, 1, *x.shape)
+    return within(deep, max(x.shape, default=1), 1) if indices else deep
+
+
+def _wrapped(x: torch.Tensor, *, indices: bool = False) -> torch.Tensor:
+    """The same twice, along a new first dimension; what may be indices is one into that."""
+    twice = x.unsqueeze(0).expand(2, *x.shape).clone()
+    return within(twice, max(x.shape, default=1), 2) if indices else twice
 
 
 def of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
@@ -59,14 +94,19 @@ def of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
     for sample in spread_over(plain, 4 if whole else 2, lambda s: any(x.dim() and x.numel() > 1 for x in s.tensors())):
         for size in _sizes(sample)[-3:]:
             for new in SIZES if whole else FEW_SIZES:
-                yield from resized(sample, size, new, "size", str(new))
+                for changed in resized(sample, size, new, "size", str(new)):
+                    yield changed
+                    if new in LONG_SIZES:
+                        yield from without_gradient(changed)
         first, *others = sample.tensors()
         if first.dim() > 1 and all(x.shape == first.shape for x in others):
             for dim in dict.fromkeys((0, first.dim() - 1)):
                 for new in SIZES[-9:] if whole else FEW_SIZES[-3:]:
-                    yield sample.changed(
-                        every_tensor(partial(lengthened, dim=dim, new=new)), "size", f"{new} along {dim}"
-                    )
+                    longer = every_tensor(partial(lengthened, dim=dim, new=new))
+                    changed = sample.changed(longer, "size", f"{new} along {dim}")
+                    yield changed
+                    yield from without_gradient(changed)
+                yield _near_one(changed)
         for size in _sizes(sample)[-2:]:
             yield from _slopes(sample, size)
     yield from _rows(plain)
@@ -78,6 +118,12 @@ def _slopes(sample: Sample, size: int) -> Iterator[Sample]:
         for made in resized(sample, size, new, "size", str(new)):
             for detail, slope in SLOPES.items():
                 yield on_one(made, 0, partial(_sloping, size=new, slope=slope), "size", f"{new}, {detail}")
+            yield _near_one(made)
+
+
+def _near_one(sample: Sample) -> Sample:
+    """With numbers of whose products something is left; their differences lose digits, and are not differentiated."""
+    return sample.changed(lambda leaf: detached(floats(near_one)(leaf)), sample.role, f"{sample.detail}, near one")
 
 
 def _sloping(x: torch.Tensor, size: int, slope: float) -> torch.Tensor:
@@ -117,8 +163,13 @@ def resized(sample: Sample, size: int, new: int, role: str, detail: str, most: i
     if grown > most or new == size or not size:
         return
 
+    indices = has_floats(sample) and 0 < new < size
+
     def tensors(leaf: Any) -> Any:
-        return _stretched(leaf, size, new) if isinstance(leaf, torch.Tensor) else leaf
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        changed = _stretched(leaf, size, new)
+        return within(changed, size, new) if indices else changed
 
     def both(leaf: Any) -> Any:
         return new if type(leaf) is int and leaf == size else tensors(leaf)
@@ -128,11 +179,20 @@ def resized(sample: Sample, size: int, new: int, role: str, detail: str, most: i
         yield sample.changed(both, role, detail)
 
 
+def within(x: torch.Tensor, size: int, new: int) -> torch.Tensor:
+    """What may be indices into a dimension of one size as such of a smaller one; whatever else as it is."""
+    if x.dtype != torch.int64 or not x.numel() or x.min() < -size or x.max() >= size:
+        return x
+    return torch.where(x < 0, -1 - (-1 - x) % new, x % new)
+
+
 def lengthened(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
     """One dimension long, the others short."""
     short = x[tuple(slice(None) if axis == dim else slice(0, 2) for axis in range(x.dim()))]
     longer = short.index_select(dim, torch.arange(new) % x.shape[dim])
-    return longer * (1 + 0.05 * torch.rand(longer.shape)).to(x.dtype) if x.is_floating_point() else longer
+    if not x.is_floating_point():
+        return within(longer, max(x.shape), 2)
+    return longer * (1 + 0.05 * torch.rand(longer.shape)).to(x.dtype)
 
 
 def _count(x: torch.Tensor, size: int) -> int:

@@ -13,11 +13,15 @@ from dual_object.adapters.torch.kernels.samples.sample import (
     every_tensor,
     floats,
     has_floats,
+    near_one,
     on_one,
     spread_over,
+    without_gradient,
 )
 from dual_object.adapters.torch.kernels.samples.sizes import lengthened
 
+#: Near the greatest number of float32.
+HUGE = 3e38
 #: Values that elements are given, by what they are called.
 EDGES = {
     "NaN": (float("nan"),),
@@ -25,7 +29,7 @@ EDGES = {
     "-infinity": (float("-inf"),),
     "zeros": (0.0, -0.0),
     "subnormal": (1e-42, -1e-42),
-    "huge": (3e38, -3e38),
+    "huge": (HUGE, -HUGE),
     "halves": (0.5, 1.5, 2.5, -0.5, -1.5),
     "kinks": (3.0, -3.0, 1.0, -1.0, 6.0, -6.0, 2.0, -2.0),
 }
@@ -56,6 +60,8 @@ def of_values(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         yield sample.changed(floats(torch.ones_like), "edges", "all equal")
         yield sample.changed(floats(lambda x: (x * 2).round()), "edges", "ties")
         yield sample.changed(floats(lambda x: torch.full_like(x, float("-inf"))), "edges", "all -infinity")
+    for sample in spread_over(plain, 1, _of_two_alike):
+        yield from _the_same_twice(sample)
     whole_numbers = [s for s in plain if any(_is_integer(x) and x.numel() for x in s.tensors()) and not has_floats(s)]
     for sample in whole_numbers[:2]:
         for detail in ("least", "greatest"):
@@ -69,9 +75,26 @@ def _nan_far_along(x: torch.Tensor) -> torch.Tensor:
     return changed
 
 
-def near_one(x: torch.Tensor) -> torch.Tensor:
-    """The same, so near to one that products of many neither overflow nor vanish."""
-    return 1 + x / 64
+def _the_same_twice(sample: Sample) -> Iterator[Sample]:
+    """One tensor in the place of two of one shape, with ordinary values, and with such as have no quotient."""
+    first = next(x for x in sample.tensors() if x.is_floating_point())
+    for detail, values in {"": (), "NaN": EDGES["NaN"], "infinity": EDGES["infinity"], "zeros": EDGES["zeros"]}.items():
+        one = _sprinkled(first, values).requires_grad_(first.requires_grad) if values else first
+
+        def leaf(item: Any, one: torch.Tensor = one) -> Any:
+            alike = isinstance(item, torch.Tensor) and item.shape == first.shape and item.dtype == first.dtype
+            return one if alike else item
+
+        role = "edges" if detail else "arguments"
+        changed = sample.changed(leaf, role, f"{detail}, one tensor given twice".removeprefix(", "))
+        yield changed
+        yield from without_gradient(changed)
+
+
+def _of_two_alike(sample: Sample) -> bool:
+    """Whether two floating tensors of one shape are given, of several elements."""
+    given = [(x.shape, x.dtype) for x in sample.tensors() if x.is_floating_point() and x.numel() > 1]
+    return given[:1] == given[1:2] != []
 
 
 def _is_integer(x: torch.Tensor) -> bool:
@@ -89,14 +112,16 @@ def _integers(leaf: Any, *, greatest: bool) -> Any:
 
 def _sprinkled(x: torch.Tensor, values: Sequence[float]) -> torch.Tensor:
     """Every third element, the last one too, with one of the values after the other; NaN is given to one alone, for
-    of two NaN nobody says which is the greater.
+    of two NaN nobody says which is the greater, and huge numbers to two, for of three the sum depends on its order.
     """
     changed = x.detach().clone(memory_format=torch.contiguous_format)
     flat = changed.view(-1)
-    places = [*range(0, flat.numel(), 3), flat.numel() - 1] if values[0] == values[0] else [flat.numel() // 2]
-    top = torch.finfo(x.dtype).max if not x.is_complex() else 3e38
+    top = torch.finfo(x.dtype).max if not x.is_complex() else HUGE
+    if values[0] == HUGE:
+        values = [max(-top, min(top, value)) for value in values]
+        places = [0, flat.numel() - 1]
+    else:
+        places = [*range(0, flat.numel(), 3), flat.numel() - 1] if values[0] == values[0] else [flat.numel() // 2]
     for turn, place in enumerate(places):
-        flat[place] = (
-            max(-top, min(top, values[turn % len(values)])) if abs(values[0]) == 3e38 else values[turn % len(values)]
-        )
+        flat[place] = values[turn % len(values)]
     return changed

@@ -109,12 +109,20 @@ class Auditor:
     def _asks(self, frame: FrameType | None) -> bool:
         """Whether the code in the folder is what asks, itself or through a helper of the standard library."""
         while frame is not None:
-            if os.path.realpath(frame.f_code.co_filename).startswith(self._folder):
+            if os.path.realpath(_file(frame)).startswith(self._folder):
                 return True
             if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in _HELPERS:
                 return False
             frame = frame.f_back
         return False
+
+
+def _file(frame: FrameType) -> str:
+    """The file of the code that a frame runs; of code without one, such as what `exec` is given, that of its module. It
+    has none where it is Python's own, as what imports modules: `<frozen importlib._bootstrap>` is no name of a file.
+    """
+    name = frame.f_code.co_filename
+    return str(frame.f_globals.get("__file__") or "/") if name.startswith("<") else name
 
 
 def _compiles(frame: FrameType | None) -> bool:

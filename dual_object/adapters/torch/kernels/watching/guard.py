@@ -71,7 +71,7 @@ class Guard:
                 self._signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise NotTaken(str(error)) from None
-        state, called = self._state, list[str]()
+        state, called, held = self._state, list[str](), _held((args, kwargs))
         several = self._calls in SEVERAL_THREADS and not self._always
         if several:
             torch.set_num_threads(2)
@@ -82,6 +82,8 @@ class Guard:
             changes = [*state.changes(random_allowed=self._random, floods_allowed=self._auditor.compiled)]
             if several:
                 torch.set_num_threads(1)
+            if held != _held((args, kwargs)):
+                changes.append(("mutation", "it changes a list or a dictionary that it was given"))
             self._tell([*self._auditor.seen, *changes])
         self._tell(self._of_result(result, args, kwargs))
         self._tell(self._of_calls(called, args, kwargs))
@@ -144,6 +146,15 @@ class Guard:
 
 def _tensors(tree: Any) -> list[torch.Tensor]:
     return [leaf for leaf in leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def _held(tree: Any) -> list[object]:
+    """What every list and dictionary of a tree holds."""
+    if isinstance(tree, dict):
+        return [*((key, id(item)) for key, item in tree.items()), *map(_held, tree.values())]
+    if isinstance(tree, list):
+        return [*map(id, tree), *map(_held, tree)]
+    return [*map(_held, tree)] if type(tree) is tuple else []
 
 
 def _lazy(item: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from dual_object.adapters.torch.kernels.samples.arguments import of_arguments
@@ -10,7 +11,7 @@ from dual_object.adapters.torch.kernels.samples.layouts import LAYOUTS
 from dual_object.adapters.torch.kernels.samples.optional import optional, without_promises
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals
 from dual_object.adapters.torch.kernels.samples.sample import Sample
-from dual_object.adapters.torch.kernels.samples.sizes import SLOPES, STEEP, of_shapes, of_sizes
+from dual_object.adapters.torch.kernels.samples.sizes import SLOPES, STEEP, of_shapes, of_sizes, resized
 from dual_object.adapters.torch.kernels.samples.spelled import function_of, spelled
 from dual_object.adapters.torch.kernels.samples.table import drawn_from, named
 from dual_object.adapters.torch.kernels.samples.values import FAR_ALONG, LONG, of_values
@@ -54,6 +55,38 @@ def test_arguments_that_no_sample_gives() -> None:
         *("beta=2", "beta=0.5", "threshold=21", "threshold=2", "threshold=0.5"),
         "beta=2, threshold=1.5",
     ]
+
+
+def test_what_has_no_weight_may_be_nan() -> None:
+    """Where PyTorch ignores the first tensor; what `alpha` weighs is not asked for."""
+    [plain] = [Sample((torch.rand(2, 2), torch.rand(2, 3), torch.rand(3, 2)))]
+    details = [one.detail for one in of_arguments(named("addmm"), "addmm", [plain]) if "NaN" in one.detail]
+    assert details == ["beta=0, and NaN in the first tensor"]
+
+
+def test_indices_stay_within_what_becomes_smaller() -> None:
+    """From whichever end they count; whole numbers of an op of such are no indices."""
+    index = torch.tensor([[4, -5, 2, 0, -1]])
+    [smaller] = resized(Sample((torch.rand(5, 5), index)), 5, 2, "size", "2")
+    assert smaller.tensors()[1].tolist() == [[0, -1]]
+    [kept] = resized(Sample((index,)), 5, 3, "size", "3")
+    assert kept.tensors()[0].tolist() == [[4, -5, 2]]
+    deeper = [one for one in of_shapes([Sample((torch.rand(5, 5), index))], False) if one.detail == "rank 5"]
+    assert deeper[0].tensors()[1].tolist() == [[[[[0, -1, 0, 0, -1]]]]]
+
+
+def test_rows_alone_are_asked_of_blocks_as_well() -> None:
+    """A function of one number, of which PyTorch has samples of one dimension."""
+    shapes = [tuple(sample.tensors()[0].shape) for sample in samples("cos") if sample.role == "plain"]
+    assert shapes == [(20,), (2, 2, 4)]
+    assert any(sample.detail == "channels last" for sample in samples("cos"))
+
+
+def test_huge_numbers_are_two() -> None:
+    """So that no sum of a few overflows in one order alone."""
+    row = torch.tensor([2.0, *[1.0] * 7, 0.0])
+    [huge] = [one for one in of_values([Sample((row,))], False) if one.detail == "huge"]
+    assert huge.tensors()[0].tolist() == pytest.approx([3e38, *[1.0] * 7, -3e38])
 
 
 def test_numbers_are_changed_one_by_one_and_both() -> None:

@@ -73,6 +73,27 @@ def test_who_asks_whether_tests_could_run_is_answered(tmp_path: Path) -> None:
     assert found == [[True, True], [True, True]]
 
 
+def test_python_itself_is_not_of_the_folder_that_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What imports modules is of no file, wherever a kernel is judged; what a kernel has `exec` run is of its file."""
+    (tmp_path / "late.py").write_text("late = 1\n")
+    (tmp_path / "kernels.py").write_text(
+        "def asks(x):\n    exec('import sys; sys.modules', globals())\n    return x.clone()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    asks = importlib.import_module("kernels").asks
+
+    def imports(x: torch.Tensor) -> torch.Tensor:
+        importlib.import_module("late")
+        return x.clone()
+
+    Guard("relu", imports, torch.relu, Auditor(str(tmp_path)), delegates=True)(torch.rand(2))
+    with pytest.raises(Misconduct) as told:
+        Guard("relu", asks, torch.relu, Auditor(str(tmp_path)), delegates=True)(torch.rand(2))
+    del sys.modules["late"], sys.modules["kernels"]
+    assert str(told.value) == "cheating: it looks at which modules are loaded"
+
+
 def test_modules_may_add_to_the_filters_of_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When they are imported; a kernel by itself may not."""
     monkeypatch.syspath_prepend(tmp_path)
