@@ -296,7 +296,7 @@ def trace(command: tuple[str, ...], output: Path) -> None:
     type=click.Choice(["quick", "full"]),
     default="quick",
     show_default=True,
-    help="How much is asked: some 150 questions, or about four times as many.",
+    help="How much is asked: some 200 questions, or about four times as many.",
 )
 @click.option("--budget", type=click.FloatRange(min=0), metavar="SECONDS", help="Ask no more after so long.")
 @click.option("--delegates", is_flag=True, help="It may call the op itself.")

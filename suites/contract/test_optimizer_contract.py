@@ -113,6 +113,22 @@ def test_alike_go_on(flow, name):
     assert_goes_on(flow, fresh)
 
 
+@eager("what a parameter has of earlier steps outlives one without a gradient", of="optim.Optimizer.step")
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_outlives_no_gradient(flow, name):
+    def trained(*, between):
+        module = linear(flow)
+        made = optimizer(flow, module, name)
+        first = train_eagerly(flow, module, made, 2)
+        if between:
+            made.zero_grad(set_to_none=True)
+            made.step()
+        return first + train_eagerly(flow, module, made, 2)
+
+    given, expected = trained(between=True), trained(between=False)
+    assert given == expected, f"the losses are {given}, without such a step {expected}"
+
+
 @eager("a group that is added in the middle leaves the others as they are", of="optim.Optimizer.add_param_group")
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "LAMB"])
 def test_added_in_the_middle(flow, name):
@@ -209,6 +225,19 @@ def test_maximize(flow, nesterov):
 
     up, down = moved(maximize=True), moved()
     assert near(up, [-way for way in down]), f"it moves the weights by {up}, and without maximize by {down}"
+
+
+@eager("a group may be maximized by itself, where there is a momentum", of="optim.SGD")
+def test_maximizes_a_group(flow):
+    def moved(**own):
+        module = linear(flow)
+        before = module.bias.numpy().copy()
+        groups = [{"params": [module.weight]}, {"params": [module.bias], **own}]
+        train_eagerly(flow, module, flow.optim.SGD(groups, lr=0.05, momentum=0.9), 1)
+        return (module.bias.numpy() - before).tolist()
+
+    up, down = moved(maximize=True), moved()
+    assert near(up, [-way for way in down]), f"it moves the bias by {up}, and without maximize by {down}"
 
 
 @eager("the options of each group are loaded", of="optim.Optimizer.load_state_dict")

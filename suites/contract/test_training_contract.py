@@ -504,6 +504,19 @@ def test_goes_on(flow, name):
     assert parts == whole
 
 
+@graph("the buffers of a graph's modules are loaded with its state", of="nn.Graph.load_state_dict")
+def test_loads_buffers(flow):
+    def fresh():
+        model = flow.nn.Sequential(linear(flow), flow.nn.BatchNorm1d(2))
+        return model, training(flow, model, sgd(flow, model))
+
+    (trained, first), (other, second) = fresh(), fresh()
+    losses(flow, first, 2)
+    second.load_state_dict(copied(flow, first.state_dict()))
+    given, expected = values(other), values(trained)
+    assert given == expected, f"it has {given}, but was given {expected}"
+
+
 @graph("a schedule goes on in a graph that has loaded the state", of="nn.Graph.load_state_dict")
 def test_schedule_goes_on(flow):
     whole, parts = resumed(flow, "SGD", partial(copied, flow), scheduled=True)
