@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autotest.errors import AutotestError, UsageError
+from autotest.kernels.between import INPUTS_CHANGED, RESULT_CHANGED
 from autotest.kernels.claims import kernel_at, op_path
 from autotest.kernels.findings import Verdict
 from autotest.kernels.judge import Kernel
@@ -150,7 +151,8 @@ def _scripts(folder: Path, kernel: Kernel, verdict: Verdict) -> dict[str, str]:
     """The scripts that show findings, by category; each has been run. They call plainly, and on the CPU."""
     found: dict[str, str] = {}
     for finding in verdict.findings:
-        if finding.cell.role in CLAIMS or kernel.device != "cpu":
+        between = finding.cell.detail in (RESULT_CHANGED, INPUTS_CHANGED)  # there PyTorch itself may refuse
+        if between or finding.cell.role in CLAIMS or kernel.device != "cpu":
             continue
         place = folder / finding.category.replace(" ", "-")
         script = write_script(place, verdict.like, kernel.file.resolve(), kernel.function, finding)

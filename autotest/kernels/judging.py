@@ -14,8 +14,9 @@ from autotest.compare.difference import Difference, Rules
 from autotest.compare.divergence import Divergence
 from autotest.compare.evidence.evidence import Sides
 from autotest.compare.layouts import eager_differences
+from autotest.kernels.between import INPUTS_CHANGED, RESULT_CHANGED
 from autotest.kernels.findings import Finding, Verdict, worst_first
-from autotest.kernels.questions import Cell, Question
+from autotest.kernels.questions import TWICE, Cell, Question
 from autotest.kernels.ways import CLAIMS, Way, asked_in
 from autotest.kernels.weighing.answers import (
     among_greater,
@@ -105,6 +106,8 @@ _OF_KINDS = {
     "grad_extra": "gradient",
     "requires_grad": "gradient",
 }
+#: Whose results are gradients, and who may refuse to give one.
+_OF_GRADIENTS, _REFUSE = (TWICE,), (RESULT_CHANGED, INPUTS_CHANGED)
 #: Which of them are held against right answers, to see what they have in common.
 _BY_CONTRAST = frozenset({"numerics", "shape", "arguments", "dtype"})
 _OF_ENDS = {"crash": "crash", "timeout": "timeout", "out_of_memory": "memory"}
@@ -265,6 +268,8 @@ class Judging:
     def _differences(self, question: Question, answer: Observation) -> list[Difference]:
         """How an answer differs from PyTorch's in what somebody promises."""
         program = question.program
+        if question.cell.detail in _REFUSE and answer.backward_failure is not None:
+            return []
         promised = has_gradients(program, question.expected)
         return [
             difference
@@ -367,7 +372,7 @@ class Judging:
             return "mode"
         if difference.kind in _OF_KINDS and not (difference.kind == "dtype" and cell.role == "dtype"):
             return _OF_KINDS[difference.kind]
-        if of_gradients(difference):
+        if of_gradients(difference) or cell.detail in _OF_GRADIENTS:
             return "gradient"
         return _OF_ROLES[cell.role]
 

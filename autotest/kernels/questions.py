@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -15,6 +15,7 @@ from autotest.api.tensors import dual_tensor
 from autotest.cases.case import Origin, Rejection
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import Drawer
+from autotest.kernels.between import INPUTS_CHANGED, RESULT_CHANGED, without_clones
 from autotest.options import TestOptions
 from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
@@ -24,6 +25,7 @@ from dual_object.adapters.torch.kernels.samples.sample import (
     detached,
     floats,
     goes_up,
+    leaves,
     mapped,
     near_one,
     spread,
@@ -47,6 +49,8 @@ WORN = 100
 ONE_WRITTEN = "one element written to"
 #: And where the result is; what gives its input back, as dropout may, is not asked so.
 RESULT_WRITTEN = "the result written to"
+#: What is asked where a graph is kept, and differentiated once more.
+TWICE = "asked for twice"
 #: So many samples are called several times in a row, each of another form as far as there are such.
 REPEATED = 4
 #: A size of tensors so large that memory which is free again is given to the next one of the size.
@@ -142,6 +146,9 @@ def questions(reference: Reference, asking: Asking) -> list[Question]:
             dtype = _dtype(reference, sample)
             for detail, body in asked.differentiated(sample):
                 found += asked.of(Cell("backward", detail, dtype), body)
+            for detail, body in asked.written_between(sample):
+                made = asked.of(Cell("backward", detail, dtype), body)
+                found += [replace(one, program=without_clones(one.program, asking.path)) for one in made]
         for sample in spread(differentiable, 6 if asking.whole else 3):
             found += asked.of(Cell("second", "", _dtype(reference, sample)), asked.once(sample), order=2)
     return found
@@ -256,7 +263,7 @@ class _Asked:
 
         def transposed() -> Any:
             result = _differentiable(self._call(*sample_inputs(sample)))
-            if result.ndim < 2:
+            if result.pytorch.ndim < 2:
                 raise _NothingError
             return result.transpose(0, -1)
 
@@ -271,9 +278,36 @@ class _Asked:
             beside = torch.ones_like(_differentiable(like, needed=False)).requires_grad_() * 1
             return _differentiable(self._call(*given)) + beside
 
+        def again() -> Any:
+            given = sample_inputs(sample)
+            wanted = [x for x in leaves(given) if _needs_gradient(x)]
+            total = _differentiable(self._call(*given)).sum()
+            first = torch.autograd.grad(total, wanted, retain_graph=True)
+            return [*first, *torch.autograd.grad(total, wanted)]
+
+        yield TWICE, again
         yield "from a gradient that is transposed", transposed
         yield "from a gradient that is expanded", expanded
         yield "from a gradient that another op takes as well", shared
+
+    def written_between(self, sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
+        """Calls after which clones of a result or of what it was made of are written to, before the backward."""
+
+        def result() -> Any:
+            changed = _differentiable(self._call(*sample_inputs(sample))).clone()
+            changed.mul_(2.0)
+            return changed
+
+        def inputs() -> Any:
+            # What is no leaf may be written to.
+            given = mapped(sample_inputs(sample), lambda x: x * 1 if _needs_gradient(x) else x)
+            taken = mapped(given, lambda x: x.clone() if _needs_gradient(x) else x)
+            made = _differentiable(self._call(*taken))
+            mapped(given, lambda x: x.mul_(2.0) if _needs_gradient(x) else x)
+            return made
+
+        yield RESULT_CHANGED, result
+        yield INPUTS_CHANGED, inputs
 
     def telling(self, sample: Sample) -> Sample:
         """A sample whose result changes with its last element: the same where it does, or cannot be brought to it."""
@@ -371,9 +405,14 @@ def _detached_but(sample: Sample, turn: int) -> Sample:
 
 def _differentiable(result: Any, *, needed: bool = True) -> Any:
     """A result that is one tensor which needs a gradient, or could."""
-    if not isinstance(result, DualObject) or not result.is_floating_point() or (needed and not result.requires_grad):
+    made = result.pytorch if isinstance(result, DualObject) else result  # what is asked of that is no part of a Program
+    if not hasattr(made, "is_floating_point") or not made.is_floating_point() or (needed and not made.requires_grad):
         raise _NothingError
     return result
+
+
+def _needs_gradient(item: Any) -> bool:
+    return isinstance(item, DualObject) and bool(item.pytorch.requires_grad)
 
 
 def _grown(sample: Sample) -> Sample | None:

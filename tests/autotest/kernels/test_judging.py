@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from autotest.errors import EnvironmentFault
+from autotest.kernels.between import INPUTS_CHANGED, RESULT_CHANGED
 from autotest.kernels.findings import CATEGORIES, DIMENSIONS
 from autotest.kernels.judge import Kernel, KernelJudge
-from autotest.kernels.questions import Asking
+from autotest.kernels.questions import TWICE, Asking
 from autotest.kernels.telling import verdict_text
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
@@ -101,6 +102,9 @@ OF_OTHER_OPS = {
     ),
     "by_version": ("tanh", "caching", None),
     "infinite_differences": ("sub", "edge values", None),
+    "keeps_its_result": ("exp", "gradient", None),
+    "keeps_its_input": ("square", "gradient", None),
+    "is_right_once": ("square", "gradient", None),
     "dense_without_gradient": ("square", "stride", None),
     "ones_of_the_same": ("div", "edge values", None),
     "pops": ("stack", "mutation", "it changes a list or a dictionary that it was given"),
@@ -134,6 +138,7 @@ LAWFUL = {
     "sound_divergence": "nn.functional.kl_div",
     "sound_transform": "fft.fft",
     "sound_grid": "meshgrid",
+    "sound_power": "exp",
     "sound_lerp": "lerp",
 }
 
@@ -214,6 +219,19 @@ def test_factors_are_unique_but_for_signs():
     judge = KernelJudge(load_reference(), Asking("linalg.qr", ("float32", "complex64"), gradients=False))
     assert judge.judge(Kernel(SIBLINGS, "both_negated")).findings == ()
     assert "numerics" in {finding.category for finding in judge.judge(Kernel(SIBLINGS, "one_negated")).findings}
+
+
+@pytest.mark.parametrize(
+    ("function", "op", "wrong"),
+    [("keeps_its_result", "exp", 2), ("keeps_its_input", "square", 2), ("sound_power", "exp", 0)],
+)
+def test_what_is_written_to_before_the_backward(function, op, wrong):
+    """A gradient of numbers that are there no more is wrong; that there is none is not."""
+    judge = KernelJudge(load_reference(), Asking(op, ("float32",)))
+    verdict = judge.judge(Kernel(SIBLINGS, function))
+    asked, right = verdict.cells["backward"]
+    assert asked - right == wrong
+    assert {one.cell.detail for one in judge.questions} >= {RESULT_CHANGED, INPUTS_CHANGED, TWICE}
 
 
 def test_long_sums_of_half_precision():
