@@ -4,32 +4,23 @@ from __future__ import annotations
 
 #: Ops whose elements are sums, by how their names begin: of products, of elements, of what a window or a cell sees.
 _PRODUCTS = (
-    *(
-        "addbmm",
-        "addmm",
-        "addmv",
-        "addr",
-        "baddbmm",
-        "bilinear",
-        "bmm",
-        "cdist",
-        "chainmatmul",
-        "cosine",
-        "cross",
-        "det",
-    ),
-    *("dist", "dot", "einsum", "fft", "hfft", "ifft", "ihfft", "inner", "inv", "irfft", "linear", "matmul"),
-    *("matrixexp", "matrixpower", "mm", "multidot", "multihead", "mv", "pairwisedistance", "pdist", "pinv", "rfft"),
-    *("scaleddot", "solve", "tensordot", "vdot", "vecdot"),
+    *("addbmm", "addmm", "addmv", "baddbmm", "bilinear", "bmm", "cosine", "dot", "einsum", "inner", "inv", "linear"),
+    *("matmul", "mm", "multihead", "mv", "scaleddot", "tensordot", "vdot"),
 )
-_TOTALS = (
-    *("corrcoef", "cov", "cumsum", "cumulativetrapezoid", "embeddingbag", "fold", "indexadd", "nansum", "scatteradd"),
-    *("scatterreduce", "std", "sum", "trace", "trapezoid", "trapz", "var"),
-)
+_TOTALS = ("cumsum", "embeddingbag", "indexadd", "nansum", "scatteradd", "std", "sum", "var")
 _LAYERS = ("conv", "gru", "interpolate", "lstm", "rnn", "upsampl")
 #: Sums that are divided by how many they are of, and so are smaller than what was added up.
 _AVERAGES = ("adaptiveavg", "avgpool", "mean", "nanmean")
 _SUMS = (*_PRODUCTS, *_TOTALS, *_LAYERS, *_AVERAGES)
+#: More sums, which a framework has as PyTorch has them: only who writes one from scratch may add up otherwise.
+_MORE_SUMS = frozenset(
+    (
+        *("addr", "cdist", "chainmatmul", "corrcoef", "cov", "cross", "cumulativetrapezoid", "det", "dist", "fold"),
+        *("matrixexp", "matrixpower", "multidot", "pairwisedistance", "pdist", "pinv", "scatterreduce", "solve"),
+        *("trace", "trapezoid", "trapz", "vecdot"),
+    )
+)
+_TRANSFORMS = ("fft", "hfft", "ifft", "ihfft", "irfft", "rfft")
 #: What the name of such an op may contain.
 _SUMS_INSIDE = ("loss", "norm")
 #: Sums whose root is taken at last.
@@ -59,6 +50,11 @@ def plain_name(op: str) -> str:
 def sums(name: str) -> bool:
     """Whether each element of the result is a sum of many."""
     return name.startswith(_SUMS) or any(part in name for part in _SUMS_INSIDE)
+
+
+def sums_from_scratch(name: str) -> bool:
+    """Whether each element is a sum of many, of whose order who writes the op anew is free."""
+    return sums(name) or name in _MORE_SUMS or name.startswith(_TRANSFORMS)
 
 
 def averages(name: str) -> bool:

@@ -9,7 +9,16 @@ import numpy as np
 
 from autotest.compare.difference import Difference
 from autotest.compare.values import wide
-from autotest.oracle.op_kinds import adds, averages, interpolates, multiplies, normalises, roots, sums
+from autotest.oracle.op_kinds import (
+    adds,
+    averages,
+    interpolates,
+    multiplies,
+    normalises,
+    roots,
+    sums,
+    sums_from_scratch,
+)
 from autotest.oracle.perturbation import Reruns, compared_arrays, greatest
 from dual_object.program.calls import Call
 from dual_object.program.values import Array
@@ -53,7 +62,7 @@ class Overflow:
         # A sum may be scaled, as by `alpha` of `addmm`, before it is added up or afterwards.
         beyond = self._beyond(reached * self._scale())
         overflowing = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
-        if self.rewritten and self._any(sums):
+        if self.rewritten and self._any(sums_from_scratch):
             # What no number of the dtype is: infinity says so, and so does NaN, as of a difference of such.
             none = np.isfinite(exact) & (np.abs(exact) > self._greatest)
             overflowing |= np.isnan(self.actual) & ~np.isfinite(self.expected) & none
@@ -96,7 +105,7 @@ class Overflow:
 
     def _scale(self) -> float:
         """By how many times a plain number that the call is given makes its result less than what it was, at most."""
-        if not self.rewritten or self.call is None or not self._any(sums):
+        if not self.rewritten or self.call is None or not self._any(sums_from_scratch):
             return 1.0
         given = [*self.call.args, *self.call.kwargs.values()]
         return max((1 / abs(x) for x in given if isinstance(x, float) and 0 < abs(x) < 1), default=1.0)

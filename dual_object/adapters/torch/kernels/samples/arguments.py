@@ -67,7 +67,7 @@ def _without_nan(function: Any, sample: Sample) -> bool:
     try:
         with torch.no_grad():
             result = function(*sample.args, **sample.kwargs)
-    except (TypeError, ValueError, RuntimeError, IndexError):  # PyTorch takes no 0 there
+    except Exception:  # PyTorch takes no 0 there, whatever it says: group_norm divides by it
         return False
     return isinstance(result, torch.Tensor) and result.is_floating_point() and not _has_nan(result)
 

@@ -62,6 +62,10 @@ def test_what_has_no_weight_may_be_nan() -> None:
     [plain] = [Sample((torch.rand(2, 2), torch.rand(2, 3), torch.rand(3, 2)))]
     details = [one.detail for one in of_arguments(named("addmm"), "addmm", [plain]) if "NaN" in one.detail]
     assert details == ["beta=0, and NaN in the first tensor"]
+    # Of no groups PyTorch divides by 0.
+    plain = Sample((torch.rand(1, 6, 3), 3), {"weight": torch.rand(6), "bias": torch.rand(6), "eps": 0.5})
+    info = named("nn.functional.group_norm")
+    assert not [one for one in of_arguments(info, info.name, [plain]) if "NaN" in one.detail]
 
 
 def test_indices_stay_within_what_becomes_smaller() -> None:
