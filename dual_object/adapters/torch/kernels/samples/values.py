@@ -77,7 +77,7 @@ def _nan_far_along(x: torch.Tensor) -> torch.Tensor:
 
 def _the_same_twice(sample: Sample) -> Iterator[Sample]:
     """One tensor in the place of two of one shape, with ordinary values, and with such as have no quotient."""
-    first = next(x for x in sample.tensors() if x.is_floating_point())
+    first = next(x for x in sample.tensors() if x.is_floating_point() and x.numel() > 1)
     for detail, values in {"": (), "NaN": EDGES["NaN"], "infinity": EDGES["infinity"], "zeros": EDGES["zeros"]}.items():
         one = _sprinkled(first, values).requires_grad_(first.requires_grad) if values else first
 

@@ -107,6 +107,21 @@ def test_numbers_are_changed_one_by_one_and_both() -> None:
     assert details == ["dim=-1", "without dim", "dim=0", "1=(5, 5)"]
 
 
+def test_one_tensor_is_given_twice() -> None:
+    """Of two that have elements and one shape; it stays one where nothing needs a gradient."""
+    x, y = torch.rand(2, 3, requires_grad=True), torch.rand(2, 3)
+    twice = [one for one in of_values([Sample((torch.rand(0), x, y))], False) if "twice" in one.detail]
+    assert [one.detail for one in twice[:2]] == ["one tensor given twice", "one tensor given twice, without gradient"]
+    assert all(one.tensors()[1] is one.tensors()[2] and one.tensors()[0].numel() == 0 for one in twice)
+
+
+def test_only_what_is_called_a_dimension_is_given_twice() -> None:
+    """`(2, 2, 2)` may be a size."""
+    plain = [Sample((torch.rand(2, 3),), {"dims": (0, 1)}), Sample((torch.rand(2, 3), (2, 2)))]
+    refused = [one for one in of_refusals(named("flip"), plain, {torch.float32}) if "twice" in one.detail]
+    assert [one.kwargs for one in refused] == [{"dims": (0, 0, 1)}]
+
+
 def test_numbers_stand_for_tensors() -> None:
     """But not for the first one."""
     sample = Sample((torch.rand(3), torch.full((3,), 0.5), torch.tensor([0.25])))
