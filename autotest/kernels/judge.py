@@ -17,6 +17,7 @@ from autotest.kernels.questions import Asking, questions
 from autotest.kernels.sandbox import sandbox_command, sandbox_environment
 from autotest.kernels.timing import Times, programs, times
 from autotest.kernels.ways import CLAIMS
+from autotest.kernels.weighing.precision import Rounding
 from autotest.workers.forking.forks import Forks
 from autotest.workers.launch import START_TIMEOUT, Launch
 from autotest.workers.supervisor import Supervisor
@@ -80,6 +81,7 @@ class KernelJudge:
         self._timeout = timeout
         self._memory = memory
         self._forks = forks
+        self._rounding = Rounding(reference)
         with ASKING:
             self.questions = questions(reference, asking)
 
@@ -119,7 +121,9 @@ class KernelJudge:
             raise EnvironmentFault(str(error)) from None
         with self._process(kernel) as supervisor:
             until = None if budget is None else time.monotonic() + budget
-            judging = Judging(self._reference, self.questions, supervisor, self._asking.path, until)
+            judging = Judging(
+                self._reference, self.questions, supervisor, self._asking.path, until, rounding=self._rounding
+            )
             judging.ask()
             for way in (way for claim in kernel.claims for way in CLAIMS[claim]):
                 if judging.goes_on:

@@ -38,7 +38,7 @@ from autotest.kernels.weighing.answers import (
 from autotest.kernels.weighing.contrast import ORDINARY, in_common
 from autotest.kernels.weighing.drawn import scaled_otherwise
 from autotest.kernels.weighing.limits import at_the_limit
-from autotest.kernels.weighing.precision import ENOUGH_SMALL, MOST_UNITS, SMALL, off_by, units
+from autotest.kernels.weighing.precision import ENOUGH_SMALL, MOST_UNITS, SMALL, Rounding, off_by
 from autotest.kernels.weighing.subgradients import promised
 from autotest.oracle.undecidable import KINK, UNSTABLE, undecided
 from autotest.workers.protocol import Death
@@ -115,7 +115,7 @@ _OF_ENDS = {"crash": "crash", "timeout": "timeout", "out_of_memory": "memory"}
 
 class Judging:
     """One kernel's judgement, of the op at `path`, or of what is called `like`. In the `refusable` roles it may refuse
-    what it is asked, which is told and is no finding.
+    what it is asked, which is told and is no finding. `rounding` is what other judgements of the same questions know.
     """
 
     def __init__(
@@ -128,8 +128,10 @@ class Judging:
         *,
         like: str = "",
         refusable: Collection[str] = ("dtype",),
+        rounding: Rounding | None = None,
     ) -> None:
         self._reference = reference
+        self._rounding = rounding or Rounding(reference)
         self._asked = asked
         self._supervisor = supervisor
         self._rules = Rules()
@@ -432,7 +434,7 @@ class Judging:
         if weighed is None or self._looked["exact"] >= MOST_WEIGHED:
             return None
         self._looked["exact"] += 1
-        off = [off_by(units(self._reference, question, answer)) for answer in seen]
+        off = [off_by(self._rounding.units(question, answer)) for answer in seen]
         if not min(off) <= MOST_UNITS[weighed] < max(off) or max(off) < _LESS_EXACT * min(off):
             return None
         return (
@@ -453,10 +455,10 @@ class Judging:
                 groups[WEIGHED[question.cell.role], detail].append((question, answer))
         for (category, detail), group in groups.items():
             chosen = group[:: max(1, len(group) // MOST_WEIGHED)]
-            found = [off for question, answer in chosen for off in units(self._reference, question, answer)]
+            found = [off for question, answer in chosen for off in self._rounding.units(question, answer)]
             most, half = MOST_UNITS[category], off_by(found)
             if half > most:  # of x - tanh(x) at small x nobody asks for digits that PyTorch's own formula loses
-                own = [off for question, _ in chosen for off in units(self._reference, question, question.expected)]
+                own = [off for question, _ in chosen for off in self._rounding.units(question, question.expected)]
                 most = max(most, _AS_PYTORCH * off_by(own))
             if half > most:
                 of = f" of {detail} numbers" if detail else ""
@@ -480,14 +482,12 @@ class Judging:
                 if seen.data.dtype.kind == "f"
             )
         ]
-        found = [off for one in of_small for off in units(self._reference, *one, SMALL)]
+        found = [off for one in of_small for off in self._rounding.units(*one, SMALL)]
         if sum(off.size for off in found) < ENOUGH_SMALL:
             return
         most, half = MOST_UNITS["numerics"], off_by(found)
         if half > most:
-            own = [
-                off for question, _ in of_small for off in units(self._reference, question, question.expected, SMALL)
-            ]
+            own = [off for question, _ in of_small for off in self._rounding.units(question, question.expected, SMALL)]
             most = max(most, _AS_PYTORCH * off_by(own))
         if half > most:
             message = (

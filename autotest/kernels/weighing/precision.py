@@ -26,28 +26,49 @@ SMALL, ENOUGH_SMALL = 1e-6, 6
 _UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
 
 
-def units(reference: Reference, question: Question, actual: Observation, most: float = np.inf) -> list[Array]:
-    """For each output of float32 or float64 by how many units each finite element is off, where anything defines it; of
-    those that are at most so great.
+class Rounding:
+    """How far results are from those in float64. What PyTorch has to be asked for that is kept for the next kernel of
+    the op: it makes most of what a verdict costs.
     """
-    outputs = {id_: seen for id_, seen in question.expected.outputs.items() if seen.dtype in _UNITS and seen.data.size}
-    reruns = Reruns(reference, replace(question.program, cotangents={}, second_cotangents={}), several=False)
-    if not outputs or reruns.exact is None:
-        return []
-    found: list[Array] = []
-    for id_, seen in outputs.items():
-        given, exact = actual.outputs.get(id_), reruns.exact.outputs[id_].data
-        if given is None or given.data.shape != exact.shape:
-            continue
-        near, nearer = ([run.outputs[id_].data for run in runs] for runs in (reruns.near, reruns.nearer))
-        with np.errstate(all="ignore"):
-            moves = Spread.of(exact, near, nearer, reruns.scale).moves
-            # Of what is hardly a number any more, digits are lost lawfully.
-            unit = moves / 2 + _UNITS[seen.dtype] * np.abs(exact) + smallest_normal(seen.dtype)
-            off = np.abs(given.data - exact) / unit
-        known = np.isfinite(off) & ((exact != 0) | (given.data != 0))
-        found.append(off[known & (np.abs(exact) <= most)])
-    return found
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        self._known: dict[Question, dict[int, tuple[Array, Array]]] = {}
+
+    def units(self, question: Question, actual: Observation, most: float = np.inf) -> list[Array]:
+        """For each output of float32 or float64 by how many units each finite element is off, where anything defines
+        it; of those that are at most so great.
+        """
+        if question not in self._known:
+            self._known[question] = self._measure(question)
+        found: list[Array] = []
+        for id_, (exact, unit) in self._known[question].items():
+            given = actual.outputs.get(id_)
+            if given is None or given.data.shape != exact.shape:
+                continue
+            with np.errstate(all="ignore"):
+                off = np.abs(given.data - exact) / unit
+            known = np.isfinite(off) & ((exact != 0) | (given.data != 0))
+            found.append(off[known & (np.abs(exact) <= most)])
+        return found
+
+    def _measure(self, question: Question) -> dict[int, tuple[Array, Array]]:
+        """For each such output what it is in float64, and what one unit of its elements is."""
+        expected = question.expected.outputs
+        outputs = {id_: seen for id_, seen in expected.items() if seen.dtype in _UNITS and seen.data.size}
+        program = replace(question.program, cotangents={}, second_cotangents={})
+        reruns = Reruns(self._reference, program, several=False)
+        if not outputs or reruns.exact is None:
+            return {}
+        found = {}
+        for id_, seen in outputs.items():
+            exact = reruns.exact.outputs[id_].data
+            near, nearer = ([run.outputs[id_].data for run in runs] for runs in (reruns.near, reruns.nearer))
+            with np.errstate(all="ignore"):
+                moves = Spread.of(exact, near, nearer, reruns.scale).moves
+                # Of what is hardly a number any more, digits are lost lawfully.
+                found[id_] = exact, moves / 2 + _UNITS[seen.dtype] * np.abs(exact) + smallest_normal(seen.dtype)
+        return found
 
 
 def off_by(found: Sequence[Array]) -> float:
@@ -56,4 +77,4 @@ def off_by(found: Sequence[Array]) -> float:
     return float(np.median(every)) if every.size else 0.0
 
 
-__all__ = ["ENOUGH_SMALL", "MOST_UNITS", "SMALL", "off_by", "units"]
+__all__ = ["ENOUGH_SMALL", "MOST_UNITS", "SMALL", "Rounding", "off_by"]

@@ -16,6 +16,7 @@ from autotest.kernels.findings import CATEGORIES, DIMENSIONS
 from autotest.kernels.judge import Kernel, KernelJudge
 from autotest.kernels.questions import TWICE, Asking
 from autotest.kernels.telling import verdict_text
+from autotest.kernels.weighing import precision
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
 
@@ -188,6 +189,17 @@ def test_refuses_a_fault_by_its_name(judge, function):
     assert message is None or found[category] == message
     assert not verdict.accepted
     assert min(verdict.score.values()) < 1.0
+
+
+def test_what_is_exact_is_worked_out_once(judge, monkeypatch):
+    """For all kernels of an op: it makes most of what a verdict costs."""
+    assert judge.judge(Kernel(RELUS, "sound")).accepted
+
+    def again(*args, **kwargs):
+        raise AssertionError("PyTorch was asked again")
+
+    monkeypatch.setattr(precision, "Reruns", again)
+    assert judge.judge(Kernel(RELUS, "by_numpy")).accepted
 
 
 def test_the_gradient_of_the_other_side_is_lawful(judge):
