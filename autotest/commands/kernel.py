@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -55,62 +56,78 @@ def judge_kernels(
             "for each [--like]"
         )
     reference = load_reference()
-    rows: list[dict[str, Any]] = []
-    texts: list[str] = []
+    told = _Told()
 
-    failed = False
-    for turn, text in enumerate(kernels):
-        like = likes[turn if len(likes) > 1 else 0] if likes else None
+    def judge(name: str, pair: Pair, device: str) -> None:
+        dtypes, gradients = asking.dtypes or pair.dtypes, asking.gradients and pair.gradients
+        judge = judge_of(replace(asking, path=pair.path, dtypes=dtypes, gradients=gradients), timeout, memory)
+        every = tuple(claim for claim in CLAIMS if claim in pair.kernel.claims + claims)
+        kernel = replace(pair.kernel, sandbox=sandbox, device=device, claims=every)
+        started = time.monotonic()
+        verdict = judge.judge(kernel, budget)
+        seconds = time.monotonic() - started
+        measured = judge.times(kernel) if timed else []
+        scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
+        notes = [*filter(None, [pair.how]), *(f"known gap: {gap}" for gap in pair.gaps)]
+        called = name if device == "cpu" else f"{name} on {device}"
+        row = verdict_data(called, verdict, scripts, seconds, notes)
+        text = verdict_text(called, verdict, scripts, seconds, notes) + times_text(verdict.like, measured)
+        told.add(row | ({"times": times_data(measured)} if timed else {}), text)
+
+    def judge_all(text: str, like: str | None) -> None:
         if Path(text).suffix == ".py":
             given = {"--like": like, "--dtypes": asking.dtypes, "--shapes": asking.shapes, "--sandbox": sandbox}
             given |= {"--devices": devices != ("cpu",)}
             given |= {"--no-grad": not asking.gradients, "--delegates": delegates, "--time": timed}
             _refuse_for_problems(text, given | {f"--{claim}": True for claim in claims})
-            row, told = _module(reference, text, timeout, memory, budget)
-            rows.append(row)
-            texts.append(told)
-            continue
-        try:
-            pairs, left = _pairs(reference, text, like, delegates)
-        except AutotestError as error:
-            if len(kernels) == 1:
-                raise
-            failed = _not_judged(text, error, rows, texts)
-            continue
-        rows += [{"kernel": str(one.path), "not_judged": one.why} for one in left]
-        texts += ["".join(f"{one.path}: not judged: {one.why}\n" for one in left)] if left else []
+            told.add(*_module(reference, text, timeout, memory, budget))
+            return
+        pairs, left = _pairs(reference, text, like, delegates)
+        told.leave(*((str(one.path), one.why) for one in left))
         for (name, pair), device in product(pairs, devices):
-            try:
-                dtypes, gradients = asking.dtypes or pair.dtypes, asking.gradients and pair.gradients
-                judge = judge_of(replace(asking, path=pair.path, dtypes=dtypes, gradients=gradients), timeout, memory)
-                every = tuple(claim for claim in CLAIMS if claim in pair.kernel.claims + claims)
-                kernel = replace(pair.kernel, sandbox=sandbox, device=device, claims=every)
-                started = time.monotonic()
-                verdict = judge.judge(kernel, budget)
-                seconds = time.monotonic() - started
-                measured = judge.times(kernel) if timed else []
-            except AutotestError as error:
-                if len(kernels) == len(pairs) == 1:
-                    raise
-                failed = _not_judged(name, error, rows, texts)
-                continue
-            scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
-            notes = [*filter(None, [pair.how]), *(f"known gap: {gap}" for gap in pair.gaps)]
-            called = name if device == "cpu" else f"{name} on {device}"
-            row = verdict_data(called, verdict, scripts, seconds, notes)
-            rows.append(row | ({"times": times_data(measured)} if timed else {}))
-            told = verdict_text(called, verdict, scripts, seconds, notes)
-            texts.append(told + times_text(verdict.like, measured))
-    refused = not all(row.get("accepted", True) for row in rows)
-    told = json.dumps(rows, indent=1) + "\n" if as_json else "\n".join(texts)
-    return 2 if failed else int(refused), told
+            with told.unless_refused(name, alone=len(kernels) == len(pairs) == 1):
+                judge(name, pair, device)
+
+    each = likes if len(likes) > 1 else [next(iter(likes), None)] * len(kernels)
+    for text, like in zip(kernels, each, strict=True):
+        with told.unless_refused(text, alone=len(kernels) == 1):
+            judge_all(text, like)
+    return told.status, json.dumps(told.rows, indent=1) + "\n" if as_json else "\n".join(told.texts)
 
 
-def _not_judged(name: str, error: AutotestError, rows: list[dict[str, Any]], texts: list[str]) -> bool:
-    """Note of which kernel there is no verdict, and why: the others have theirs."""
-    rows.append({"kernel": name, "not_judged": str(error)})
-    texts.append(f"{name}: not judged: {error}\n")
-    return True
+class _Told:
+    """What is said of all kernels, as data and in words, and whether there is one that could not be judged."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.texts: list[str] = []
+        self._failed = False
+
+    @property
+    def status(self) -> int:
+        """0 where all are accepted, 1 where not, 2 where one could not be judged."""
+        return 2 if self._failed else int(not all(row.get("accepted", True) for row in self.rows))
+
+    def add(self, row: dict[str, Any], text: str) -> None:
+        """A verdict."""
+        self.rows.append(row)
+        self.texts.append(text)
+
+    def leave(self, *left: tuple[str, str]) -> None:
+        """What is not judged, and why."""
+        self.rows += [{"kernel": name, "not_judged": why} for name, why in left]
+        self.texts += ["".join(f"{name}: not judged: {why}\n" for name, why in left)] if left else []
+
+    @contextmanager
+    def unless_refused(self, name: str, *, alone: bool) -> Iterator[None]:
+        """What cannot be judged costs the others no verdict; an error of what is alone is the command's own."""
+        try:
+            yield
+        except AutotestError as error:
+            if alone:
+                raise
+            self.leave((name, str(error)))
+            self._failed = True
 
 
 def _refuse_for_problems(text: str, claims: Mapping[str, object]) -> None:

@@ -38,7 +38,7 @@ def without_clones(program: Program, path: str) -> Program:
             kwargs={name: map_leaves(arg, taken) for name, arg in call.kwargs.items()},
             out=map_leaves(call.out, given),
         )
-        if call.op == path
+        if call.kind == "function" and call.op == path  # `x * 1` is an operator of the name `mul`
         else call
         for call in program.calls
         if not _clones(call)

@@ -24,6 +24,7 @@ from autotest.kernels.weighing.answers import (
     counts,
     ended_words,
     has_gradients,
+    in_both,
     misconduct,
     nearly,
     of_gradients,
@@ -38,7 +39,7 @@ from autotest.kernels.weighing.answers import (
 from autotest.kernels.weighing.contrast import ORDINARY, in_common
 from autotest.kernels.weighing.drawn import scaled_otherwise
 from autotest.kernels.weighing.limits import at_the_limit
-from autotest.kernels.weighing.precision import ENOUGH_SMALL, MOST_UNITS, SMALL, Rounding, off_by
+from autotest.kernels.weighing.precision import MOST_UNITS, SMALL, Rounding, off_by
 from autotest.kernels.weighing.subgradients import promised
 from autotest.oracle.undecidable import KINK, UNSTABLE, undecided
 from autotest.workers.protocol import Death
@@ -46,8 +47,8 @@ from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.torch.kernels.samples.arguments import AS_NUMBER
 from dual_object.adapters.torch.kernels.samples.dtypes import GREATEST_INTEGERS
 from dual_object.adapters.torch.kernels.samples.layouts import CONJUGATED
+from dual_object.adapters.torch.kernels.samples.results import views
 from dual_object.adapters.torch.kernels.samples.sizes import SLOPES
-from dual_object.adapters.torch.kernels.samples.unique import views
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
 from dual_object.replay.asked.kernels import MISCONDUCT, NOT_CAPTURED, NOT_TAKEN, SEVERAL_THREADS
@@ -74,8 +75,6 @@ WEIGHED = {
     "magnitude": "numerics",
 }
 MOST_WEIGHED = 24
-#: How many times as far off as PyTorch's own results a kernel's may be.
-_AS_PYTORCH = 4.0
 #: Of what is less exact in one call than in another, by how many times.
 _LESS_EXACT = 10.0
 #: The categories of what differs, by what it was asked for.
@@ -272,17 +271,19 @@ class Judging:
         program = question.program
         if question.cell.detail in _REFUSE and answer.backward_failure is not None:
             return []
-        promised = has_gradients(program, question.expected)
+        expected = question.expected
+        if self._free_to_copy:
+            expected = replace(expected, shared=in_both(expected.shared, answer.shared))
+        promised = has_gradients(program, expected)
         return [
             difference
-            for difference in eager_differences(self._reference, program, question.expected, answer, self._rules)
+            for difference in eager_differences(self._reference, program, expected, answer, self._rules)
             if counts(difference)
             and (promised or not of_gradients(difference))
             and not (question.cell.detail.endswith(_APART) and among_greater(difference))
             and not complex_infinities(difference)
             and not of_no_number(difference)
             and not of_zeros(difference)
-            and not (difference.kind == "alias" and self._free_to_copy and "no memory" in difference.message)
         ]
 
     def _ended(self, question: Question, answer: Observation) -> bool:
@@ -453,48 +454,26 @@ class Judging:
             if question.program.random is None and question.cell.role in WEIGHED:
                 detail = question.cell.detail if question.cell.role in ("magnitude", "dtype") else ""
                 groups[WEIGHED[question.cell.role], detail].append((question, answer))
+        ordinary: list[tuple[Question, Observation]] = []
         for (category, detail), group in groups.items():
             chosen = group[:: max(1, len(group) // MOST_WEIGHED)]
-            found = [off for question, answer in chosen for off in self._rounding.units(question, answer)]
-            most, half = MOST_UNITS[category], off_by(found)
-            if half > most:  # of x - tanh(x) at small x nobody asks for digits that PyTorch's own formula loses
-                own = [off for question, _ in chosen for off in self._rounding.units(question, question.expected)]
-                most = max(most, _AS_PYTORCH * off_by(own))
-            if half > most:
-                of = f" of {detail} numbers" if detail else ""
-                message = (
-                    f"half of its results{of} are {half:.0f} units of rounding or more from the exact ones, "
-                    f"but should be at most {most:.0f}"
-                )
-                question = chosen[0][0]
-                self._find(category, message, question.cell, question.program)
-        self._weigh_small([one for group in groups.values() for one in group[:: max(1, len(group) // MOST_WEIGHED)]])
+            ordinary += [one for one in chosen if one[0].cell.role != "magnitude"]
+            self._exact(chosen, category, f" of {detail} numbers" if detail else "")
+        # What is so small is within any tolerance: `1 - erf(x)` is no `erfc(x)`.
+        self._exact(ordinary, "numerics", f" below {SMALL:g}", SMALL)
 
-    def _weigh_small(self, chosen: Sequence[tuple[Question, Observation]]) -> None:
-        """Whether small results of ordinary inputs are as exact as PyTorch's: `1 - erf(x)` is no `erfc(x)`."""
-        of_small = [
-            (question, answer)
-            for question, answer in chosen
-            if question.cell.role != "magnitude"
-            and any(
-                np.any((seen.data != 0) & (np.abs(seen.data) <= SMALL))
-                for seen in question.expected.outputs.values()
-                if seen.data.dtype.kind == "f"
-            )
-        ]
-        found = [off for one in of_small for off in self._rounding.units(*one, SMALL)]
-        if sum(off.size for off in found) < ENOUGH_SMALL:
-            return
-        most, half = MOST_UNITS["numerics"], off_by(found)
-        if half > most:
-            own = [off for question, _ in of_small for off in self._rounding.units(question, question.expected, SMALL)]
-            most = max(most, _AS_PYTORCH * off_by(own))
-        if half > most:
+    def _exact(
+        self, chosen: Sequence[tuple[Question, Observation]], category: str, of: str, small: float = np.inf
+    ) -> None:
+        found = self._rounding.less_exact(chosen, MOST_UNITS[category], small)
+        if found is not None:
+            half, most = found
             message = (
-                f"half of its results below {SMALL:g} are {half:.0f} units of rounding or more from the exact ones, "
+                f"half of its results{of} are {half:.0f} units of rounding or more from the exact ones, "
                 f"but should be at most {most:.0f}"
             )
-            self._find("numerics", message, of_small[0][0].cell, of_small[0][0].program)
+            question = next(q for q, answer in chosen if any(x.size for x in self._rounding.units(q, answer, small)))
+            self._find(category, message, question.cell, question.program)
 
 
 def _ends(answers: Sequence[Observation | Death]) -> int:

@@ -20,6 +20,7 @@ from autotest.options import TestOptions
 from autotest.options.test import GradOrder
 from dual_object.adapters.torch.kernels.samples.drawing import samples
 from dual_object.adapters.torch.kernels.samples.layouts import EXPANDED
+from dual_object.adapters.torch.kernels.samples.results import factorises, unique, views
 from dual_object.adapters.torch.kernels.samples.sample import (
     Sample,
     detached,
@@ -31,7 +32,6 @@ from dual_object.adapters.torch.kernels.samples.sample import (
     spread,
 )
 from dual_object.adapters.torch.kernels.samples.sizes import resized
-from dual_object.adapters.torch.kernels.samples.unique import factorises, unique, views
 from dual_object.adapters.torch.kernels.shapes import MOST_ELEMENTS, Pattern, fits, within, worded
 from dual_object.errors import TargetError
 from dual_object.program.program import Program
@@ -341,29 +341,14 @@ class _Asked:
             given = sample_inputs(plain)
             return [self._call(*given), self._call(*sample_inputs(other)), self._call(*given)]
 
-        def written_to() -> Any:
-            given = sample_inputs(plain)
-            first = self._call(*given)
-            _mapped_tensors(given, lambda x: x.copy_(x.flip([0])) if x.ndim else x)
-            return [first, self._call(*given)]
+        def written_to(change: Callable[[Any], Any]) -> Callable[[], Any]:
+            def body() -> Any:
+                given = sample_inputs(plain)
+                first = self._call(*given)
+                _mapped_tensors(given, change)
+                return [first, self._call(*given)]
 
-        def written_to_apart() -> Any:
-            given = sample_inputs(plain)
-            first = self._call(*given)
-            _mapped_tensors(given, lambda x: x.data.copy_(x.flip([0])) if x.ndim else x)
-            return [first, self._call(*given)]
-
-        def one_element() -> Any:
-            given = sample_inputs(plain)
-            first = self._call(*given)
-            _mapped_tensors(given, _last_as_first)
-            return [first, self._call(*given)]
-
-        def two_swapped() -> Any:
-            given = sample_inputs(plain)
-            first = self._call(*given)
-            _mapped_tensors(given, _second_as_last_but_one)
-            return [first, self._call(*given)]
+            return body
 
         def result_written_to() -> Any:
             given = sample_inputs(plain)
@@ -384,10 +369,13 @@ class _Asked:
         if any(map(goes_up, plain.tensors())):
             return
         yield "others of the same shapes", of_the_same_shapes
-        yield "inputs written to", written_to
-        yield "inputs written to through `data`, which counts no version", written_to_apart
-        yield ONE_WRITTEN, one_element
-        yield "two elements swapped", two_swapped
+        yield "inputs written to", written_to(lambda x: x.copy_(x.flip([0])) if x.ndim else x)
+        yield (
+            "inputs written to through `data`, which counts no version",
+            written_to(lambda x: x.data.copy_(x.flip([0])) if x.ndim else x),
+        )
+        yield ONE_WRITTEN, written_to(_last_as_first)
+        yield "two elements swapped", written_to(_second_as_last_but_one)
         yield RESULT_WRITTEN, result_written_to
 
 

@@ -59,6 +59,20 @@ def assert_goes_on(flow, fresh, other=None):
     assert given == expected, f"the losses are {given}, without a break {expected}"
 
 
+def assert_goes_on_after(flow, name, happens):
+    """Training goes on after what happens to the optimizer in the middle, as without it."""
+
+    def trained(between):
+        module = linear(flow)
+        made = optimizer(flow, module, name)
+        first = train_eagerly(flow, module, made, 3)
+        between(made)
+        return first + train_eagerly(flow, module, made, 3)
+
+    given, expected = trained(happens), trained(lambda made: None)
+    assert given == expected, f"the losses are {given}, without it {expected}"
+
+
 @eager("the state holds what the optimizer keeps of each parameter", of="optim.Optimizer.state_dict")
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_state(flow, name):
@@ -116,32 +130,17 @@ def test_alike_go_on(flow, name):
 @eager("what a parameter has of earlier steps outlives one without a gradient", of="optim.Optimizer.step")
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_outlives_no_gradient(flow, name):
-    def trained(*, between):
-        module = linear(flow)
-        made = optimizer(flow, module, name)
-        first = train_eagerly(flow, module, made, 2)
-        if between:
-            made.zero_grad(set_to_none=True)
-            made.step()
-        return first + train_eagerly(flow, module, made, 2)
+    def step_without(made):
+        made.zero_grad(set_to_none=True)
+        made.step()
 
-    given, expected = trained(between=True), trained(between=False)
-    assert given == expected, f"the losses are {given}, without such a step {expected}"
+    assert_goes_on_after(flow, name, step_without)
 
 
 @eager("a group that is added in the middle leaves the others as they are", of="optim.Optimizer.add_param_group")
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "LAMB"])
 def test_added_in_the_middle(flow, name):
-    def trained(*, added):
-        module = linear(flow)
-        made = optimizer(flow, module, name)
-        first = train_eagerly(flow, module, made, 3)
-        if added:
-            made.add_param_group({"params": [flow.zeros(2, requires_grad=True)]})
-        return first + train_eagerly(flow, module, made, 3)
-
-    given, expected = trained(added=True), trained(added=False)
-    assert given == expected, f"the losses are {given}, without another group {expected}"
+    assert_goes_on_after(flow, name, lambda made: made.add_param_group({"params": [flow.zeros(2, requires_grad=True)]}))
 
 
 @eager(

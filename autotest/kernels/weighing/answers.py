@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from autotest.compare.difference import Difference
@@ -135,6 +137,12 @@ def complex_infinities(difference: Difference) -> bool:
     return not any(np.isfinite(side).any() for side in sides)
 
 
+def in_both(expected: Sequence[tuple[int, ...]], given: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Which values share memory on both sides: who is free to give copies is held to no more."""
+    both = (tuple(sorted({*group} & {*other})) for group in expected for other in given)
+    return [group for group in both if len(group) > 1]
+
+
 def partly(difference: Difference) -> bool:
     """Whether fewer than half of the elements differ: a formula that is wrong somewhere, not one that is less exact."""
     return difference.mismatch is not None and bool(difference.mismatch.mask.mean() < 0.5)
@@ -179,6 +187,7 @@ __all__ = [
     "counts",
     "ended_words",
     "has_gradients",
+    "in_both",
     "misconduct",
     "nearly",
     "of_gradients",

@@ -7,18 +7,25 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
+import numpy as np
 import pytest
 import torch
 
+from autotest.compare.difference import Difference
 from autotest.errors import EnvironmentFault
+from autotest.kernels import judging
 from autotest.kernels.between import INPUTS_CHANGED, RESULT_CHANGED
 from autotest.kernels.findings import CATEGORIES, DIMENSIONS
 from autotest.kernels.judge import Kernel, KernelJudge
 from autotest.kernels.questions import TWICE, Asking
 from autotest.kernels.telling import verdict_text
 from autotest.kernels.weighing import precision
+from autotest.kernels.weighing.answers import among_greater, of_zeros
+from autotest.oracle.undecidable import UNSTABLE, Doubt
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
+from dual_object.replay.observation import Seen
+from dual_object.replay.replay import QuietReplay
 
 RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"
 SIBLINGS = RELUS.with_name("siblings.py")
@@ -244,6 +251,50 @@ def test_what_is_written_to_before_the_backward(function, op, wrong):
     asked, right = verdict.cells["backward"]
     assert asked - right == wrong
     assert {one.cell.detail for one in judge.questions} >= {RESULT_CHANGED, INPUTS_CHANGED, TWICE}
+
+
+@pytest.mark.parametrize("op", ["exp", "mul"])
+def test_programs_without_clones_run(op):
+    """PyTorch refuses the backward of `exp`, which saves its result; `x * 1` is an operator of the name `mul`."""
+    judge = KernelJudge(load_reference(), Asking(op, ("float32",)))
+    asked = [one for one in judge.questions if one.cell.detail in (RESULT_CHANGED, INPUTS_CHANGED)]
+    runs = [QuietReplay(load_reference(), one.program, side="reference").run() for one in asked]
+    assert runs
+    assert not any(run.ended for run in runs)
+    refused = {one.cell.detail for one, run in zip(asked, runs, strict=True) if run.backward_failure is not None}
+    assert refused == ({RESULT_CHANGED} if op == "exp" else {INPUTS_CHANGED})
+
+
+def test_where_pytorch_gives_another_each_time_nothing_is_held(judge, monkeypatch):
+    """It reads beyond its memory there, and what else it gives is as little worth."""
+    doubt = Doubt("relu", "eager_forward", UNSTABLE)
+    monkeypatch.setattr(judging, "undecided", lambda reference, found, rewritten: (found, (doubt,)))
+    verdict = judge.judge(Kernel(RELUS, "of_nan"))
+    assert verdict.findings == ()
+    assert verdict.undecided > 0
+
+
+def _alone(kind, expected, actual):
+    """A difference of a gradient, of which one side may be without."""
+    sides = [x if x is None else Seen("float32", x.shape, "cpu", False, x) for x in (expected, actual)]
+    return Difference("eager_backward", kind, "", "", part="gradient", expected=sides[0], actual=sides[1])
+
+
+def test_gradients_of_nothing_are_as_good_as_none():
+    """Zeros where there should be none, and none where one without elements should be."""
+    zeros, ones, nothing = np.zeros(2, np.float32), np.ones(2, np.float32), np.ones(0, np.float32)
+    assert of_zeros(_alone("grad_extra", None, zeros))
+    assert of_zeros(_alone("grad_missing", nothing, None))
+    assert not of_zeros(_alone("grad_extra", None, ones))
+    assert not of_zeros(_alone("grad_missing", zeros, None))
+    assert not of_zeros(_alone("value", zeros, zeros))
+
+
+def test_a_transform_of_great_numbers_may_lose_the_small_ones():
+    """Complex ones, too, by the rounding of the greatest."""
+    expected = np.array([4.5e16 + 1e16j, 0], np.complex64)
+    assert among_greater(_alone("value", expected, expected - np.complex64(1e10j)))
+    assert not among_greater(_alone("value", expected, expected - np.complex64(1e12j)))
 
 
 def test_long_sums_of_half_precision():

@@ -92,6 +92,11 @@ def found_at(path: str) -> Any:
     return found
 
 
+def schemas(path: str) -> list[Any]:
+    """Those of the operators that are called as the function at a path below `torch`."""
+    return list(torch._C._jit_get_schemas_for_operator(f"aten::{path.rpartition('.')[2]}"))
+
+
 def spaces() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """What paths of public functions begin with, and the functions there by name."""
     yield "", vars(torch)
@@ -99,4 +104,14 @@ def spaces() -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"{place}.", vars(found_at(place))
 
 
-__all__ = ["OPERATORS", "found_at", "operator_named", "overloads", "path_of", "public_named", "public_path", "spaces"]
+__all__ = [
+    "OPERATORS",
+    "found_at",
+    "operator_named",
+    "overloads",
+    "path_of",
+    "public_named",
+    "public_path",
+    "schemas",
+    "spaces",
+]

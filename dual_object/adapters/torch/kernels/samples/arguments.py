@@ -49,12 +49,8 @@ def _of_no_weight(function: Any, sample: Sample, parameters: Mapping[str, tuple[
     """A number as 0, and NaN in the first tensor, of which no NaN comes: with `beta=0` `addmm` ignores its input,
     whatever that holds. What `alpha=0` makes of the others is nobody's promise.
     """
-    given = {place: value for place, value in sample.places() if type(value) in (int, float)}
-    left = {
-        name: default
-        for name, (place, default) in parameters.items()
-        if name not in sample.kwargs and not 0 <= place < len(sample.args) and type(default) in (int, float)
-    }
+    given = [place for place, value in sample.places() if type(value) in (int, float)]
+    left = [name for name, default in _left_out(sample, parameters).items() if type(default) in (int, float)]
     for place in (*given, *left):
         weightless = with_argument(sample, place, 0, "")
         changed = on_one(weightless, 0, _all_nan, "arguments", f"{place}=0, and NaN in the first tensor")
@@ -125,11 +121,7 @@ def _other_numbers(value: float, sample: Sample) -> Iterator[float]:
 
 def _given(sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> Iterator[Sample]:
     """What a sample leaves out, otherwise than it is by default; and two such numbers at once."""
-    left = {
-        name: default
-        for name, (place, default) in parameters.items()
-        if name not in sample.kwargs and not 0 <= place < len(sample.args)
-    }
+    left = _left_out(sample, parameters)
     for name, default in left.items():
         for other in _instead(name, default, sample):
             # What needs a gradient must not be written to.
@@ -139,6 +131,15 @@ def _given(sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> Iterato
     for one, two in combinations(numbers, 2):
         changed = with_argument(sample, one, 2, "")
         yield with_argument(changed, two, 1.5, f"{one}=2, {two}=1.5")
+
+
+def _left_out(sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> dict[str, Any]:
+    """The parameters that a sample does not give, with their defaults."""
+    return {
+        name: default
+        for name, (place, default) in parameters.items()
+        if name not in sample.kwargs and not 0 <= place < len(sample.args)
+    }
 
 
 def _role(place: int | str) -> str:

@@ -29,10 +29,11 @@ def of_dtypes(
 ) -> Iterator[Sample]:
     """Samples of every other dtype, and of two dtypes that meet."""
     for dtype in sorted(others, key=dtype_name):
-        for sample in chosen(within(drawn_from(info, dtype)), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
+        drawn = drawn_from(info, dtype)
+        for sample in chosen(within(drawn), MOST_OF_DTYPE if whole else FEW_OF_DTYPE):
             yield replace(sample, role="dtype", detail=dtype_name(dtype))
         if dtype in (torch.float16, torch.bfloat16):
-            yield from _long(drawn_from(info, dtype), dtype_name(dtype))
+            yield from _long(drawn, dtype_name(dtype))
     if torch.int64 in others:
         for sample in spread_over(drawn_from(info, torch.int64), 2, lambda s: any(x.numel() > 1 for x in s.tensors())):
             yield sample.changed(_beyond_float64, "dtype", GREATEST_INTEGERS)

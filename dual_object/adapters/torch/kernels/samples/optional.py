@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.naming import found_at
+from dual_object.adapters.torch.kernels.naming import found_at, schemas
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 
 #: Parameters that are about no value: where a result goes, how a warning is worded, what is older than another.
@@ -22,7 +22,7 @@ def optional(path: str) -> Mapping[str, tuple[int, Any]]:
     try:
         found = [*_of_signature(inspect.signature(found_at(path)))]
     except (TypeError, ValueError):  # of what is written in C++ Python knows no signature
-        found = [*_of_schemas(path.rpartition(".")[2])]
+        found = [*_of_schemas(path)]
     return {name: (place, default) for name, place, default in found if not (name in _ASIDE or name.startswith("_"))}
 
 
@@ -32,10 +32,10 @@ def _of_signature(signature: inspect.Signature) -> Iterator[tuple[str, int, Any]
             yield name, -1 if parameter.kind is parameter.KEYWORD_ONLY else place, parameter.default
 
 
-def _of_schemas(name: str) -> Iterator[tuple[str, int, Any]]:
+def _of_schemas(path: str) -> Iterator[tuple[str, int, Any]]:
     """What every overload that returns new tensors has, the first one's default."""
     known: set[str] = set()
-    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{name}"):
+    for schema in schemas(path):
         if any(argument.name == "out" or argument.alias_info is not None for argument in schema.arguments):
             continue
         for place, argument in enumerate(schema.arguments):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,10 +28,10 @@ SIZES = (
     *(255, 256, 257, 511, 512, 513, 1023, 1024, 1025),
 )
 FEW_SIZES = (2, 16, 33, 64, 129, 257, 1025, 4097)
-#: So many elements make two blocks of two rows of two.
-_FEWEST = 8
 #: Of these, what is long enough for another way.
 LONG_SIZES = FEW_SIZES[-3:]
+#: So many elements make two blocks of two rows of two.
+_FEWEST = 8
 #: Sizes along which elements rise and fall, and by how much from the first to the last: so far that exp overflows.
 STEEP, SLOPES = (257, 1025), {"rising": 400.0, "falling": -400.0}
 
@@ -62,31 +62,22 @@ def of_shapes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
                 yield from resized(sample, size, new, "shape", f"{size} as {new}")
         if alike:
             for dim in range(first.dim()):
-                yield sample.changed(every_tensor(partial(_first_of, dim=dim)), "shape", f"dimension {dim} as 1")
-        yield sample.changed(every_tensor(partial(_wrapped, indices=has_floats(sample))), "shape", "one dimension more")
+                yield changed_whole(sample, partial(_first_of, dim=dim), "shape", f"dimension {dim} as 1")
+        yield changed_whole(sample, _wrapped, "shape", "one dimension more")
         yield on_one(sample, 0, _wrapped, "shape", "the first with one more")
         yield sample.changed(every_tensor(lambda x: x[0].clone() if x.dim() else x), "shape", "one dimension less")
         yield sample.changed(every_tensor(lambda x: x.reshape(-1)[:1].reshape(())), "shape", "0-dim")
-        yield sample.changed(every_tensor(partial(_deep, indices=has_floats(sample))), "shape", "rank 5")
+        yield changed_whole(sample, lambda x: x.reshape(1, 1, 1, *x.shape) if x.dim() < 3 else x, "shape", "rank 5")
 
 
 def _first_of(x: torch.Tensor, dim: int) -> torch.Tensor:
     """The first along one dimension, which stays."""
-    return within(x.narrow(dim, 0, 1).clone(), x.shape[dim], 1) if dim < x.dim() else x
+    return x.narrow(dim, 0, 1).clone() if dim < x.dim() else x
 
 
-def _deep(x: torch.Tensor, *, indices: bool) -> torch.Tensor:
-    """What has less than three dimensions with three more, of size 1; what may be indices is one into those."""
-    if x.dim() > 2:
-        return x
-    deep = x.reshape(1, 1, 1, *x.shape)
-    return within(deep, max(x.shape, default=1), 1) if indices else deep
-
-
-def _wrapped(x: torch.Tensor, *, indices: bool = False) -> torch.Tensor:
-    """The same twice, along a new first dimension; what may be indices is one into that."""
-    twice = x.unsqueeze(0).expand(2, *x.shape).clone()
-    return within(twice, max(x.shape, default=1), 2) if indices else twice
+def _wrapped(x: torch.Tensor) -> torch.Tensor:
+    """The same twice, along a new first dimension."""
+    return x.unsqueeze(0).expand(2, *x.shape).clone()
 
 
 def of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
@@ -101,12 +92,14 @@ def of_sizes(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
         first, *others = sample.tensors()
         if first.dim() > 1 and all(x.shape == first.shape for x in others):
             for dim in dict.fromkeys((0, first.dim() - 1)):
-                for new in SIZES[-9:] if whole else FEW_SIZES[-3:]:
-                    longer = every_tensor(partial(lengthened, dim=dim, new=new))
-                    changed = sample.changed(longer, "size", f"{new} along {dim}")
+                long = [
+                    changed_whole(sample, partial(lengthened, dim=dim, new=new), "size", f"{new} along {dim}")
+                    for new in (SIZES[-9:] if whole else LONG_SIZES)
+                ]
+                for changed in long:
                     yield changed
                     yield from without_gradient(changed)
-                yield _near_one(changed)
+                yield _near_one(long[-1])
         for size in _sizes(sample)[-2:]:
             yield from _slopes(sample, size)
     yield from _rows(plain)
@@ -163,13 +156,13 @@ def resized(sample: Sample, size: int, new: int, role: str, detail: str, most: i
     if grown > most or new == size or not size:
         return
 
-    indices = has_floats(sample) and 0 < new < size
+    smaller = has_floats(sample) and 0 < new < size
 
     def tensors(leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor):
             return leaf
         changed = _stretched(leaf, size, new)
-        return within(changed, size, new) if indices else changed
+        return indices_within(changed, size, new) if smaller else changed
 
     def both(leaf: Any) -> Any:
         return new if type(leaf) is int and leaf == size else tensors(leaf)
@@ -179,7 +172,18 @@ def resized(sample: Sample, size: int, new: int, role: str, detail: str, most: i
         yield sample.changed(both, role, detail)
 
 
-def within(x: torch.Tensor, size: int, new: int) -> torch.Tensor:
+def changed_whole(sample: Sample, change: Callable[[torch.Tensor], torch.Tensor], role: str, detail: str) -> Sample:
+    """Every tensor changed; whole numbers beside floating ones may be indices, and stay within the least dimension."""
+    floating = has_floats(sample)
+
+    def changed(x: torch.Tensor) -> torch.Tensor:
+        made = change(x)
+        return indices_within(made, max(x.shape), min(made.shape)) if floating and x.dim() else made
+
+    return sample.changed(every_tensor(changed), role, detail)
+
+
+def indices_within(x: torch.Tensor, size: int, new: int) -> torch.Tensor:
     """What may be indices into a dimension of one size as such of a smaller one; whatever else as it is."""
     if x.dtype != torch.int64 or not x.numel() or x.min() < -size or x.max() >= size:
         return x
@@ -190,9 +194,7 @@ def lengthened(x: torch.Tensor, dim: int, new: int) -> torch.Tensor:
     """One dimension long, the others short."""
     short = x[tuple(slice(None) if axis == dim else slice(0, 2) for axis in range(x.dim()))]
     longer = short.index_select(dim, torch.arange(new) % x.shape[dim])
-    if not x.is_floating_point():
-        return within(longer, max(x.shape), 2)
-    return longer * (1 + 0.05 * torch.rand(longer.shape)).to(x.dtype)
+    return longer * (1 + 0.05 * torch.rand(longer.shape)).to(x.dtype) if x.is_floating_point() else longer
 
 
 def _count(x: torch.Tensor, size: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from dual_object.adapters.torch.kernels.captured import captured
-from dual_object.adapters.torch.kernels.naming import OPERATORS
+from dual_object.adapters.torch.kernels.naming import OPERATORS, schemas
 from dual_object.adapters.torch.kernels.samples.sample import Sample, leaves, spread
 from dual_object.adapters.torch.kernels.samples.spelled import spelled
 from dual_object.errors import TargetError
@@ -112,7 +112,7 @@ def _drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
 
 def unordered(info: Any, sample: Sample) -> bool:
     """Whether it asks for results in any order, `sorted=False`: those of two functions cannot be held together."""
-    for schema in torch._C._jit_get_schemas_for_operator(f"aten::{info.name.rpartition('.')[2]}"):
+    for schema in schemas(info.name):
         names = [argument.name for argument in schema.arguments]
         if "sorted" in names:
             place = names.index("sorted")

@@ -10,7 +10,6 @@ import torch
 
 from dual_object.adapters.torch.kernels.samples.sample import (
     Sample,
-    every_tensor,
     floats,
     has_floats,
     near_one,
@@ -18,7 +17,7 @@ from dual_object.adapters.torch.kernels.samples.sample import (
     spread_over,
     without_gradient,
 )
-from dual_object.adapters.torch.kernels.samples.sizes import lengthened
+from dual_object.adapters.torch.kernels.samples.sizes import changed_whole, lengthened
 
 #: Near the greatest number of float32.
 HUGE = 3e38
@@ -49,7 +48,7 @@ def of_values(plain: Sequence[Sample], whole: bool) -> Iterator[Sample]:
             for turn in range(min(count, 3)):
                 yield on_one(sample, turn, partial(_sprinkled, values=values), "edges", detail)
         if (row := sample.tensors()[0]).dim() and row.numel() and all(x.shape == row.shape for x in sample.tensors()):
-            longer = sample.changed(every_tensor(partial(lengthened, dim=row.dim() - 1, new=LONG)), "edges", "")
+            longer = changed_whole(sample, partial(lengthened, dim=row.dim() - 1, new=LONG), "edges", "")
             yield on_one(longer, 0, _nan_far_along, "edges", "NaN far along")
         for detail, scale in SCALES.items():
             yield sample.changed(floats(partial(torch.mul, other=scale)), "magnitude", detail)

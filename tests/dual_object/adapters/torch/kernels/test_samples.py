@@ -75,6 +75,9 @@ def test_indices_stay_within_what_becomes_smaller() -> None:
     assert smaller.tensors()[1].tolist() == [[0, -1]]
     [kept] = resized(Sample((index,)), 5, 3, "size", "3")
     assert kept.tensors()[0].tolist() == [[4, -5, 2]]
+    # Of integers alone none is an index, and all their values are kept.
+    numbers = [one for one in of_shapes([Sample((index,))], False) if one.detail == "dimension 0 as 1"]
+    assert numbers[0].tensors()[0].tolist() == index.tolist()
     deeper = [one for one in of_shapes([Sample((torch.rand(5, 5), index))], False) if one.detail == "rank 5"]
     assert deeper[0].tensors()[1].tolist() == [[[[[0, -1, 0, 0, -1]]]]]
 
@@ -102,6 +105,8 @@ def test_numbers_are_changed_one_by_one_and_both() -> None:
         *("without beta", "without threshold"),
         *("beta=6.0", "beta=1.5", "threshold=1.0", "threshold=0.25", "beta=6.0, threshold=1.0"),
     ]
+    triangle = [one.detail for one in of_arguments(info, "no.such", [Sample((torch.rand(2, 3),), {"diagonal": 3})])]
+    assert triangle == ["without diagonal", "diagonal=4", "diagonal=-1"]
     pair = Sample((torch.rand(2, 3), (4, 5)), {"dim": 1})
     details = [one.detail for one in of_arguments(info, "no.such", [pair])]
     assert details == ["dim=-1", "without dim", "dim=0", "1=(5, 5)"]

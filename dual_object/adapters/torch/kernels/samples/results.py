@@ -1,4 +1,4 @@
-"""What of a result is unique.
+"""What of a result is promised: whether it is a view, and what of it is unique.
 
 Of the factors of a matrix, columns may be multiplied by -1, or by any complex number of length 1: `-Q` and `-R` are as
 good as `Q` and `R`. Their magnitudes are unique, and their product is the matrix; so these are shown instead.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
+from dual_object.adapters.torch.kernels.naming import schemas
 
 
 def unique(path: str) -> Callable[[Any], Any]:
@@ -24,10 +24,9 @@ def factorises(path: str) -> bool:
 
 def views(path: str) -> bool:
     """Whether PyTorch says in a schema that a result of the op may be a view: others may give copies instead."""
-    schemas = torch._C._jit_get_schemas_for_operator(f"aten::{path.rpartition('.')[2]}")
     return any(
         returned.alias_info is not None and not returned.alias_info.is_write
-        for schema in schemas
+        for schema in schemas(path)
         for returned in schema.returns
     )
 
@@ -70,4 +69,4 @@ _FACTORS: dict[str, Callable[[Any], Any]] = {
     "qr": _qr,
     "svd": _older_svd,
 }
-__all__ = ["factorises", "unique"]
+__all__ = ["factorises", "unique", "views"]
