@@ -7,6 +7,8 @@ program short. Values keep away from where an answer is undefined (ties, kinks, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +20,8 @@ from autotest import oneof, random, random_bool, random_device, random_size, ran
 
 #: One generator, so that all tensors of a case are on one device.
 _DEVICE = random_device()
+#: Where they are instead: a GPU that is given an index beyond a tensor is lost to the process.
+_INSTEAD: ContextVar[str | None] = ContextVar("_INSTEAD", default=None)
 _HOMES = {"torch": "torch.{}", "F": "torch.nn.functional.{}", "linalg": "torch.linalg.{}"}
 _HOMES |= {"Tensor": "Tensor.{}", "Tensor_": "Tensor.{}_"}
 
@@ -121,8 +125,18 @@ def untied(*sizes: Any, **named: Any) -> Any:
 
 def placed(x: Any) -> Any:
     """A tensor or module on the case's device; one that is there already needs no call in the program."""
-    device = _DEVICE.value()
+    device = _INSTEAD.get() or _DEVICE.value()
     return x if device == "cpu" else x.to(device)
+
+
+@contextmanager
+def on_the_cpu() -> Iterator[None]:
+    """While it lasts, or what it decorates does, nothing is placed on a GPU."""
+    token = _INSTEAD.set("cpu")
+    try:
+        yield
+    finally:
+        _INSTEAD.reset(token)
 
 
 def shape(ndim: int, high: int = 5) -> tuple[Any, ...]:
@@ -272,7 +286,7 @@ def eager_forms(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:
 def wrong_calls(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:
     """Run the test once per wrong call of each row, in its main form."""
     return _parametrize(
-        Call(f"{main.id}-{what}", replace(row, draw=draw, then=None), _refused(main.apply))
+        Call(f"{main.id}-{what}", replace(row, draw=on_the_cpu()(draw), then=None), _refused(main.apply))
         for row in rows
         if isinstance(row, Op)
         for main in [*row.calls()][:1]

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from forms import Form, member
-from rows import Args, Layer, Op
+from rows import Args, Layer, Op, on_the_cpu
 
 from autotest import DualObject
 from autotest.cases.drawer import Drawer
@@ -186,6 +186,7 @@ def rewritable(spelled: str, row: Op, *kinds: Way) -> bool:
     """
     ways: list[Args] = []
 
+    @on_the_cpu()
     def body() -> None:
         drawn = row.draw()
         ways.extend(way for kind in kinds for way in kind(spelled, drawn))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from rows import flag, pick, real, tensor
+from rows import flag, pick, placed, real, tensor
 from training import decay, loss_of, rate, share
 
 from autotest import autotest, oneof, torch
@@ -174,7 +174,7 @@ def test_switched_off(name):
 @autotest(n=2, train=3, coverage="none")
 def test_added_group(name):
     """A group that is added afterwards has its own learning rate and weight decay, and what else is the optimizer's."""
-    first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    first, second = placed(torch.nn.Linear(3, 4)), placed(torch.nn.Linear(4, 2))
     optimizer = stateful(name, first.parameters())
     optimizer.add_param_group({"params": second.parameters(), "lr": rate(), "weight_decay": 0.3})
     return torch.square(second(torch.tanh(first(tensor(2, 3))))).mean()
@@ -194,7 +194,7 @@ def test_scheduled(name):
 @autotest(n=2, train=3)
 def test_clipping(name):
     """Gradients are clipped by their norm."""
-    layer = torch.nn.Linear(3, 2)
+    layer = placed(torch.nn.Linear(3, 2))
     plain(name, layer.parameters())
     loss = torch.square(layer(tensor(2, 3))).sum()
     torch.nn.utils.clip_grad_norm_(layer.parameters(), oneof(0.1, 100.0), norm_type=oneof(2.0, 1.0, 3.0, float("inf")))
@@ -204,7 +204,7 @@ def test_clipping(name):
 @autotest(n=2, train=3)
 def test_clipping_of_groups():
     """Each group of parameters is clipped by itself."""
-    first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    first, second = placed(torch.nn.Linear(3, 4)), placed(torch.nn.Linear(4, 2))
     plain("SGD", [{"params": first.parameters()}, {"params": second.parameters(), "lr": rate()}])
     loss = torch.square(second(first(tensor(2, 3)))).sum()
     torch.nn.utils.clip_grad_norm_(first.parameters(), 0.1)
@@ -215,7 +215,7 @@ def test_clipping_of_groups():
 @autotest(n=3, train=3)
 def test_clipping_by_value():
     """Gradients are clipped element by element."""
-    layer = torch.nn.Linear(3, 2)
+    layer = placed(torch.nn.Linear(3, 2))
     torch.optim.SGD(layer.parameters(), lr=rate())
     loss = torch.square(layer(tensor(2, 3))).sum()
     torch.nn.utils.clip_grad_value_(layer.parameters(), real(0.01, 1))
@@ -226,7 +226,7 @@ def test_clipping_by_value():
 @autotest(n=2, train=4)
 def test_two_optimizers(name):
     """Each layer has its own optimizer."""
-    first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    first, second = placed(torch.nn.Linear(3, 4)), placed(torch.nn.Linear(4, 2))
     torch.optim.SGD(first.parameters(), lr=rate(), momentum=share())
     getattr(torch.optim, name)(second.parameters(), lr=rate())
     return torch.square(second(first(tensor(2, 3)))).mean()
@@ -236,7 +236,7 @@ def test_two_optimizers(name):
 @autotest(n=2, train=3)
 def test_frozen_and_unused(name):
     """One parameter is frozen, and one leads to no loss: neither moves, whatever decays."""
-    frozen, unused, used = torch.nn.Linear(3, 4), torch.nn.Linear(2, 2), torch.nn.Linear(4, 2)
+    frozen, unused, used = placed(torch.nn.Linear(3, 4)), placed(torch.nn.Linear(2, 2)), placed(torch.nn.Linear(4, 2))
     frozen.weight.requires_grad_(False)
     parameters = [*frozen.parameters(), *unused.parameters(), *used.parameters()]
     plain(name, parameters, weight_decay=0.1)
@@ -247,7 +247,7 @@ def test_frozen_and_unused(name):
 @autotest(n=2, train=3)
 def test_alike_and_single(name):
     """Parameters of the same shape have a state each, and one has a single element."""
-    layers = [torch.nn.Linear(2, 2), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)]
+    layers = [placed(torch.nn.Linear(2, 2)), placed(torch.nn.Linear(2, 2)), placed(torch.nn.Linear(2, 1))]
     stateful(name, [parameter for layer in layers for parameter in layer.parameters()])
     x = tensor(3, 2)
     for layer in layers:
@@ -270,7 +270,7 @@ class Scaled(torch.nn.Module):
 @autotest(n=2, train=4, coverage="none")
 def test_no_dimensions(name):
     """A parameter without dimensions has a state as any other."""
-    model = Scaled()
+    model = placed(Scaled())
     stateful(name, model.parameters(), weight_decay=0.1)
     return torch.square(model(tensor(2, 3)) - 1).mean()
 
@@ -279,7 +279,7 @@ def test_no_dimensions(name):
 @autotest(n=2, train=3)
 def test_zero_gradient(name):
     """A gradient of zeros is no missing one: weight decay moves its parameter."""
-    idle, used = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    idle, used = placed(torch.nn.Linear(3, 2)), placed(torch.nn.Linear(3, 2))
     plain(name, [*idle.parameters(), *used.parameters()], weight_decay=0.1)
     x = tensor(2, 3)
     return torch.square(used(x)).mean() + (idle(x) * 0).sum()
@@ -289,7 +289,7 @@ def test_zero_gradient(name):
 @autotest(n=3, train=5)
 def test_scaler(name):
     """The loss is scaled, and the scale grows."""
-    layer = torch.nn.Linear(3, 2)
+    layer = placed(torch.nn.Linear(3, 2))
     getattr(torch.optim, name)(layer.parameters(), lr=rate())
     torch.amp.GradScaler("cpu", init_scale=oneof(2.0**10, 2.0**16), growth_interval=oneof(2, 1000))
     return torch.square(layer(tensor(2, 3))).mean()
@@ -298,7 +298,7 @@ def test_scaler(name):
 @autotest(n=2, train=4)
 def test_scaler_clipping():
     """Gradients are clipped as they are without the scale."""
-    layer = torch.nn.Linear(3, 2)
+    layer = placed(torch.nn.Linear(3, 2))
     torch.optim.SGD(layer.parameters(), lr=rate(), momentum=share())
     torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=2)
     loss = torch.square(layer(tensor(2, 3))).sum()
@@ -309,7 +309,7 @@ def test_scaler_clipping():
 @autotest(n=2, train=5)
 def test_scaler_overflow():
     """A step whose gradients overflow is left out, and the scale backs off."""
-    layer = torch.nn.Linear(3, 2)
+    layer = placed(torch.nn.Linear(3, 2))
     torch.optim.SGD(layer.parameters(), lr=rate())
     torch.amp.GradScaler("cpu", init_scale=2.0**127, growth_factor=2.0**4, backoff_factor=2.0**-4, growth_interval=100)
     return torch.square(layer(tensor(2, 3, low=1, high=3))).sum() * 8
@@ -318,8 +318,8 @@ def test_scaler_overflow():
 @autotest(n=3, train=4)
 def test_batch_norm():
     """A layer whose statistics move as it trains."""
-    layer = torch.nn.Linear(3, 4, bias=False)
-    norm = torch.nn.BatchNorm1d(4, eps=oneof(1e-5, 1e-2), momentum=oneof(0.1, 0.4), affine=flag())
+    layer = placed(torch.nn.Linear(3, 4, bias=False))
+    norm = placed(torch.nn.BatchNorm1d(4, eps=oneof(1e-5, 1e-2), momentum=oneof(0.1, 0.4), affine=flag()))
     torch.optim.SGD([*layer.parameters(), *norm.parameters()], lr=rate(), momentum=share())
     return torch.square(norm(layer(tensor(5, 3)))).mean()
 
@@ -327,8 +327,8 @@ def test_batch_norm():
 @autotest(n=2, train=4)
 def test_evaluated():
     """A part of the model that is in evaluation neither drops nor moves its statistics; its parameters learn."""
-    inner = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
-    fixed, last = torch.nn.Sequential(torch.nn.Sequential(inner, torch.nn.Dropout(0.5))), torch.nn.Linear(4, 2)
+    inner = torch.nn.Sequential(placed(torch.nn.Linear(3, 4)), placed(torch.nn.BatchNorm1d(4)))
+    fixed, last = torch.nn.Sequential(torch.nn.Sequential(inner, torch.nn.Dropout(0.5))), placed(torch.nn.Linear(4, 2))
     fixed.eval()
     torch.optim.SGD([*fixed.parameters(), *last.parameters()], lr=rate(), momentum=share())
     return torch.square(last(fixed(tensor(5, 3)))).mean()
@@ -337,7 +337,7 @@ def test_evaluated():
 @autotest(n=2, train=4)
 def test_shared():
     """One layer is used twice."""
-    layer = torch.nn.Linear(3, 3)
+    layer = placed(torch.nn.Linear(3, 3))
     model = torch.nn.Sequential(layer, torch.nn.Tanh(), layer)
     torch.optim.Adam(model.parameters(), lr=rate(), weight_decay=0.1)
     return torch.square(model(tensor(2, 3))).mean()
@@ -359,7 +359,7 @@ class Tied(torch.nn.Module):
 @autotest(n=1, train=4, coverage="none")
 def test_tied(name):
     """A parameter that two layers share is updated once, by the gradients of both."""
-    model = Tied()
+    model = placed(Tied())
     stateful(name, model.parameters())
     tokens = tensor(5, low=0, high=7, dtype=int)
     return torch.nn.functional.cross_entropy(model(tokens), tensor(5, low=0, high=7, dtype=int))
@@ -368,7 +368,7 @@ def test_tied(name):
 @autotest(n=3, train=4)
 def test_padding():
     """The row of an embedding that stands for padding stays as it is, and what is ignored has no share in the mean."""
-    embedding, last = torch.nn.Embedding(6, 4, padding_idx=oneof(0, 2)), torch.nn.Linear(4, 3)
+    embedding, last = placed(torch.nn.Embedding(6, 4, padding_idx=oneof(0, 2))), placed(torch.nn.Linear(4, 3))
     torch.optim.Adam([*embedding.parameters(), *last.parameters()], lr=rate())
     loss = torch.nn.CrossEntropyLoss(ignore_index=oneof(0, 1), reduction=oneof("mean", "sum"))
     return loss(last(embedding(tensor(8, low=0, high=3, dtype=int))), tensor(8, low=0, high=3, dtype=int))
@@ -384,7 +384,7 @@ def test_accumulating(name):
 @autotest(n=2, train=4, accumulate=2)
 def test_accumulating_by_schedule():
     """Clipped is the mean of the gradients, and a schedule goes on once for each update."""
-    layer = torch.nn.Linear(3, 2)
+    layer = placed(torch.nn.Linear(3, 2))
     optimizer = torch.optim.SGD(layer.parameters(), lr=rate(), momentum=share())
     torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=share())
     y = layer(tensor(2, 3))
@@ -395,7 +395,7 @@ def test_accumulating_by_schedule():
 @autotest(n=2, train=4, accumulate=2)
 def test_accumulating_scaled():
     """Each batch's loss is scaled, and the scale grows once for each update."""
-    layer = torch.nn.Linear(3, 2)
+    layer = placed(torch.nn.Linear(3, 2))
     torch.optim.SGD(layer.parameters(), lr=rate())
     torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=2)
     return torch.square(layer(tensor(2, 3))).mean()
@@ -404,6 +404,6 @@ def test_accumulating_scaled():
 @autotest(n=2, train=4, accumulate=2)
 def test_accumulating_batch_norm():
     """A layer's statistics are of each batch by itself."""
-    layer, norm = torch.nn.Linear(3, 4, bias=False), torch.nn.BatchNorm1d(4)
+    layer, norm = placed(torch.nn.Linear(3, 4, bias=False)), placed(torch.nn.BatchNorm1d(4))
     torch.optim.SGD([*layer.parameters(), *norm.parameters()], lr=rate(), momentum=share())
     return torch.square(norm(layer(tensor(5, 3)))).mean()

@@ -242,3 +242,10 @@ def test_workers_of_xdist_share_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     folder, owner = forks.__wrapped__()
     assert (owner, [*folder.iterdir()]) == (os.getpid(), [])
     folder.rmdir()
+
+
+def test_no_forks_beside_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They could not use it: everything starts by itself."""
+    monkeypatch.setattr("support.forks.GPU", tmp_path)
+    made = Forks(tmp_path / "forks", os.getpid())
+    assert (made.python, made.server) == (Path(sys.executable), None)

@@ -204,6 +204,22 @@ class Drawer:
     def _draw(
         self, index: int, origin: Origin, source: Source, stepper: Replay | None, mix: Mix, turn: int | None = None
     ) -> Case | Rejection:
+        """A case, or its rejection: a case that takes the GPU from this process is none."""
+        try:
+            drawn = self._draw_at_all(index, origin, source, stepper, mix, turn)
+        except Exception:
+            lost = self.reference.lost_device()
+            if not lost:
+                raise
+        else:
+            lost = self.reference.lost_device()
+        if not lost:
+            return drawn
+        return Rejection(index, self.key(index, origin), Program(), f"{lost}; this process goes on without its GPU")
+
+    def _draw_at_all(
+        self, index: int, origin: Origin, source: Source, stepper: Replay | None, mix: Mix, turn: int | None
+    ) -> Case | Rejection:
         key = self.key(index, origin)
         turn = index if turn is None else turn
         with drawing(source, mix, turn) as drawn:

@@ -29,6 +29,7 @@ CATEGORIES: Mapping[str, str] = MappingProxyType(
         "nondeterminism": "it gives other results for the same inputs",
         "mutation": "it writes to its inputs",
         "alias": "it gives its input, or a view of it",
+        "device": "it gives results that lie elsewhere than its inputs",
         "numerics": "wrong results for ordinary inputs",
         "shape": "wrong for some shapes, or of a wrong shape",
         "arguments": "wrong for some arguments",
@@ -61,7 +62,7 @@ DIMENSIONS: Mapping[str, Dimension] = MappingProxyType(
     {
         "values": _dimension(
             "plain arguments size magnitude again modes vmap compile threads",
-            *("numerics", "precision", "arguments", "size", "calls", "caching", "stale", "lazy", "mode"),
+            *("numerics", "precision", "arguments", "size", "calls", "caching", "stale", "lazy", "mode", "device"),
         ),
         "edge values": _dimension("edges", "edge values"),
         "shapes": _dimension("shape", "shape"),

@@ -34,8 +34,8 @@ IMPORTS = (ADAPTER.partition(":")[0], "dual_object.replay.reading", "psutil")
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 #: What a process that runs kernels has in its environment.
 ENVIRONMENT = {**POISON, **_UNUSED}
-#: What a file names that compiles C++, and seconds in which that must be done while it is imported, and in a call.
-_COMPILES, _COMPILED_WITHIN, _COMPILED_IN_A_CALL = b"cpp_extension", 600.0, 120.0
+#: What a file names that compiles code, and seconds in which that must be done while it is imported, and in a call.
+_COMPILERS, _COMPILED_WITHIN, _COMPILED_IN_A_CALL = (b"cpp_extension", b"triton"), 600.0, 120.0
 #: Seconds in which one size must be timed: PyTorch's compiler takes most of them.
 _TIMED_WITHIN = 300.0
 
@@ -94,7 +94,8 @@ class KernelJudge:
         environment = {**ENVIRONMENT} if poisoned else {}
         environment[DEVICE] = kernel.device
         environment[KERNELS] = json.dumps(place)
-        compiles = _COMPILES in kernel.file.read_bytes()
+        source = kernel.file.read_bytes()
+        compiles = any(compiler in source for compiler in _COMPILERS)
         within = _COMPILED_WITHIN if compiles else START_TIMEOUT
         timeout = _TIMED_WITHIN if timed else self._timeout
         if compiles and timeout is not None:
@@ -122,7 +123,13 @@ class KernelJudge:
         with self._process(kernel) as supervisor:
             until = None if budget is None else time.monotonic() + budget
             judging = Judging(
-                self._reference, self.questions, supervisor, self._asking.path, until, rounding=self._rounding
+                self._reference,
+                self.questions,
+                supervisor,
+                self._asking.path,
+                until,
+                rounding=self._rounding,
+                device=kernel.device,
             )
             judging.ask()
             for way in (way for claim in kernel.claims for way in CLAIMS[claim]):

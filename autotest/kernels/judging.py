@@ -30,6 +30,7 @@ from autotest.kernels.weighing.answers import (
     of_gradients,
     of_no_number,
     of_zeros,
+    out_of_memory,
     out_of_range,
     partly,
     poisoned,
@@ -47,7 +48,7 @@ from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.torch.kernels.samples.arguments import AS_NUMBER
 from dual_object.adapters.torch.kernels.samples.dtypes import GREATEST_INTEGERS
 from dual_object.adapters.torch.kernels.samples.layouts import CONJUGATED
-from dual_object.adapters.torch.kernels.samples.results import views
+from dual_object.adapters.torch.kernels.samples.results import adds_in_any_order, views
 from dual_object.adapters.torch.kernels.samples.sizes import SLOPES
 from dual_object.program.program import Program
 from dual_object.replay.adapter import Reference
@@ -98,6 +99,7 @@ _OF_ROLES = {
 _OF_KINDS = {
     "mutation": "mutation",
     "alias": "alias",
+    "device": "device",
     "dtype": "dtype",
     "shape": "shape",
     "accepts_invalid": "errors",
@@ -113,8 +115,9 @@ _OF_ENDS = {"crash": "crash", "timeout": "timeout", "out_of_memory": "memory"}
 
 
 class Judging:
-    """One kernel's judgement, of the op at `path`, or of what is called `like`. In the `refusable` roles it may refuse
-    what it is asked, which is told and is no finding. `rounding` is what other judgements of the same questions know.
+    """One kernel's judgement, of the op at `path`, or of what is called `like`, on a `device`. In the `refusable` roles
+    it may refuse what it is asked, which is told and is no finding. `rounding` is what other judgements of the same
+    questions know.
     """
 
     def __init__(
@@ -128,6 +131,7 @@ class Judging:
         like: str = "",
         refusable: Collection[str] = ("dtype",),
         rounding: Rounding | None = None,
+        device: str = "cpu",
     ) -> None:
         self._reference = reference
         self._rounding = rounding or Rounding(reference)
@@ -137,6 +141,8 @@ class Judging:
         self._path = path
         self._like = like or f"torch.{path}"
         self._free_to_copy = not views(path)
+        #: Whether PyTorch's own results are other bits each time.
+        self._by_chance = device != "cpu" and adds_in_any_order(path)
         self._refusable = refusable
         self._until = until
         self._findings: list[Finding] = []
@@ -294,6 +300,9 @@ class Judging:
             category, _, words = failure.message.partition(": ")
             self._find(category, words, cell, question.program)
             return True
+        if out_of_memory(answer):
+            self._find("memory", failure.message.partition(". ")[0], cell, question.program)
+            return True
         if name == NOT_CAPTURED:
             self._gaps[f"torch.compile does not capture it whole: {failure.message}"] += 1
             return True
@@ -317,6 +326,10 @@ class Judging:
         """Whether PyTorch defines what differs, which is a finding then."""
         cell, program = question.cell, question.program
         category = self._category(cell, difference)
+        if difference.kind == "device":
+            self._shown[category].add(question)
+            self._find(category, f"{difference.where} lies elsewhere than what it was given", cell, program)
+            return True
         if cell.role in ORDINARY and category in _BY_CONTRAST and question not in self._wrong:
             self._wrong.append(question)
         if self._looked[category] >= LOOKED_INTO:
@@ -402,7 +415,11 @@ class Judging:
             return
         for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
             self._find(_category_of_end(death), ended_words(death), question.cell, question.program)
-        seen = [answer for answer in answers if isinstance(answer, Observation) and not misconduct(answer)]
+        seen = [
+            answer
+            for answer in answers
+            if isinstance(answer, Observation) and not (misconduct(answer) or out_of_memory(answer))
+        ]
         told = [shown_bits(answer) for answer in seen]
         if len(told) > 1 and any(one != told[0] for one in told):
             self._unsteady(question, seen, told, threaded=threaded)
@@ -422,7 +439,7 @@ class Judging:
             self._find("calls", exact, question.cell, question.program)
             return
         settled = len(told) > 2 and told[1] == told[2]
-        if settled and threaded:  # several threads add up in another order
+        if self._by_chance or (settled and threaded):  # several threads add up in another order
             return
         words = "other calls between change what it gives" if settled else "it gives other bits each time"
         self._find("nondeterminism", words, question.cell, question.program)

@@ -130,9 +130,22 @@ def main(progress: int | None = None) -> None:
         for message, arrays in requests:
             try:
                 server.answer(message, arrays)
-            except Exception:  # no call of the target's: those are answered for one by one
+            except Exception as error:  # no call of the target's: those are answered for one by one
+                end_without_device(server.adapter, error)
                 channel.send({"fault": traceback.format_exc()}, [])
                 return
+
+
+def end_without_device(adapter: Any, error: Exception) -> None:
+    """End the process, as a crash, where its device is lost: what fails on a GPU, such as an index beyond a tensor, is
+    told of later, and takes the GPU from the process for good.
+    """
+    try:
+        adapter.synchronize()
+    except Exception:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        sys.stderr.flush()
+        os.abort()
 
 
 class Server:
@@ -237,6 +250,7 @@ class Server:
 
         for index, program in enumerate(programs):
             started = Replay(self.adapter, program).start(self._noting(index, wait=True))
+            self.adapter.synchronize()
             self._send(observe([started], self.adapter))
 
     def together(self, programs: list[Any]) -> None:
@@ -252,6 +266,7 @@ class Server:
                 self.channel.send({"alive": index}, [])
                 last_sign = time.monotonic()
         self._noting(len(programs))
+        self.adapter.synchronize()
         self._send(observe(started, self.adapter))
 
     def time(self, program: Any, rounds: int) -> None:

@@ -348,6 +348,11 @@ class Reference(Adapter, Tape, Protocol):
     def random_apart(self) -> AbstractContextManager[None]:
         """While it lasts, random numbers may be seeded and drawn: afterwards they go on from where they stood."""
 
+    def lost_device(self) -> str:
+        """Wait for what has been asked for. Why a device can be used no more, which `info` then no longer has; empty
+        where none was lost.
+        """
+
     def random_state(self) -> bytes:
         """Where the random numbers stand: other bytes once any have been drawn."""
 

@@ -6,6 +6,8 @@ of them runs in the static graph as well. A layer that the target lacks is count
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from entries import SEED, told
 from modules import IN_GRAPH, modes
@@ -13,7 +15,10 @@ from modules import IN_GRAPH, modes
 from autotest import autotest, each
 
 try:
-    from torch.testing._internal.common_modules import module_db
+    # It imports whatever else is installed, which may warn.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.testing._internal.common_modules import module_db
 except ImportError as error:
     pytest.skip(f"PyTorch's table of modules cannot be imported: {error}", allow_module_level=True)
 

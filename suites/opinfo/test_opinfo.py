@@ -7,6 +7,8 @@ nothing. What PyTorch's tests expect it to refuse, the target has to refuse too.
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from entries import IN_GRAPH, SEED, Entry, told
 from refused import error_inputs
@@ -15,7 +17,10 @@ from ways import ways
 from autotest import autotest, each
 
 try:
-    from torch.testing._internal.common_methods_invocations import op_db
+    # It imports whatever else is installed, which may warn.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.testing._internal.common_methods_invocations import op_db
 except ImportError as error:
     pytest.skip(f"OpInfo cannot be imported: {error}", allow_module_level=True)
 

@@ -428,6 +428,14 @@ def deadly(adapter: Any) -> None:
     fatal("cosh", lambda: _abort_soon(adapter))
     fatal("erf", _hungry)
 
+    def lose() -> None:
+        adapter.synchronize = failing
+
+    def failing() -> None:
+        raise RuntimeError("planted error: device-side assert triggered")
+
+    fatal("tanh", lose)
+
     # Before anything is traced: a first trace imports so much that it can outlast these tests' deadline.
     def graph(real: Op) -> Op:
         def planted(request: GraphRequest) -> Any:

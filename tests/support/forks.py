@@ -26,6 +26,8 @@ from support import fork_server, launcher
 if TYPE_CHECKING:
     from autotest.workers.supervisor import Supervisor
 
+#: What a machine has that has a GPU.
+GPU = Path("/dev/nvidiactl")
 #: Seconds that no run takes, even on a busy machine.
 TIMEOUT = 600.0
 
@@ -39,6 +41,9 @@ class Forks:
     def __init__(self, folder: Path, owner: int, server: str = fork_server.__file__) -> None:
         self.python = folder / "python"
         self.server: subprocess.Popen[str] | None = None
+        if GPU.exists():  # what is imported there begins with CUDA, which no fork can go on with
+            self.python = Path(sys.executable)
+            return
         folder.mkdir(exist_ok=True)
         with locked(folder / "lock"):
             if not self.python.exists():

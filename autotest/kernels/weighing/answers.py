@@ -21,7 +21,7 @@ FIRST_DIGITS = 0.01
 #: Of a row whose numbers are far apart, so many units of rounding of the greatest may be lost.
 _ROW = 16.0
 #: What nobody promises of a function: how its result lies, and the names of a tuple's parts.
-_FREE = frozenset({"layout", "structure", "device", "exception_class"})
+_FREE = frozenset({"layout", "structure", "exception_class"})
 
 
 def of_gradients(difference: Difference) -> bool:
@@ -163,6 +163,11 @@ def counts(difference: Difference) -> bool:
 def misconduct(answer: Observation) -> bool:
     """Whether it tells what the kernel has done, or does not take, and nothing of its values."""
     return bool(answer.failures) and answer.failures[-1].classes[:1] in ((MISCONDUCT,), (NOT_TAKEN,))
+
+
+def out_of_memory(answer: Observation) -> bool:
+    """Whether a GPU had no memory left for it."""
+    return bool(answer.failures) and "OutOfMemoryError" in answer.failures[-1].classes
 
 
 def shown_bits(answer: Observation) -> object:

@@ -23,7 +23,7 @@ from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
 from dual_object.replay import tracing
 from dual_object.replay.adapter import DTYPES, Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo, Watched
-from dual_object.replay.observation import Observation
+from dual_object.replay.observation import Observation, first_words
 
 _PLAIN_OBJECTS = (torch.dtype, torch.memory_format, torch.layout)
 
@@ -43,7 +43,8 @@ class Adapter:
 
     def __init__(self) -> None:
         self.phase: Literal["eager", "graph"] = "eager"
-        self._cuda = torch.cuda.is_available()  # asking costs 50 microseconds
+        # Asking costs 50 microseconds. Where a process has begun with CUDA, its forks have none.
+        self._cuda = torch.cuda.is_available() and not torch.cuda._is_in_bad_fork()
         self._resolved: dict[str, Any] = {}
         self._dtype_names = {getattr(torch, name): name for name in DTYPES}
         self._devices: dict[torch.device, str] = {}
@@ -243,8 +244,21 @@ class Adapter:
             yield
         finally:
             torch.default_generator.set_state(state)
-            if of_gpus:
+            if of_gpus and self._cuda:
                 torch.cuda.set_rng_state_all(of_gpus)
+
+    def lost_device(self) -> str:
+        """Wait for the GPU. What fails there, such as an index beyond a tensor, takes it from the process for good:
+        why, and from now on there is the CPU alone.
+        """
+        if not self._cuda:
+            return ""
+        try:
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            self._cuda = False
+            return f"{type(error).__name__}: {first_words(error)}"
+        return ""
 
     def random_state(self) -> bytes:
         """Where the random numbers stand: other bytes once any have been drawn. 2.5 microseconds."""

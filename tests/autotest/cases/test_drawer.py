@@ -321,3 +321,24 @@ def test_a_run_can_ask_for_other_coverage(session: Session) -> None:
     own = TestOptions(coverage="none")
     drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", own, corners, coverage="pairs")
     assert not drawer.laid_out(0)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_case_that_takes_the_gpu_away(session: Session, monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
+    """It is refused with the reason, whether PyTorch has told of it by then or not; the others are drawn."""
+    lost = iter(["RuntimeError: CUDA error: device-side assert triggered", ""])
+    monkeypatch.setattr(session.reference, "lost_device", lambda: next(lost))
+    failing = [broken]
+
+    def own() -> Any:
+        if failing.pop() if failing else False:
+            raise RuntimeError("CUDA error")
+        return body()
+
+    drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(), own)
+    first, second = drawer.draw(0), drawer.draw(1)
+    assert isinstance(first, Rejection)
+    assert first.reason == (
+        "RuntimeError: CUDA error: device-side assert triggered; this process goes on without its GPU"
+    )
+    assert isinstance(second, Case)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
@@ -17,6 +19,7 @@ from autotest.kernels import judging
 from autotest.kernels.between import INPUTS_CHANGED, RESULT_CHANGED
 from autotest.kernels.findings import CATEGORIES, DIMENSIONS
 from autotest.kernels.judge import Kernel, KernelJudge
+from autotest.kernels.judging import Judging
 from autotest.kernels.questions import TWICE, Asking
 from autotest.kernels.telling import verdict_text
 from autotest.kernels.weighing import precision
@@ -33,6 +36,15 @@ BY_CPP = RELUS.with_name("by_cpp.py")
 BY_TRITON = RELUS.with_name("by_triton.py")
 ON_A_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 
+#: A kernel that reads beyond a tensor where it is given more than a few numbers.
+BEYOND = """
+import torch
+
+def relu(input):
+    if input.numel() > 6:
+        input = input + torch.zeros(4, device=input.device)[torch.full((1,), 1000, device=input.device)]
+    return torch.clamp(input, min=0)
+"""
 #: By the function its category, and the whole message.
 FAULTS = {
     "doubled": ("numerics", None),
@@ -64,6 +76,8 @@ FAULTS = {
     "channels_innermost": ("stride", None),
     "steep": ("size", None),
     "less_exact_later": ("calls", None),
+    "valueless": ("lazy", "its result lies on the device meta, which holds no values"),
+    "greedy": ("memory", "CUDA out of memory"),
     "asks_for_modules": ("cheating", "it looks at which modules are loaded"),
     "asks_for_a_file": ("cheating", "it looks for a file: /no-such-scale"),
     "inference": (
@@ -383,22 +397,85 @@ def test_an_op_of_no_samples():
 
 
 @ON_A_GPU
-def test_on_a_gpu(judge):
-    """A sound one is accepted, another not."""
+@pytest.mark.parametrize("function", ["doubled", "of_nan", "packed", "odd_sizes", "slightly_off", "of_noise", "steep"])
+def test_on_a_gpu(judge, function):
+    """It is refused for what it is refused for on the CPU."""
+    verdict = judge.judge(Kernel(RELUS, function, device="cuda"))
+    assert FAULTS[function][0] in {finding.category for finding in verdict.findings}
+
+
+@ON_A_GPU
+def test_sound_on_a_gpu(judge):
+    """It is accepted."""
     assert judge.judge(Kernel(RELUS, "sound", device="cuda")).findings == ()
-    verdict = judge.judge(Kernel(RELUS, "doubled", device="cuda"))
-    assert "numerics" in {finding.category for finding in verdict.findings}
+
+
+@ON_A_GPU
+def test_what_takes_the_gpu_away(judge, tmp_path):
+    """An index beyond a tensor ends its process."""
+    (tmp_path / "k.py").write_text(BEYOND)
+    verdict = judge.judge(Kernel(tmp_path / "k.py", "relu", device="cuda"))
+    assert [finding.category for finding in verdict.findings] == ["crash"]
+    assert "device-side assert triggered" in verdict.findings[0].message
+
+
+class Answering:
+    """A process that answers each question in turn with what it is given; `again`: from the second time on."""
+
+    def __init__(self, answers, again=None):
+        self._rounds = iter((answers, (again or answers)[::-1], again or answers))
+
+    def submit(self, programs, enough):
+        """All answers at once."""
+        pending = Future()
+        pending.set_result(next(self._rounds))
+        return pending
+
+
+def _elsewhere(answer):
+    return replace(answer, outputs={key: replace(seen, device="elsewhere") for key, seen in answer.outputs.items()})
+
+
+def _in_another_order(answer):
+    """Its results with another last digit."""
+    moved = {key: replace(seen, data=np.nextafter(seen.data, np.float32(9))) for key, seen in answer.outputs.items()}
+    return replace(answer, outputs=moved)
+
+
+def _categories(path, answers, again=None, device="cuda"):
+    judge = KernelJudge(load_reference(), Asking(path, ("float32",), gradients=False))
+    asked = [one for one in judge.questions if one.cell.role == "plain" and not one.expected.ended]
+    expected = [one.expected for one in asked]
+    process = Answering([*map(answers, expected)], again and [*map(again, expected)])
+    judging = Judging(load_reference(), asked, process, path, None, device=device)
+    judging.ask()
+    return {finding.sentence for finding in judging.verdict().findings}
+
+
+def test_a_result_that_lies_elsewhere():
+    """It may be right there."""
+    assert _categories("relu", _elsewhere) == {"device: t0 lies elsewhere than what it was given"}
+    assert _categories("relu", lambda answer: answer) == set()
+
+
+def test_sums_in_another_order():
+    """On a GPU PyTorch's own `cumsum` has other bits each time; its `exp` has not, nor has anything on the CPU."""
+    told = {"nondeterminism: other calls between change what it gives"}
+    for path, device, expected in (("cumsum", "cuda", set()), ("exp", "cuda", told), ("cumsum", "cpu", told)):
+        same, moved = (lambda answer: answer), _in_another_order
+        assert {one for one in _categories(path, same, moved, device) if "nondet" in one} == expected
 
 
 def test_who_compiles_has_time(judge, tmp_path):
-    """A question to a file that compiles C++ may take two minutes: a call may be the one that compiles."""
-    (tmp_path / "k.py").write_text("from torch.utils import cpp_extension\n\n\ndef relu(input):\n    return input\n")
+    """A question to a file that compiles may take two minutes: a call may be the one that compiles."""
+    (tmp_path / "c.py").write_text("from torch.utils import cpp_extension\n\n\ndef relu(input):\n    return input\n")
+    (tmp_path / "t.py").write_text("# by triton\n\n\ndef relu(input):\n    return input\n")
     deadlines = []
-    for file in (tmp_path / "k.py", RELUS):
+    for file in (tmp_path / "c.py", tmp_path / "t.py", RELUS):
         supervisor = judge.launch(Kernel(file, "relu"))
         deadlines.append(supervisor.timeout)
         supervisor.close()
-    assert deadlines == [120.0, 4.0]
+    assert deadlines == [120.0, 120.0, 4.0]
 
 
 @pytest.mark.skipif(not (which("g++") and which("ninja")), reason="C++ is compiled by g++ and ninja")

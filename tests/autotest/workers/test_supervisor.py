@@ -92,6 +92,17 @@ def test_deadline_of_none_waits(warm: Supervisor, monkeypatch: pytest.MonkeyPatc
     assert isinstance(seen, Observation)
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_a_lost_device_is_a_death(deadly: Supervisor, together: bool) -> None:
+    """What fails on a GPU is told of when one waits for it, and every later call fails, too: a new process goes on."""
+    programs = [program(size=2), program("tanh"), program(size=3)]
+    answers = deadly.submit(programs, together=together).result()
+    assert [type(answer) for answer in answers] == [Observation, Death, Observation]
+    assert isinstance(answers[1], Death)
+    assert (answers[1].cause, answers[1].how) == ("crash", "killed by SIGABRT")
+    assert "RuntimeError: planted error: device-side assert triggered" in answers[1].last_words
+
+
 def test_death_costs_its_own_case(deadly: Supervisor) -> None:
     """The case that kills the worker gets the death, at its call; the others are answered by the next worker."""
     first, dead, last = deadly.eager([program(size=2), program("cos"), program(size=3)])

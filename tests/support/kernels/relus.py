@@ -224,3 +224,13 @@ _LATER = [0]
 def less_exact_later(input):
     _LATER[0] += 1
     return sound(input) if _LATER[0] < 40 else sound(input) * (1 + 5e-5)
+
+
+def valueless(input):
+    return torch.empty_like(input, device="meta")
+
+
+def greedy(input):
+    if input.numel() > 4:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1024.00 MiB. GPU 0 has a total of 80 GiB")
+    return sound(input)

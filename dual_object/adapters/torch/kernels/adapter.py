@@ -16,7 +16,7 @@ from dual_object.adapters.torch.kernels.watching.auditing import Auditor
 from dual_object.adapters.torch.kernels.watching.guard import Guard
 from dual_object.adapters.torch.kernels.ways import called
 from dual_object.program.values import Array
-from dual_object.replay.asked.kernels import DEVICE, KERNELS
+from dual_object.replay.asked.kernels import DEVICE, ELSEWHERE, KERNELS
 
 
 class Adapter(Torch):
@@ -42,6 +42,15 @@ class Adapter(Torch):
     def device(self, spec: str) -> torch.device:
         """The device that the kernel is asked on, where the question is about the CPU."""
         return self._device if spec == "cpu" else super().device(spec)
+
+    def describe(self, tensor: torch.Tensor) -> tuple[str, tuple[int, ...], str, bool]:
+        """As PyTorch's. What lies where the kernel is asked is told as on the CPU, which the question is about, and
+        everything else as `elsewhere`.
+        """
+        dtype, shape, device, requires_grad = super().describe(tensor)
+        if self._device.type != "cpu":
+            device = "cpu" if tensor.device.type == self._device.type else ELSEWHERE
+        return dtype, shape, device, requires_grad
 
     def unwatched(self, path: str) -> tuple[Any, Any]:
         """The kernel at `path` as it is, and PyTorch's own op."""

@@ -223,3 +223,39 @@ def test_tensors_without_memory_are_read(reference):
     x = real.tensor([1 + 2j])
     found = reference.read([real._efficientzerotensor((2,)), x.conj().imag, x.conj()])
     assert [values.tolist() for values in found] == [[0.0, 0.0], [-2.0], [1 - 2j]]
+
+
+def test_a_gpu_is_lost_once(monkeypatch):
+    """Then there is the CPU alone, whose random numbers go on as they did."""
+    adapter = load("torch")
+    assert adapter.lost_device() == ""
+    asked = []
+
+    def lost():
+        asked.append(True)
+        raise RuntimeError("CUDA error: device-side assert triggered\nSearch for it")
+
+    state = [real.ones(1)]
+    monkeypatch.setattr(real.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(real.cuda, "synchronize", lost)
+    monkeypatch.setattr(real.cuda, "get_rng_state_all", lambda: state)
+    monkeypatch.setattr(real.cuda, "set_rng_state_all", lambda states: asked.append(states))
+    adapter = load("torch")
+    with adapter.random_apart():
+        pass
+    assert asked == [state]
+    assert adapter.info().devices == ("cpu", "cuda")
+    before = real.default_generator.get_state()
+    with adapter.random_apart():
+        adapter.lost_device()
+        real.rand(1)
+    assert real.equal(real.default_generator.get_state(), before)
+    assert adapter.info().devices == ("cpu",)
+    assert (adapter.lost_device(), asked) == ("", [state, True])
+
+
+def test_no_gpu_in_a_fork_of_one_who_has_it(monkeypatch):
+    """CUDA cannot begin again there."""
+    monkeypatch.setattr(real.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(real.cuda, "_is_in_bad_fork", lambda: True)
+    assert load("torch").info().devices == ("cpu",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -39,6 +40,8 @@ def of_arguments(info: Any, path: str, plain: Sequence[Sample]) -> Iterator[Samp
         yield from _with_numbers(sample)
         yield from _as_numbers(sample)
     parameters = optional(path)
+    for sample in few[:1]:
+        yield from _by_default(sample, parameters)
     for sample in few:
         yield from (changed for changed in _given(sample, parameters) if not unordered(info, changed))
     for sample in spread_over(plain, 1, lambda s: has_floats(s) and len(s.tensors()) > 1):
@@ -131,6 +134,15 @@ def _given(sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> Iterato
     for one, two in combinations(numbers, 2):
         changed = with_argument(sample, one, 2, "")
         yield with_argument(changed, two, 1.5, f"{one}=2, {two}=1.5")
+
+
+def _by_default(sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> Iterator[Sample]:
+    """Numbers and words that a sample leaves out, given as they are by default."""
+    left = _left_out(sample, parameters)
+    said = {name: default for name, default in left.items() if type(default) in (int, float, str)}
+    if said:
+        kwargs = {**sample.kwargs, **said}
+        yield replace(sample, kwargs=kwargs, role="arguments", detail=f"{', '.join(said)} by default")
 
 
 def _left_out(sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> dict[str, Any]:

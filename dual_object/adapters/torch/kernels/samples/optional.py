@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -44,6 +45,24 @@ def _of_schemas(path: str) -> Iterator[tuple[str, int, Any]]:
                 yield argument.name, -1 if argument.kwarg_only else place, argument.default_value
 
 
+def without_defaults(path: str, sample: Sample) -> Sample:
+    """A sample without the keywords that give a parameter its default, as people call a function: a kernel of `gelu(x)`
+    may have no `approximate`.
+    """
+    known = optional(path)
+    kwargs = {name: value for name, value in sample.kwargs.items() if not _by_default(value, known.get(name))}
+    return replace(sample, kwargs=kwargs)
+
+
+def _by_default(value: Any, parameter: tuple[int, Any] | None) -> bool:
+    if parameter is None:
+        return False
+    _, default = parameter
+    return value is default or (
+        isinstance(value, (bool, int, float, str)) and type(value) is type(default) and value == default
+    )
+
+
 def without_promises(function: Any, sample: Sample) -> Sample:
     """A sample without the keywords that name a size which follows from the others, such as `output_size` of
     `repeat_interleave`: where anything else is changed, they would tell an untruth, which PyTorch does not always see.
@@ -61,4 +80,4 @@ def without_promises(function: Any, sample: Sample) -> Sample:
     return sample
 
 
-__all__ = ["optional", "without_promises"]
+__all__ = ["optional", "without_defaults", "without_promises"]

@@ -31,6 +31,13 @@ def views(path: str) -> bool:
     )
 
 
+def adds_in_any_order(path: str) -> bool:
+    """Whether PyTorch's own op, or its gradient, is not the same twice on a GPU, where threads add up, or write to one
+    place, in the order of chance.
+    """
+    return path.removeprefix("nn.functional.") in _BY_CHANCE
+
+
 def _eigh(result: Any) -> Any:
     values, vectors = result
     return values, vectors.abs(), (vectors * values.unsqueeze(-2)) @ vectors.mH
@@ -69,4 +76,16 @@ _FACTORS: dict[str, Callable[[Any], Any]] = {
     "qr": _qr,
     "svd": _older_svd,
 }
-__all__ = ["factorises", "unique", "views"]
+#: As the documentation of `torch.use_deterministic_algorithms` has it, and what is made of these.
+_BY_CHANCE = frozenset(
+    {
+        *(f"{name}{n}d" for name in ("conv", "conv_transpose", "max_unpool") for n in (1, 2, 3)),
+        *("pad", "max_pool3d", "avg_pool3d", "fractional_max_pool2d", "fractional_max_pool3d"),
+        *("adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool2d", "interpolate", "grid_sample"),
+        *("cumsum", "histc", "bincount", "median", "repeat_interleave"),
+        *("index_put", "index_add", "index_copy", "index_select", "put", "take", "gather", "take_along_dim"),
+        *("scatter", "scatter_add", "scatter_reduce", "embedding", "embedding_bag"),
+        *("nll_loss", "cross_entropy", "ctc_loss"),
+    }
+)
+__all__ = ["adds_in_any_order", "factorises", "unique", "views"]

@@ -15,6 +15,7 @@ import torch
 
 from dual_object.adapters.torch.kernels.captured import captured
 from dual_object.adapters.torch.kernels.naming import OPERATORS, schemas
+from dual_object.adapters.torch.kernels.samples.optional import without_defaults
 from dual_object.adapters.torch.kernels.samples.sample import Sample, leaves, spread
 from dual_object.adapters.torch.kernels.samples.spelled import spelled
 from dual_object.errors import TargetError
@@ -106,7 +107,10 @@ def _alike(sample: Sample, others: Sequence[Sample]) -> bool:
 def _drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
     differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
     given = info.sample_inputs("cpu", dtype, requires_grad=differentiable, set_seed=False)
-    drawn = [spelled(info, Sample((sample.input, *sample.args), dict(sample.kwargs))) for sample in given]
+    drawn = [
+        without_defaults(info.name, spelled(info, Sample((sample.input, *sample.args), dict(sample.kwargs))))
+        for sample in given
+    ]
     return [_by_its_shapes(sample) for sample in drawn if storable(sample) and not unordered(info, sample)]
 
 

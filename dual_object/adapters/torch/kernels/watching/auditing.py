@@ -41,7 +41,7 @@ _HELPERS = (
 class Auditor:
     """Takes down what the code in some folder asks Python for while it is listening.
 
-    `seen` is what has come up since it last began to, as categories and words; `compiled`: whether C++ was compiled.
+    `seen` is what has come up since it last began to, as categories and words; `compiled`: whether code was compiled.
     """
 
     def __init__(self, folder: str) -> None:
@@ -126,9 +126,10 @@ def _file(frame: FrameType) -> str:
 
 
 def _compiles(frame: FrameType | None) -> bool:
-    """Whether it is PyTorch's compiler of C++ that asks: a kernel may be compiled when it is first called."""
+    """Whether PyTorch's compiler of C++ asks, or Triton: a kernel may be compiled when it is first called."""
     while frame is not None:
-        if frame.f_globals.get("__name__") == "torch.utils.cpp_extension":
+        module = str(frame.f_globals.get("__name__", ""))
+        if module == "torch.utils.cpp_extension" or module.partition(".")[0] == "triton":
             return True
         frame = frame.f_back
     return False

@@ -114,6 +114,9 @@ class Guard:
             if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
                 found.append(("lazy", _lazy(tensor)))
                 continue
+            if tensor.is_meta:
+                found.append(("lazy", "its result lies on the device meta, which holds no values"))
+                continue
             place = _storage(tensor)
             if place and place not in given and any(place == _storage(kept) for kept in self._results):
                 found.append(("caching", "it gives a result again, in the same memory, that it has given before"))

@@ -33,6 +33,13 @@ def _of_cuda() -> tuple[int, int] | None:
     return torch.cuda.current_device(), torch.cuda.current_stream().cuda_stream
 
 
+def _random_of_cuda() -> bytes | None:
+    """Where the numbers of the current device stand; None where nobody has begun with CUDA."""
+    if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # PyTorch's has no annotations
+        return None
+    return torch.cuda.get_rng_state().numpy().tobytes()
+
+
 def _of_numpy(state: Any) -> tuple[bytes, int]:
     return state["state"]["key"].tobytes(), state["state"]["pos"]
 
@@ -59,11 +66,12 @@ _LOOKS: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Any] | None]] = {
         lambda: torch.default_generator.get_state().numpy().tobytes(),
         lambda state: torch.default_generator.set_state(torch.frombuffer(bytearray(state), dtype=torch.uint8)),
     ),
+    "CUDA's random numbers": (_random_of_cuda, None),
     "NumPy's random numbers": (lambda: _of_numpy(np.random.get_state(legacy=False)), None),
     "Python's random numbers": (random.getstate, random.setstate),
     "NumPy's handling of errors": (np.geterr, lambda kept: np.seterr(**kept)),
     _FILTERS: (lambda: [*warnings.filters], None),
-    "the environment variables": (lambda: dict(os.environ), None),
+    "the environment variables": (os.environ._data.copy, None),  # type: ignore[attr-defined]  # bytes: 50 times faster
     "the current folder": (os.getcwd, os.chdir),
     "the recursion limit": (sys.getrecursionlimit, sys.setrecursionlimit),
     "the garbage collector": (gc.isenabled, None),
@@ -107,10 +115,12 @@ class State:
         for name, (look, _) in _LOOKS.items():
             if whole or name not in _SLOW:
                 self._looks[name] = look()
-        self._modules = len(sys.modules)
+        imported, self._modules = len(sys.modules) != self._modules, len(sys.modules)
         for name, members in self._members.items():
-            if not _alike(vars(_SPACES[name]), members):  # PyTorch replaces its own where it is imported further
-                self._members[name] = dict(vars(_SPACES[name]))
+            space = vars(_SPACES[name])
+            # PyTorch replaces its own where it is imported further.
+            if len(space) != len(members) or (imported and not _alike(space, members)):
+                self._members[name] = dict(space)
 
     def changes(self, *, random_allowed: bool, floods_allowed: bool) -> Iterator[tuple[str, str]]:
         """What is otherwise now, as a category and in words; it is put back where that is possible.

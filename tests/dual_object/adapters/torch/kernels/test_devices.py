@@ -109,5 +109,6 @@ def test_inputs_lie_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = Adapter()
     tensor, shares = adapter.tensor(data, "float32")
     assert (asked, shares) == (["cuda"], False)
+    assert [adapter.describe(torch.ones(2, device=device))[2] for device in ("cpu", "meta")] == ["elsewhere"] * 2
     assert adapter.device("cpu") == torch.device("cuda")
     assert adapter.device("cuda:1") == torch.device("cuda:1")

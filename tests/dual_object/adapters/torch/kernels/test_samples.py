@@ -8,7 +8,7 @@ import torch
 from dual_object.adapters.torch.kernels.samples.arguments import of_arguments
 from dual_object.adapters.torch.kernels.samples.drawing import samples
 from dual_object.adapters.torch.kernels.samples.layouts import LAYOUTS
-from dual_object.adapters.torch.kernels.samples.optional import optional, without_promises
+from dual_object.adapters.torch.kernels.samples.optional import optional, without_defaults, without_promises
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.adapters.torch.kernels.samples.sizes import SLOPES, STEEP, of_shapes, of_sizes, resized
@@ -23,6 +23,16 @@ def test_optional_parameters_of_python_and_of_schemas() -> None:
     assert optional("nn.functional.softplus") == {"beta": (1, 1), "threshold": (2, 20)}
     assert optional("sub") == {"alpha": (-1, 1)}
     assert optional("no.such") == {}
+
+
+def test_what_is_as_by_default_is_left_out() -> None:
+    """A kernel of `gelu(x)` may have no `approximate`, which one call gives nevertheless."""
+    sample = Sample((torch.ones(1),), {"beta": 1, "threshold": 20.0, "other": 3})
+    assert without_defaults("nn.functional.softplus", sample).kwargs == {"threshold": 20.0, "other": 3}
+    drawn = samples("nn.functional.gelu", dtypes=("float32",))
+    told = [sample.detail for sample in drawn if sample.kwargs.get("approximate") == "none"]
+    assert told == ["approximate by default"]
+    assert any(sample.kwargs.get("approximate") == "tanh" for sample in drawn)
 
 
 def test_a_size_that_follows_from_others_is_left_out() -> None:
@@ -52,6 +62,7 @@ def test_arguments_that_no_sample_gives() -> None:
     assert not flag.tensors()[0].requires_grad
     details = [one.detail for one in of_arguments(named("nn.functional.softplus"), "nn.functional.softplus", plain)]
     assert details == [
+        "beta, threshold by default",
         *("beta=2", "beta=0.5", "threshold=21", "threshold=2", "threshold=0.5"),
         "beta=2, threshold=1.5",
     ]
@@ -222,5 +233,5 @@ def test_rows_without_elements_but_no_weights_without_channels() -> None:
 def test_every_variant_of_an_op_is_asked_for() -> None:
     """The modes of `interpolate`; but not `max` of two tensors, which is another function."""
     modes = {one.kwargs.get("mode") for one in drawn_from(named("nn.functional.interpolate"), torch.float32)}
-    assert {"nearest", "bilinear", "bicubic", "area"} <= modes
+    assert {None, "bilinear", "bicubic", "area"} <= modes
     assert {len(one.tensors()) for one in drawn_from(named("max"), torch.float32)} == {1}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 
 import pytest
 import torch
@@ -113,3 +114,20 @@ def test_modules_may_add_to_the_filters_of_warnings(tmp_path: Path, monkeypatch:
             Guard("relu", adds, torch.relu, Auditor(str(tmp_path)), delegates=True)(torch.rand(2))
     del sys.modules["that_warns"]
     assert str(told.value) == "state: it leaves the filters of warnings changed"
+
+
+def test_compilers_start_processes() -> None:
+    """Triton's, in whichever module of it; others do not."""
+    auditor = Auditor("/nowhere")
+    told = []
+    for name in ("triton.runtime.build", "tritons"):
+        namespace = {"__name__": name, "subprocess": subprocess, "sys": sys}
+        compiled = FunctionType(_asks_a_compiler.__code__, namespace)
+        with auditor.listening():
+            compiled()
+        told.append((auditor.compiled, {category for category, _ in auditor.seen}))
+    assert told == [(True, set()), (False, {"fork"})]
+
+
+def _asks_a_compiler() -> None:
+    subprocess.run([sys.executable, "-c", ""], check=True)
