@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from autotest.run.session import Session
     from autotest.run.ticker import Ticker
 
+#: So many characters of a traceback are recorded, its last ones.
+MOST_TRACE = 8000
 #: Seconds in which xdist's workers must end after Ctrl-C; they have got it as well.
 PATIENCE = 1.0
 
@@ -308,7 +310,9 @@ def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.
         if isinstance(fault, EnvironmentFault):
             session.record_stop(item.nodeid, str(fault))
         first = None if line is None else line + 1
-        session.record_test(item.nodeid, report.duration, report.outcome, first, _error(call, report))
+        error = _error(call, report)
+        trace = None if error is None else _trace(call, report)
+        session.record_test(item.nodeid, report.duration, report.outcome, first, error, trace)
     except RecordError as error:
         item.session.shouldstop = str(error)
 
@@ -320,6 +324,16 @@ def _error(call: pytest.CallInfo[None], report: pytest.TestReport) -> str | None
     if not report.failed or call.excinfo is None or isinstance(call.excinfo.value, DivergenceError):
         return None
     return call.excinfo.exconly()
+
+
+def _trace(call: pytest.CallInfo[None], report: pytest.TestReport) -> str | None:
+    """The end of the traceback, as pytest shows it, of what is no sentence of ours."""
+    from autotest.errors import is_sentence
+
+    if call.excinfo is None or is_sentence(call.excinfo.value):
+        return None
+    shown = report.longreprtext
+    return shown if len(shown) <= MOST_TRACE else f"...{shown[-MOST_TRACE:]}"
 
 
 @pytest.hookimpl(wrapper=True)

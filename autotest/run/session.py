@@ -230,11 +230,17 @@ class Session:
             raise EnvironmentFault(str(error)) from None
 
     def record_test(
-        self, nodeid: str, seconds: float, outcome: str, line: int | None, error: str | None = None
+        self,
+        nodeid: str,
+        seconds: float,
+        outcome: str,
+        line: int | None,
+        error: str | None = None,
+        trace: str | None = None,
     ) -> None:
-        """Note that a test has ended; `line` is its first one, from 1, `error` what it raised."""
+        """Note that a test has ended; `line` is its first one, from 1, `error` what it raised, `trace` from where."""
         if self.writer is not None:
-            self.writer.test(nodeid, seconds, outcome, line, error)
+            self.writer.test(nodeid, seconds, outcome, line, error, trace)
 
     def record_stop(self, nodeid: str, message: str) -> None:
         """Note what has ended the run in a test."""

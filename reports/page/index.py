@@ -53,6 +53,7 @@ def index_data(summary: Summary, base: str, past: Course | None = None) -> dict[
     kin = {test: families.index(family(test)) for test in tests}
     return {
         "base": base,
+        "root": summary.path,
         "target": summary.target,
         "phases": summary.matrix.phases(summary.matrix.cells),
         "shapes": dict(SHAPES),
@@ -184,6 +185,7 @@ def render_page(
             for reason, count in captures.besides(summary.graph.skipped).items()
         ],
         notices=_notices(summary),
+        failures=[(test, summary.errors.get(test, ""), summary.traces.get(test)) for test in summary.failed],
         slowest=[(duration(slow.seconds), slow.test) for slow in summary.slowest],
         runs=runs,
         strip=_strip(runs),
@@ -357,7 +359,6 @@ def _notices(summary: Summary) -> list[tuple[str, Sequence[str]]]:
         ("Faults of the harness", summary.faults),
         ("Damaged records", summary.damage),
         ("Remembered cases", _remembered(summary)),
-        ("Failed without a divergence", summary.failures),
         (HEADING, ["\n".join([row.title, *row.lines]) for row in summary.inference.disagreements]),
         ("Undecidable cases, by op", [str(doubts) for doubts in summary.doubts]),
         ("Skipped cases", _reasons(summary.skipped_reasons)),

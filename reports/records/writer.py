@@ -150,12 +150,21 @@ class RecordWriter:
         """Record how many remembered cases of a test align now, and what is wrong with what was remembered."""
         self.write({"type": "remembered", "test": test, "aligned": aligned, "problems": list(problems)})
 
-    def test(self, test: str, seconds: float, outcome: str, line: int | None = None, error: str | None = None) -> None:
+    def test(
+        self,
+        test: str,
+        seconds: float,
+        outcome: str,
+        line: int | None = None,
+        error: str | None = None,
+        trace: str | None = None,
+    ) -> None:
         """Record that a test ended: `outcome` is passed, failed or skipped, `line` its first one, from 1, `error` what
-        it raised.
+        it raised, `trace` the traceback as pytest shows it.
         """
         record = {"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": line}
-        self.write(record if error is None else {**record, "error": error})
+        said = {name: value for name, value in (("error", error), ("trace", trace)) if value is not None}
+        self.write({**record, **said})
 
     def stopped(self, test: str, message: str) -> None:
         """Record what ended the run in a test, such as a target that cannot start."""

@@ -173,6 +173,7 @@ class Summary:
         unexpected_tests: the tests that hold them.
         failed: the names of the failed tests without a red divergence.
         errors: what such tests raised, as far as that is known, by test.
+        traces: the tracebacks of those that raised no sentence of ours, by test.
         confirmed: the number of remembered cases that align now.
         forgotten: what was wrong with remembered cases.
         lacks: the aspects that the target does not have, so that no case was held to them.
@@ -235,6 +236,7 @@ class Summary:
     #: Cases that were compared without the values that depend on random numbers.
     random: int = 0
     errors: Mapping[str, str] = field(default_factory=dict)
+    traces: Mapping[str, str] = field(default_factory=dict)
     confirmed: int = 0
     forgotten: tuple[str, ...] = ()
     repros: Mapping[str, Repro] = field(default_factory=dict)

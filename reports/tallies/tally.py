@@ -179,6 +179,7 @@ class _Tally:
         self._outcomes: dict[str, str] = {}
         self._lines: dict[str, int] = {}
         self._errors: dict[str, str] = {}
+        self._traces: dict[str, str] = {}
         self._unexpected: Counter[str] = Counter()
         self._rows: dict[tuple[str, str, str], tuple[Record, dict[str, None]]] = {}
         self._evidence: dict[str, tuple[bool, str, Evidence]] = {}
@@ -278,6 +279,8 @@ class _Tally:
             self._lines[test] = record["line"]
         if record.get("error"):
             self._errors[test] = record["error"]
+        if record.get("trace"):
+            self._traces[test] = record["trace"]
 
     def _end(self, record: Record) -> None:
         verdict, test = record["verdict"], record["test"]
@@ -428,6 +431,7 @@ class _Tally:
             unexpected_tests=len(bad_tests),
             failed=tuple(sorted(failed - bad_tests)),
             errors={test: self._errors[test] for test in sorted(failed - bad_tests) if test in self._errors},
+            traces={test: self._traces[test] for test in sorted(failed - bad_tests) if test in self._traces},
             running=tuple(sorted(self._running.values())),
             open_tests=tuple(sorted(test for test, seconds in self._tests.items() if seconds is None)),
             stops=tuple(self._stops),

@@ -4,6 +4,7 @@ fault.
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -94,6 +95,12 @@ def test_summary_is_the_end(tmp_path: Path, ci: str) -> None:
     assert end.splitlines()[-3].startswith("report: ")
     assert outcome.summary["errors"] == {"test_a.py::test_typo": "ValueError: mine"}
     assert "\nFailed without a divergence\n  test_a.py::test_typo: ValueError: mine\n" in end
+    # The page has pytest's traceback of it.
+    page = (tmp_path / "autotest-report" / "index.html").read_text()
+    [traceback] = re.findall(r"traceback</summary><pre class=.whole.>(.*?)</pre>", page, re.DOTALL)
+    assert html.unescape(traceback).splitlines()[-4:] == [
+        *('>       raise ValueError("mine")', "E       ValueError: mine", "", "test_a.py:11: ValueError"),
+    ]
 
 
 def test_summary_has_the_documented_keys(several: Outcome) -> None:

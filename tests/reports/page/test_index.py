@@ -102,6 +102,7 @@ def test_index_data(two_ops):
     identity = {"op": "relu", "phase": "eager_forward", "kind": "value", "level": "wrong"}
     assert index_data(two_ops, "runs/r/report/") == {
         "base": "runs/r/report/",
+        "root": "/work",
         "target": "oneflow",
         "phases": phases,
         "shapes": dict(SHAPES),

@@ -63,6 +63,7 @@ def test_every_export_is_used():
     imported = {(source, name) for module in modules for source, names in module.imports for name in names}
     tested = {("coverage.js", "percentOf"), ("heatmap.js", "Shades"), ("heatmap.js", "bounds")}
     tested |= {("histogram.js", "foldEmpty"), ("scatter.js", "wordsOf"), ("timeline.js", "merged")}
+    tested |= {("editor.js", "placeOf")}
     assert {(module.name, name) for module in modules for name in module.exports} - imported == tested
 
 
@@ -312,6 +313,15 @@ def test_cell_words(evaluate):
 def test_percent_is_rounded_down(evaluate):
     """All but one of ten thousand is not 100 %."""
     assert evaluate("coverage.js", "[percentOf(9999, 10000), percentOf(2, 2), percentOf(0, 0)]") == [99.9, 100, 0]
+
+
+def test_where_a_test_is_opened(evaluate):
+    """Files stand below the folder of the run, or where they say; what is in a name is no part of the link's form."""
+    place = 'placeOf("x://{path}?{file}:{line}", "/root", "a b.py", 7)'
+    assert evaluate("editor.js", place) == "x:///root/a%20b.py?a%20b.py:7"
+    assert evaluate("editor.js", 'placeOf("x:{path}", "/root", "/else/{line}.py", 7)') == "x:/else/%7Bline%7D.py"
+    wrong = [*(f'placeOf("{pattern}", "/root", "a.py", 7)' for pattern in ("", "{path}", "DATA:{path}", "blob:{file}"))]
+    assert evaluate("editor.js", f"[{', '.join(wrong)}]") == [None] * 4
 
 
 def test_short_tests_are_one_bar(evaluate):

@@ -39,7 +39,9 @@ def test_data_that_is_not_plain():
 def test_template_lacks_something():
     """A page that lacks one of its values is an error and no empty place."""
     with pytest.raises(UndefinedError, match=r"^'css' is undefined$"):
-        template("index.html.j2").render(title="t", changes=[], graph=None, notices=[], slowest=[], runs=[], tone="")
+        template("index.html.j2").render(
+            title="t", changes=[], graph=None, notices=[], failures=[], slowest=[], runs=[], tone=""
+        )
 
 
 def test_unknown_template():

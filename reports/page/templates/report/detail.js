@@ -6,6 +6,7 @@ import { code, copyButton, el, folded, list, paragraph, scrollBox, soft } from "
 import { heatMapSection } from "./heatmap.js";
 import { histogramSection } from "./histogram.js";
 import { lossesSection } from "./losses.js";
+import { isNew } from "./outcomes.js";
 import { programSection, shrunkSection } from "./program.js";
 import { sampleSection } from "./scatter.js";
 import { fullSection, section } from "./section.js";
@@ -15,7 +16,8 @@ import { counted } from "./words.js";
 const LONG_MESSAGE = 200;
 
 // A detail without evidence has null for it; evidence that was recorded may still lack any of its parts.
-export function detailSections(detail, files) {
+// link gives the link that opens a test by its name, or null.
+export function detailSections(detail, files, link) {
   const isLong = detail.message.includes("\n") || detail.message.length > LONG_MESSAGE;
   return [
     identity(detail),
@@ -25,7 +27,7 @@ export function detailSections(detail, files) {
     isLong ? fullSection("Message", paragraph("whole", detail.message)) : null,
     ...evidenceSections(detail.evidence ?? {}, detail, files),
     detail.evidence ? null : paragraph("full soft", "No evidence was recorded for this divergence."),
-    testsSection(detail.tests),
+    testsSection(detail.tests, link),
   ].filter((node) => node !== null);
 }
 
@@ -51,12 +53,13 @@ function evidenceSections(evidence, { target, stages = [] }, files) {
 
 const copyable = (text, what) => [code(text), " ", copyButton(text, what)];
 
-function identity({ id, fingerprint, replay }) {
+function identity({ id, fingerprint, level, replay }) {
   const alone = { view: VIEWS[0], filters: noFilters(), all: false, open: new Set([id]) };
   const link = el("a", { href: writeHash(alone), class: "link" }, "link");
   return el("div", { class: "full pair" },
     section("Fingerprint", copyable(fingerprint, "fingerprint"), " ", link),
-    section("Replay", copyable(replay, "replay command")));
+    section("Replay", copyable(replay, "replay command")),
+    isNew({ level }) ? section("Accept", copyable(`autotest accept ${id} --reason "..."`, "accept command")) : null);
 }
 
 function reproSection({ script, issue, path, words }) {
@@ -69,11 +72,11 @@ function reproSection({ script, issue, path, words }) {
 
 const lastWordsSection = (text) => fullSection("Last words of the target", el("pre", { class: "whole" }, text));
 
-function testsSection(tests) {
+function testsSection(tests, link) {
   const items = tests.map(({ test, cases, count }) => {
     const rest = count - cases.length;
     const keys = [...cases.map(code), ...(rest > 0 ? [soft(`and ${counted(rest, "more case")}`)] : [])];
-    return [code(test), folded(counted(count, "case"), list(keys))];
+    return [code(test), " ", link(test), folded(counted(count, "case"), list(keys))];
   });
   return section("Tests", list(items));
 }

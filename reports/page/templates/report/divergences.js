@@ -9,6 +9,7 @@ import { counted, spaced, whole } from "./words.js";
 
 export class DivergenceList {
   #run;
+  #link;
   #navigation;
   #form;
   #paging;
@@ -20,7 +21,8 @@ export class DivergenceList {
   #justToggled = null;
   #drawn = "";
 
-  constructor({ run, navigation, form, paging, files }) {
+  constructor({ run, navigation, form, paging, files, editor }) {
+    this.#link = (test) => editor.link(test, run.lineOf(test));
     this.#run = run;
     this.#navigation = navigation;
     this.#form = form;
@@ -128,7 +130,7 @@ export class DivergenceList {
     region.dataset.filled = "loading";
     region.replaceChildren(paragraph("soft", "Loading."));
     this.#files.load(`divergences/${encodeURIComponent(id)}.js`, `detail ${id}`, (detail, sentence) => {
-      const sections = () => detailSections(detail, this.#files);
+      const sections = () => detailSections(detail, this.#files, this.#link);
       region.replaceChildren(...(detail ? sections() : [messageSection(message), failure(sentence)]));
       // A file that could not be read is tried again when the row is opened again.
       region.dataset.filled = detail ? "yes" : "";

@@ -65,7 +65,8 @@ export class FilterForm {
   }
 
   sync({ view, filters }) {
-    this.#form.hidden = !APPLIES[view].length || this.#run.isEmpty;
+    const hasNone = view === "divergences" && !this.#run.divergences.length;
+    this.#form.hidden = !APPLIES[view].length || this.#run.isEmpty || hasNone;
     for (const [name, field] of this.#fields) {
       this.#syncField(name, field, filters[name]);
       const useless = name in this.#run.choices && this.#run.choices[name].length < 2 && !filters[name];

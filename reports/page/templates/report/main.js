@@ -4,6 +4,7 @@
 import { watchCopyButtons } from "./clipboard.js";
 import { Coverage } from "./coverage.js";
 import { DivergenceList } from "./divergences.js";
+import { Editor } from "./editor.js";
 import { byId } from "./elements.js";
 import { Files } from "./files.js";
 import { FilterForm } from "./filterform.js";
@@ -29,7 +30,8 @@ const navigation = new Navigation(viewsOfPage(), show);
 const paging = new Paging(() => navigation.redraw());
 const tabs = new Tabs(run, navigation);
 const form = new FilterForm(run, navigation);
-const parts = { run, navigation, form, paging, files };
+const editor = new Editor(run.root, navigation);
+const parts = { run, navigation, form, paging, files, editor };
 const divergences = new DivergenceList(parts);
 // The view of the kept runs is written by the template and stays as it is, and so is that of the run but for its timeline.
 const views = {

@@ -11,12 +11,14 @@ const KEY = "coverage";
 
 export class OpPage {
   #run;
+  #editor;
   #navigation;
   #form;
   #files;
   #view = byId("view-op");
 
-  constructor({ run, navigation, form, files }) {
+  constructor({ run, navigation, form, files, editor }) {
+    this.#editor = editor;
     this.#run = run;
     this.#navigation = navigation;
     this.#form = form;
@@ -41,7 +43,7 @@ export class OpPage {
       ...divergenceParts(divergences),
       ...errorParts(divergences),
       reached,
-      ...(row ? testParts(this.#run, row) : []),
+      ...(row ? testParts(this.#run, row, this.#editor) : []),
     ].filter(Boolean));
     this.#fill(reached, op);
   }
@@ -135,11 +137,11 @@ function reachedParts({ phases, ops, space }, op) {
   ].filter(Boolean);
 }
 
-function testParts(run, row) {
+function testParts(run, row, editor) {
   const rows = row.tests.map((test) => {
     const [outcome, took, line] = run.ended[test];
     const name = run.tests[test];
-    const source = line === null ? soft("-") : code(`${name.split("::")[0]}:${line}`);
+    const source = line === null ? soft("-") : [code(`${name.split("::")[0]}:${line}`), " ", editor.link(name, line)];
     return [code(name), source, outcome ?? "did not end", ...run.segments.map((segment) => {
       const count = run.casesOf(test, segment);
       return count ? whole(count) : soft("-");

@@ -6,10 +6,11 @@ import { spaced } from "./words.js";
 export class Run {
   #divergencesByOp = new Map();
   #searchable = new Map();
+  #lines;
 
-  constructor({ base, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes, course = null }) {
+  constructor({ base, root, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes, course = null }) {
     Object.assign(this, {
-      base, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes, course,
+      base, root, target, phases, shapes, families, tests, places, ended, ops, divergences, more, causes, course,
     });
     for (const divergence of divergences) {
       if (!this.#divergencesByOp.has(divergence.op)) this.#divergencesByOp.set(divergence.op, []);
@@ -49,6 +50,12 @@ export class Run {
       this.#searchable.set(divergence, texts.join("\n").toLowerCase());
     }
     return this.#searchable.get(divergence);
+  }
+
+  // The first line of a test by its name, null where that is not known.
+  lineOf(name) {
+    this.#lines ??= new Map(this.tests.map((test, number) => [test, this.ended[number][2]]));
+    return this.#lines.get(name) ?? null;
   }
 
   // How many cases of a test, by its number, are in a segment, in all of its ways or in one: "known", "known wrong".

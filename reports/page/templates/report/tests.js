@@ -12,6 +12,7 @@ const OUTCOMES = ["failed", null, "skipped", "passed"];
 
 export class Tests {
   #run;
+  #editor;
   #form;
   #paging;
   #view = byId("view-tests");
@@ -19,8 +20,9 @@ export class Tests {
   #ordered;
   #diverging;
 
-  constructor({ run, navigation, form, paging }) {
+  constructor({ run, navigation, form, paging, editor }) {
     this.#run = run;
+    this.#editor = editor;
     this.#form = form;
     this.#paging = paging;
     this.#sorting = new Sorting(() => navigation.redraw());
@@ -48,7 +50,7 @@ export class Tests {
       this.#sorting.head("took", columns.length, "number"),
     ];
     this.#view.replaceChildren(...[
-      rows.length ? openTable(caption, head, el("tbody", {}, rows), columns.length > 7) :
+      rows.length ? openTable(caption, head, el("tbody", { class: "stacks" }, rows), columns.length > 7) :
         paragraph("say", run.tests.length ? "No test matches the filters." : "No test ran."),
       more,
     ].filter(Boolean));
@@ -74,14 +76,16 @@ export class Tests {
     const shown = this.#diverging.has(test) ? el("a", { href: writeHash(found) }, code(name)) : code(name);
     const place = line === null ? null : `${name.split("::")[0]}:${line}`;
     return el("tr", {},
-      el("th", { scope: "row", title: place }, shown),
+      el("th", { scope: "row", title: place }, shown, " ", this.#editor.link(name, line)),
       el("td", { class: outcome === "failed" || outcome === null ? "fails" : "soft" }, outcome ?? "did not end"),
-      columns.map((segment) => numberCell(this.#run.casesOf(test, segment))),
-      el("td", { class: "number" }, took === null ? soft("-") : seconds(took)));
+      columns.map((segment) => numberCell(segment, this.#run.casesOf(test, segment))),
+      el("td", { class: "number", "data-name": "took" }, took === null ? soft("-") : seconds(took)));
   }
 }
 
-const numberCell = (count) => el("td", { class: count ? "number" : "number soft" }, count ? whole(count) : "-");
+// Where there is no room for columns, each number says itself what it is of, and those that are 0 are not shown.
+const numberCell = (segment, count) =>
+  el("td", { class: count ? "number" : "number soft none", "data-name": segment }, count ? whole(count) : "-");
 
 // The numbers of all tests: those that failed first, then those with most cases in the segments that are looked at.
 function worstFirst(run) {

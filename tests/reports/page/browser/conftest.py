@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 Data = dict[str, Any]
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`${1}`"
+TESTS = [
+    "suites/test_activation.py::test_prelu",
+    "suites/test_unary.py::test_lgamma",
+    f"suites/test_hostile.py::test_x[{HOSTILE}]",
+    "suites/test_unary.py::test_cholesky",
+    "suites/test_activation.py::test_add",
+]
 PHASES = ["eager_forward", "eager_backward", "graph_forward", "graph_backward"]
 PLACES = [
     "aligned", "undecidable", "known wrong", "counted refuses", "stricter wrong", "new crashed", "new wrong", "skipped",
@@ -82,7 +89,13 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         index: Data | None = None, details: list[Data] | None = None, coverage: Data | None = None, **top: Any
     ) -> Path:
         index = sample_index() if index is None else index
-        index = {"places": [], "causes": [], "ended": [["passed", 1.0, 12, []] for _ in index["tests"]], **index}
+        index = {
+            "root": "/home/me/a project",
+            "places": [],
+            "causes": [],
+            "ended": [["passed", 1.0, 12, []] for _ in index["tests"]],
+            **index,
+        }
         details = [sample_detail(row) for row in index["divergences"]] if details is None else details
         return write_report(tmp_path / "run", index, details, sample_coverage() if coverage is None else coverage, top)
 
@@ -115,9 +128,10 @@ def write_report(folder: Path, index: Data, details: list[Data], coverage: Data,
         (beside / f"{detail['id']}.js").write_text(script_call("autotest.detail", detail))
     (folder / "report" / "plots.js").write_text(plots_script())
     (folder / "report" / "graphs.js").write_text(graphs_script())
+    marks = [["crashed", 2, 0], ["shrunk", 1.9, 0.5], ["timed_out", 4, 0]]
     timeline = {"seconds": 9.0, "more": 1, "lanes": [
         {"worker": "gw0", "tests": [["suites/test_activation.py::test_prelu", 0.5, 4.21], ["t.py::test_a", 5, 0.001],
-                                    ["t.py::test_b", 5.001, 0.001]], "marks": [["crashed", 2, 0], ["shrunk", 3, 0.5]],
+                                    ["t.py::test_b", 5.001, 0.001]], "marks": marks,
          "open": ["t.py::test_c", 6, 2.5]},
     ]}  # fmt: skip
     (folder / "report" / "timeline.js").write_text(script_call("autotest.timeline", timeline))
@@ -187,8 +201,11 @@ def sample_top() -> Data:
             ("command to repeat", "autotest run suites/test_matmul.py suites/test_unary.py --seed 0 -n 2", True),
         ],
         "graph": ("97.5 %: 1,209 of 1,240 cases, 310 backward too.", [(19, "its eager run failed"), (12, HOSTILE)]),
+        "failures": [
+            ("suites/test_unary.py::test_broken", "AssertionError: 1 is not 2", f">   assert 1 == 2, '{HOSTILE}'"),
+            ("suites/test_unary.py::test_silent", "", None),
+        ],
         "notices": [
-            ("Failed without a divergence", ["suites/test_unary.py::test_broken: AssertionError: 1 is not 2"]),
             ("Skipped cases, by reason", ["12 x no float16 kernel"]),
         ],
         "slowest": [("4.21 s", "suites/test_activation.py::test_prelu"), ("3.05 s", f"suites/test_x.py::{HOSTILE}")],
@@ -277,13 +294,7 @@ def sample_index() -> Data:
         "phases": PHASES,
         "shapes": dict(SHAPES),
         "families": ["activation", "unary", "hostile"],
-        "tests": [
-            "suites/test_activation.py::test_prelu",
-            "suites/test_unary.py::test_lgamma",
-            f"suites/test_hostile.py::test_x[{HOSTILE}]",
-            "suites/test_unary.py::test_cholesky",
-            "suites/test_activation.py::test_add",
-        ],
+        "tests": TESTS,
         "places": [
             "aligned",
             "undecidable",
@@ -310,7 +321,7 @@ def sample_index() -> Data:
 
 def sample_detail(row: Data) -> Data:
     """Return the detail of a divergence of the index: a crash has last words, one of values has all the rest."""
-    names = [f"suites/test_{number}.py::test_{row['op']}" for number in row["tests"]]
+    names = [TESTS[number] for number in row["tests"]]
     detail = {name: row[name] for name in ("id", "fingerprint", "op", "phase", "kind", "level", "message", "cases")}
     detail |= {
         "target": "oneflow",

@@ -54,7 +54,9 @@ def test_nothing_new_in_words(view, write, divergence):
 def test_empty_run(view, write):
     """A run of nothing has one tab of lists, no filters and one sentence."""
     index = {"base": "report/", "target": "oneflow", "phases": [], "families": [], "tests": [], "ops": []}
-    empty = {name: [] for name in ("bar", "levels", "figures", "changes", "facts", "notices", "slowest", "runs")}
+    empty = {
+        name: [] for name in ("bar", "levels", "figures", "changes", "facts", "failures", "notices", "slowest", "runs")
+    }
     page = view(write({**index, "divergences": [], "more": 0}, graph=("", []), changes_note="", **empty)).page
     assert page.locator("[role=tab]:visible").all_inner_texts() == ["Divergences"]
     assert page.locator("#filters").is_hidden()
@@ -105,6 +107,23 @@ def test_blank_while_typing_stays(view, page_file):
     page.wait_for_function("location.hash.includes('gradient')")
     assert page.locator("#filter-text").input_value() == "lgamma gradient"
     assert page.evaluate(LISTED) == ["4701a54b"]
+
+
+def test_what_is_new_may_be_accepted(view, page_file):
+    """The command stands there to be copied; what is known has none."""
+    page = view(page_file, "#open=39a871f0,d0d0d0d0&all=1").page
+    page.locator(".row[data-id='d0d0d0d0'] .detail section").first.wait_for()
+    commands = page.locator("button[aria-label='Copy accept command']")
+    commands.first.wait_for()
+    assert [one.get_attribute("data-copy") for one in commands.all()] == ['autotest accept 39a871f0 --reason "..."']
+
+
+def test_nothing_to_filter(view, write, index):
+    """Without a divergence there are no filters above the list; other views have theirs."""
+    page = view(write({**index, "divergences": [], "more": 0, "causes": []})).page
+    assert page.locator("#filters").is_hidden()
+    page.get_by_role("tab", name="Tests").click()
+    assert page.locator("#filters").is_visible()
 
 
 def test_no_match_in_words(view, page_file):
@@ -165,8 +184,8 @@ def test_details_of_a_value(view, page_file):
     watched = view(page_file, "#open=4701a54b")
     row = opened(watched, "4701a54b")
     assert row.locator("h4").all_inner_texts() == [
-        "Fingerprint", "Replay", "Program", "In words", "Facts", "Worst elements", "Where it differs", "Errors in ULP",
-        "Tests",
+        "Fingerprint", "Replay", "Accept", "Program", "In words", "Facts", "Worst elements", "Where it differs",
+        "Errors in ULP", "Tests",
     ]  # fmt: skip
     assert row.locator(".program").inner_text() == (
         " def program(torch, x):\n>    t0 = torch.lgamma(x)\n     return t0"
@@ -321,7 +340,7 @@ def test_every_test_and_case(view, page_file):
     """An opened divergence names its tests and cases, and tells how many are left out."""
     row = opened(view(page_file, "#open=4701a54b"), "4701a54b")
     row.locator("section", has_text="Tests").locator("summary").click()
-    name = "suites/test_1.py::test_lgamma"
+    name = "suites/test_unary.py::test_lgamma"
     assert row.locator("section", has_text="Tests").locator("li li").all_inner_texts() == [
         f"{name}#0", f"{name}#1", "and 18 more cases",
     ]  # fmt: skip

@@ -115,6 +115,23 @@ def test_tests(view, page_file):
     assert page.evaluate(LISTED) == ["39a871f0", "d0d0d0d0"]
 
 
+def test_tests_on_a_phone(view, page_file):
+    """Each has a line for its name and one for its numbers, of which each says what it is of; 0 is not said."""
+    page = view(page_file, "#view=tests", width=390).page
+    rows = page.locator("#view-tests tbody tr")
+    for row in rows.all():
+        name, whole = row.locator("th").bounding_box(), row.bounding_box()
+        assert name["width"] > 0.9 * whole["width"]
+        assert whole["height"] < 90
+    said = "[...document.querySelectorAll('#view-tests tbody tr:first-child td')].filter((one) => one.offsetParent)"
+    words = f"{said}.map((one) => [getComputedStyle(one, '::before').content, one.innerText])"
+    assert page.evaluate(words) == [
+        ["none", "failed"],
+        *([f'"{name} "', count] for name, count in (("aligned", "20"), ("undecidable", "1"), ("counted", "4"))),
+        *([f'"{name} "', count] for name, count in (("new", "3"), ("took", "3.05 s"))),
+    ]
+
+
 def test_tests_of_a_segment(view, page_file):
     """A segment, or one of its ways, keeps the tests that have cases in it, and the line above says how many."""
     page = view(page_file, "#view=tests&cases=new").page
@@ -199,6 +216,39 @@ def test_run(view, page_file):
         "Slowest tests",
     ]  # fmt: skip
     assert page.locator("#filters").is_hidden()
+    assert page.locator("#view-run .notes").first.locator("li").all_inner_texts() == [
+        "suites/test_unary.py::test_broken: AssertionError: 1 is not 2\ntraceback", "suites/test_unary.py::test_silent",
+    ]  # fmt: skip
+    page.get_by_text("traceback").click()
+    assert page.locator("#view-run pre").inner_text().startswith(">   assert 1 == 2, '<script>alert(1)</script>")
+
+
+def test_tests_open_in_an_editor(view, page_file):
+    """By the pattern that a reader gives, which the page keeps; a script is no pattern."""
+    watched = view(page_file, "#view=tests")
+    page, field = watched.page, watched.page.locator("#editor")
+    assert page.locator("#view-tests .link").count() == 0
+    for pattern, valid, first in (
+        ("vscode://file{path}:{line}", True, "vscode://file/home/me/a%20project/suites/test_unary.py:40"),
+        ("https://host/{file}#L{line}", True, "https://host/suites/test_unary.py#L40"),
+        ("javascript:alert(1)//{path}", False, None),
+        ("{path}", False, None),
+    ):
+        field.fill(pattern)
+        field.blur()
+        assert field.evaluate("(field) => field.validity.valid") == valid
+        assert (field.get_attribute("aria-invalid") == "true") != valid
+        links = page.locator("#view-tests th .link")
+        assert (links.first.get_attribute("href") if valid else links.count() or None) == first
+    field.fill("vscode://file{path}:{line}")
+    field.blur()
+    page.reload()
+    assert field.input_value() == "vscode://file{path}:{line}"
+    page.goto(f"{page.url.partition('#')[0]}#view=op&op=lgamma")
+    page.locator("#view-op .link").first.wait_for()
+    page.goto(f"{page.url.partition('#')[0]}#open=4701a54b")
+    page.locator(".detail li .link").first.wait_for()
+    assert watched.errors == []
 
 
 def test_kept_runs(view, page_file):
@@ -274,7 +324,8 @@ def test_tabs_by_keyboard(view, page_file):
 def test_programs_among_the_notices(view, write):
     """What has several lines is a program, in letters of one width; a sentence is not."""
     page = view(
-        write(notices=[("The reference", ["def program(torch, x):\n    return x", "one line"])]), "#view=run"
+        write(failures=[], notices=[("The reference", ["def program(torch, x):\n    return x", "one line"])]),
+        "#view=run",
     ).page
     lines = page.locator("#view-run .notes li")
     program, sentence = (lines.nth(at).evaluate("item => getComputedStyle(item).fontFamily") for at in (0, 1))
@@ -407,13 +458,18 @@ def test_where_the_time_went(view, page_file):
         "suites/test_activation.py::test_prelu: 4.21 s",
         "2 short tests: 0 s",
         "t.py::test_c: did not end",
+        # What ended is drawn over what took its time.
+        "shrinking, at 1.9 s",
         "the target was killed, and started again, at 2 s",
-        "shrinking, at 3 s",
+        "the target did not answer, and was started again, at 4 s",
     ]
     assert page.locator("#timeline .marks li").all_inner_texts() == [
         "the target was killed, and started again",
+        "the target did not answer, and was started again",
         "shrinking",
     ]
+    colours = page.locator("#timeline .key rect").evaluate_all("all => all.map((one) => getComputedStyle(one).fill)")
+    assert len({*colours}) == 3
     assert page.locator("#timeline > p").all_inner_texts()[-1] == "1 more mark left out."
     assert page.locator(".lane .wanted").count() == 0
     page.locator("#view-run table a", has_text="test_prelu").click()
