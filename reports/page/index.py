@@ -16,6 +16,7 @@ from reports.page.templating import script, script_data, style, template, vendor
 from reports.past.course import Course
 from reports.past.difference import Change, RunDifference
 from reports.past.history import Listed
+from reports.records.kinds import DEADLY
 from reports.tallies.captures import executor_name
 from reports.tallies.inference import HEADING
 from reports.tallies.matrix import OUTCOMES
@@ -24,6 +25,8 @@ from reports.tallies.summary import Divergence, Evidence, Summary
 from reports.words.quantities import counted, duration, share
 
 MOST_MESSAGE = 300
+#: So many new divergences stand above the map of more ops than these.
+MOST_FIRST, MOST_OPS = 3, 160
 #: In per cent of the bar, so that a segment of one case can be seen and clicked.
 LEAST_WIDTH = 0.6
 #: index.html stays small enough to open at once: what is beyond is in summary.json, and the page says so.
@@ -176,6 +179,7 @@ def render_page(
         figures=_figures(summary),
         changes=[] if isinstance(changes, str) else _changes(changes),
         changes_note=changes if isinstance(changes, str) else _compared(changes),
+        first=_first(summary),
         facts=_facts(summary),
         brief=_brief(summary),
         graph=_graph(summary),
@@ -191,6 +195,25 @@ def render_page(
         strip=_strip(runs),
         duration=duration,
     )
+
+
+def _first(summary: Summary) -> list[tuple[str, str, str, str, str]]:
+    """The worst divergences that make the run red, where the map of its ops fills a screen before their list: id,
+    outcome, op, phase, and the first line of the message.
+    """
+    if len(summary.matrix.ranked) <= MOST_OPS:
+        return []
+    rows = [_row(finding) for finding in findings(summary.divergences)[:MOST_FIRST]]
+    return [
+        (
+            row.id,
+            "crashed" if row.kind in DEADLY else row.level,
+            row.op,
+            row.phase.replace("_", " "),
+            row.message.partition("\n")[0][:MOST_MESSAGE],
+        )
+        for row in rows
+    ]
 
 
 def _bar(summary: Summary) -> list[dict[str, object]]:

@@ -215,7 +215,8 @@ SHOWN_BY = {
     "mutation": {"arguments"},
     "numerics": {"magnitude", "edges", "dtype", "size"},
     "state": {"errors"},
-    **dict.fromkeys(("crash", "timeout"), {"shape"}),
+    "crash": {"shape"},
+    "timeout": {"shape"},
 }
 
 

@@ -273,6 +273,23 @@ def test_verdict_and_tone(summed, case, row, ended):
     assert read.after("UNFINISHED") == "1 case was still running; so far 0 cases of 1 test aligned"
 
 
+@pytest.mark.parametrize(("ops", "there"), [(160, 0), (161, 3)])
+def test_first_divergences_above_a_great_map(summed, case, row, ops, there):
+    """The worst first, with the first line of its message; below a small map their list is on the screen anyway."""
+    records = []
+    for number in range(ops):
+        fields = {"id": f"{number:08}", "fingerprint": f"f/{number}", "op": f"op{number}", "message": "no\nmore"}
+        wrong = row(**fields, kind="crash" if number == 7 else "value")
+        records += case(index=number, ops=[f"op{number}"], verdict="divergent", divergences=[wrong])
+    read = shown(summed(*records))
+    opened = [attrs["href"] for tag, attrs in read.tags if tag == "a" and attrs["href"].startswith("#open=")]
+    assert len(opened) == there
+    if there:
+        assert opened[0] == "#open=00000007"
+        place = read.said.index("crashed")
+        assert read.said[place : place + 4] == ["crashed", "op7", "eager forward", "no"]
+
+
 def test_failed_run_is_bad(summed, ended):
     """A failed test without a divergence makes the page as red as a divergence does."""
     read = shown(summed(ended(outcome="failed")))

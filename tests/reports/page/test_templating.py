@@ -40,7 +40,7 @@ def test_template_lacks_something():
     """A page that lacks one of its values is an error and no empty place."""
     with pytest.raises(UndefinedError, match=r"^'css' is undefined$"):
         template("index.html.j2").render(
-            title="t", changes=[], graph=None, notices=[], failures=[], slowest=[], runs=[], tone=""
+            title="t", changes=[], graph=None, notices=[], first=[], failures=[], slowest=[], runs=[], tone=""
         )
 
 

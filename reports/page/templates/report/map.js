@@ -9,6 +9,8 @@ import { CELL_OUTCOMES, worstIn } from "./outcomes.js";
 import { counted, spaced } from "./words.js";
 
 const OUTCOMES = [...CELL_OUTCOMES, "not_checked"];
+// A map of more rows than this is longer than a screen.
+const MOST_ROWS = 5;
 // The more ops, the smaller: so many of them at most, and how wide a shape is then, in pixels.
 const SIZES = [[160, 13], [420, 10], [Infinity, 8]];
 
@@ -26,14 +28,16 @@ export class OpMap {
     this.#run = run;
     if (!run.ops.length) return;
     const phases = commonFirst(run);
+    const rows = rowsOf(phases);
     const size = SIZES.find(([most]) => run.ops.length <= most)[1];
-    const families = familiesOf(run).map(([family, rows]) => el("section", { class: "family" },
+    const families = familiesOf(run).map(([family, ops]) => el("section", { class: "family" },
       el("h3", {}, family),
-      el("div", { class: "ops" }, rows.map((row) => this.#column(row, phases.slice(0, depthOf(rows, phases)), size)))));
+      el("div", { class: "ops" }, ops.map((row) => this.#column(row, rows.slice(0, depthOf(ops, rows)), size)))));
     const said = `${counted(run.ops.length, "op")} in ${counted(phases.length, "phase")}`;
+    const named = rows.map((group) => (group.length > 1 ? `the worst of ${group.map(spaced).join(", ")}` : spaced(group[0])));
     this.#view.replaceChildren(
       el("div", { class: "map-head" },
-        el("h2", {}, said), soft(`from the top: ${phases.map(spaced).join(", ")}`), legend(run)),
+        el("h2", {}, said), soft(`from the top: ${named.join(", ")}`), legend(run)),
       el("div", { class: "families" }, families), this.#hint);
     this.#listen();
   }
@@ -47,11 +51,12 @@ export class OpMap {
     for (const [row, column] of this.#columns) column.classList.toggle("pale", isFiltered && !isMatching(row));
   }
 
-  #column(row, phases, size) {
-    const shapes = phases.map((phase, number) => row.cells[phase] === undefined ? null : svg("path", {
-      class: outcomeIn(row.cells[phase]), d: this.#run.shapes[outcomeIn(row.cells[phase])], transform: `translate(0 ${number * 11})`,
-    }));
-    const height = phases.length * 11;
+  #column(row, rows, size) {
+    const shapes = rows.map((phases, number) => {
+      const outcome = worstOf(row, phases);
+      return outcome && svg("path", { class: outcome, d: this.#run.shapes[outcome], transform: `translate(0 ${number * 11})` });
+    });
+    const height = rows.length * 11;
     const drawing = svg("svg", { viewBox: `0 0 10 ${height}`, width: size, height: (size * height) / 10 }, shapes);
     const told = numbersOf(row, this.#run.phases).map(([phase, { outcome, share }]) => `${phase} ${outcome} ${share}`).join(", ");
     const isFirst = this.#current === null;
@@ -105,6 +110,12 @@ export class OpMap {
 
 const outcomeIn = (cell) => OUTCOMES[worstIn(cell)] ?? "not_checked";
 
+// The worst of an op in some phases; null where it has none of them.
+function worstOf({ cells }, phases) {
+  const there = phases.filter((phase) => cells[phase] !== undefined).map((phase) => outcomeIn(cells[phase]));
+  return OUTCOMES.find((outcome) => there.includes(outcome)) ?? null;
+}
+
 const isChecked = (cell) => cellWords(cell).outcome !== null;
 
 // The phases in which most ops were checked come first, so that the columns of most families are short.
@@ -113,9 +124,13 @@ function commonFirst({ phases, ops }) {
   return [...phases].sort((one, other) => count.get(other) - count.get(one));
 }
 
-// How many phases from the top a family's columns have: down to the last in which one of its ops was checked.
-const depthOf = (rows, phases) =>
-  1 + Math.max(0, phases.findLastIndex((phase) => rows.some(({ cells }) => isChecked(cells[phase]))));
+// The phases of each row from the top: one, but for the last, which has all that few ops were checked in.
+const rowsOf = (phases) => phases.length <= MOST_ROWS ? phases.map((phase) => [phase])
+  : [...phases.slice(0, MOST_ROWS - 1).map((phase) => [phase]), phases.slice(MOST_ROWS - 1)];
+
+// How many rows from the top a family's columns have: down to the last in which one of its ops was checked.
+const depthOf = (ops, rows) =>
+  1 + Math.max(0, rows.findLastIndex((phases) => ops.some(({ cells }) => phases.some((phase) => isChecked(cells[phase])))));
 
 // The phases in which an op was checked, each with its worst outcome and share.
 const numbersOf = (row, phases) =>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+HOSTILE = "<script>alert(1)</script>"
 COLUMNS = "[...document.querySelectorAll('#map .op')].map(column => column.dataset.op)"
 #: An op's shapes, from the top.
 SHAPES = """op => [...document.querySelectorAll('#map .op')].find(column => column.dataset.op === op)
@@ -45,6 +46,31 @@ def test_columns_end_with_their_family(view, write, index):
     tall = {name: column(page, name).locator("svg").bounding_box()["height"] for name in ("add", "matmul", "lgamma")}
     assert tall["matmul"] == tall["lgamma"]
     assert round(tall["add"] / tall["matmul"]) == 4
+
+
+def test_many_phases_share_a_row(view, write, index):
+    """The last of five rows has the worst of all phases in which few ops were checked."""
+    more = ["eager_update", "graph_update", "contract"]
+    index["phases"] = [*index["phases"], *more]
+    row = next(row for row in index["ops"] if row["op"] == "PReLU")
+    row["cells"] |= {"eager_update": [0, 0, 0, 0, 0, 3, 0], "contract": [0, 2, 0, 0, 0, 0, 0]}
+    page = view(write(index)).page
+    assert page.locator("#map h2").inner_text() == "9 ops in 7 phases"
+    told = page.locator("#map .map-head .soft").inner_text()
+    assert told.endswith("graph backward, the worst of eager update, contract, graph update")
+    assert page.evaluate(SHAPES, "PReLU") == ["crashed", "aligned", "wrong"]
+    assert "contract wrong all 2" in column(page, "PReLU").get_attribute("aria-label")
+
+
+def test_what_is_new_stands_above_a_great_map(view, write):
+    """A line for each, which opens it; what is long is cut at the edge."""
+    first = [("39a871f0", "crashed", "PReLU", "eager forward", f"{HOSTILE} {'long ' * 99}")]
+    page = view(write(first=first)).page
+    [line] = page.locator(".first li").all()
+    assert line.inner_text().startswith(f"crashed PReLU eager forward {HOSTILE}")
+    assert line.bounding_box()["height"] < 30
+    line.locator("a").click()
+    page.locator(".row[data-id='39a871f0'] .detail").wait_for()
 
 
 def test_shapes_differ(view, page_file):
