@@ -173,6 +173,24 @@ def _is_loss(value: Any) -> bool:
     return value is None or (type(value) is float and math.isfinite(value)) or value in NOT_FINITE
 
 
+def _is_whole_tensor(value: Any) -> bool:
+    """Whether sides have texts, or none, where there is told of 0 or 1 whether they differ."""
+    if value is None:
+        return True
+    if not (isinstance(value, dict) and isinstance(value.get("shape"), list)):
+        return False
+    wrong: Any = value.get("wrong")
+    if not (_is_grid(wrong) and all(x in (0, 1) for row in wrong for x in row)):
+        return False
+    sides = [side for side in map(value.get, LOSS_SIDES) if side is not None]
+    widths = [len(row) for row in wrong]
+    return all(_is_grid(side) and all(map(_is_texts, side)) and [*map(len, side)] == widths for side in sides)
+
+
+def _is_grid(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(row, list) for row in value)
+
+
 def _is_losses(value: Any) -> bool:
     """Whether each side has none or as many losses as the others, and the step that parts is one of theirs."""
     if value is None:
@@ -449,6 +467,11 @@ EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "words": _TEXTS,
     "worst": (_is_worst, f"a list of objects with {', '.join(sorted(WORST_FIELDS))}"),
     "heat": (_is_heat, "null or an object whose cells have its rows and columns"),
+    "whole": (
+        _is_whole_tensor,
+        f"absent, null or an object with shape, with {', '.join(LOSS_SIDES)}: null or rows of strings, and with wrong: "
+        "rows of 0 and 1",
+    ),
     "histogram": (_is_histogram, "null or a list of pairs of a string and an integer"),
     "sample": (
         _is_sample,

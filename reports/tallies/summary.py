@@ -86,6 +86,7 @@ class Evidence:
         last_words: what a target said before it died.
         shrunk: the simplest program found, as its record has it; None where nothing was shrunk.
         blame: likewise, which side is wrong.
+        whole: what each side has of a small tensor, and where they differ.
         sample: some elements, for plots: the input's value, both sides, what is allowed, and the distance in ULP.
         graph: the program's inputs and calls, the tensors between them, and which of it is wrong.
         losses: of a training: the losses of each side, step by step, and where they part.
@@ -104,6 +105,7 @@ class Evidence:
     inputs: tuple[str, ...] = ()
     losses: Mapping[str, object] | None = None
     sample: Mapping[str, object] | None = None
+    whole: Mapping[str, object] | None = None
     graph: Mapping[str, object] | None = None
 
     @classmethod
@@ -122,6 +124,7 @@ class Evidence:
             inputs=tuple(record.get("inputs") or ()),
             losses=record.get("losses"),
             sample=record.get("sample"),
+            whole=record.get("whole"),
             graph=record.get("graph"),
         )
 

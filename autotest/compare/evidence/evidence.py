@@ -11,6 +11,7 @@ import numpy as np
 
 from autotest.compare.difference import Difference, Part
 from autotest.compare.evidence.sample import sample
+from autotest.compare.evidence.whole import whole
 from autotest.compare.kinds import in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.ulp import ulps
@@ -53,15 +54,15 @@ def part_of(observation: Observation | None, part: Part, key: str) -> Seen | Non
 
 
 def evidence(difference: Difference, sides: Sides, inputs: Mapping[str, Array] | None = None) -> dict[str, object]:
-    """The facts of all sides, the difference in words, its worst elements, map and histogram of errors, and a sample of
-    elements over the values of one of the `inputs`, which have names.
+    """The facts of all sides, the difference in words, its worst elements, small tensors whole, map and histogram of
+    errors, and a sample of elements over the values of one of the `inputs`, which have names.
 
     All are empty or None where the difference is not one of tensors. Values are those of the side that diverges: the
     graph's in a graph phase, else eager's.
     """
     tensors = _three(difference, sides)
     record: dict[str, object] = {"facts": _facts(tensors), "words": [], "worst": []}
-    record |= dict.fromkeys(("heat", "histogram", "sample"))
+    record |= dict.fromkeys(("heat", "histogram", "sample", "whole"))
     expected, actual = difference.expected, difference.actual
     if expected is None or actual is None:
         return record
@@ -73,6 +74,7 @@ def evidence(difference: Difference, sides: Sides, inputs: Mapping[str, Array] |
     if mismatch.mask.any():
         countable = expected.dtype == actual.dtype and expected.data.dtype.kind in "fc"
         record["worst"] = _worst(mismatch, tensors, expected.dtype if countable else None)
+        record["whole"] = whole(mismatch, tensors)
         record["heat"] = heat(expected.data, actual.data)
         record["sample"] = sample(mismatch, inputs or {}, difference.where, expected.dtype if countable else None)
         if countable:

@@ -210,6 +210,10 @@ def test_new_fields_of_a_row(case, row, change, fault):
 
 WORST = "but should be a list of objects with absolute, eager, graph, index, reference, relative, ulp"
 HEAT = "but should be null or an object whose cells have its rows and columns"
+WHOLE = (
+    "but should be absent, null or an object with shape, with reference, eager, graph: null or rows of strings, and "
+    "with wrong: rows of 0 and 1"
+)
 PAIRS = "but should be null or a list of pairs of a string and an integer"
 CURVES = (
     "but should be absent, null or an object with words, with reference, eager, graph: null or a number, a word "
@@ -233,6 +237,17 @@ FACTS = "but should be a list of rows of four strings or nulls"
         ({"worst": [{"index": [0]}]}, f"worst=[{{'index': [0]}}], {WORST}"),
         ({"heat": []}, f"heat=[], {HEAT}"),
         ({"heat": {"cells": []}}, f"heat={{'cells': []}}, {HEAT}"),
+        *(
+            ({"whole": whole}, f"whole={whole!r}, {WHOLE}")
+            for whole in (
+                [],
+                {"shape": [1], "reference": [["1"]]},
+                {"shape": [1], "reference": [["1"]], "wrong": [[2]]},
+                {"shape": [1], "reference": [["1"]], "wrong": [[0, 1]]},
+                {"shape": [1], "reference": [[1]], "wrong": [[0]]},
+                {"shape": [1], "reference": "1", "wrong": [[0]]},
+            )
+        ),
         ({"histogram": {}}, f"histogram={{}}, {PAIRS}"),
         ({"histogram": [["0"]]}, f"histogram=[['0']], {PAIRS}"),
         ({"histogram": [["0", 1.5]]}, f"histogram=[['0', 1.5]], {PAIRS}"),

@@ -10,6 +10,7 @@ import { isNew } from "./outcomes.js";
 import { programSection, shrunkSection } from "./program.js";
 import { sampleSection } from "./scatter.js";
 import { fullSection, section } from "./section.js";
+import { sidesSection } from "./sides.js";
 import { blameSection, factsSection, worstSection } from "./values.js";
 import { counted } from "./words.js";
 
@@ -34,7 +35,7 @@ export function detailSections(detail, files, link) {
 // The message of the list, for want of the detail file with the rest.
 export const messageSection = (message) => section("Message", paragraph("whole", message));
 
-function evidenceSections(evidence, { target, stages = [] }, files) {
+function evidenceSections(evidence, { target, phase, stages = [] }, files) {
   return [
     evidence.blame || stages.length ? blameSection(evidence.blame, stages) : null,
     evidence.losses ? lossesSection(evidence.losses, target) : null,
@@ -43,6 +44,7 @@ function evidenceSections(evidence, { target, stages = [] }, files) {
     evidence.words?.length ? section("In words", list(evidence.words)) : null,
     evidence.facts?.length ? factsSection(evidence.facts, target) : null,
     evidence.worst?.length ? worstSection(evidence.worst, target) : null,
+    evidence.whole ? sidesSection(evidence.whole, target, phase) : null,
     evidence.graph ? graphSection(evidence.graph, files) : null,
     evidence.sample?.elements.length ? sampleSection(evidence.sample, target, files) : null,
     evidence.heat ? heatMapSection(evidence.heat) : null,

@@ -53,7 +53,7 @@ def of(
     return dict(json.loads(text))
 
 
-NOTHING = {"facts": [], "words": [], "worst": [], "heat": None, "histogram": None, "sample": None}
+NOTHING = {"facts": [], "words": [], "worst": [], "heat": None, "histogram": None, "sample": None, "whole": None}
 
 
 def test_difference_that_is_not_of_tensors() -> None:
@@ -84,6 +84,13 @@ def test_whole_evidence() -> None:
                 "ulp": 2.0**21,
             }
         ],
+        "whole": {
+            "shape": [2],
+            "reference": [["1.0", "2.0"]],
+            "eager": [["1.0", "2.5"]],
+            "graph": None,
+            "wrong": [[0, 1]],
+        },
         "heat": {"shape": [2], "rows": 1, "columns": 2, "cells": [[0.0, 0.5]], "note": ""},
         "histogram": [["0", 1], *([_label(n), 0] for n in range(1, 22)), [_label(22), 1]],
         "sample": {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+HOSTILE = "<img src=x onerror=alert(1)>"
+
 LISTED = "[...document.querySelectorAll('#view-divergences .row')].map(row => row.dataset.id)"
 NEW = ["39a871f0", "4701a54b", "0badf00d", "5eed5eed", "57121c7e"]
 
@@ -116,6 +118,28 @@ def test_what_is_new_may_be_accepted(view, page_file):
     commands = page.locator("button[aria-label='Copy accept command']")
     commands.first.wait_for()
     assert [one.get_attribute("data-copy") for one in commands.all()] == ['autotest accept 39a871f0 --reason "..."']
+
+
+def test_both_sides_of_a_small_tensor(view, write, index):
+    """Both are shown, what differs is marked, and eager and graph take turns; the side that diverges comes first."""
+    texts = {"reference": [["1.0", "2.0"]], "eager": [["1.0", "2.5"]], "graph": [["1.5", HOSTILE]]}
+    evidence = {"facts": [], "words": [], "worst": [], "whole": {"shape": [2], "wrong": [[0, 1]], **texts}}
+    details = []
+    for divergence in index["divergences"][:3]:
+        own = {name: divergence[name] for name in ("id", "fingerprint", "phase", "kind", "level", "message")}
+        details.append({**own, "target": "oneflow", "replay": "", "tests": [], "repro": None, "evidence": evidence})
+    page = view(write(index, details), "#open=39a871f0").page
+    section = page.locator(".detail section", has_text="Both sides")
+    section.wait_for()
+    assert section.locator("figcaption").all_inner_texts() == ["reference", "oneflow eager"]
+    assert section.locator("td").all_inner_texts() == ["1.0", "2.0", "1.0", "2.5"]
+    assert section.locator("td.wrong").all_inner_texts() == ["2.0", "2.5"]
+    section.locator("button", has_text="graph").click()
+    assert section.locator("figcaption").all_inner_texts() == ["reference", "oneflow graph"]
+    assert section.locator("td").all_inner_texts()[2:] == ["1.5", HOSTILE]
+    assert section.locator("button[aria-pressed=true]").all_inner_texts() == ["graph"]
+    page.goto(f"{page.url.partition('#')[0]}#open=0badf00d")
+    page.locator(".row[data-id='0badf00d'] figcaption", has_text="oneflow graph").wait_for()
 
 
 def test_nothing_to_filter(view, write, index):
