@@ -134,6 +134,10 @@ class Log:
             self.done[line["done"]] = Done(**{**line["came"], "looked": tuple(line["came"]["looked"])})
         self.seconds = line.get("seconds", self.seconds)
 
+    def written(self) -> set[int]:
+        """The numbers of the rounds that are done, as the file has it. Raises as when the log is first read."""
+        return {*Log(self.path.parent).done}
+
     def begin(self, run: Path, identity: Mapping[str, Any], tests: Sequence[str], lag: int) -> None:
         """Note what the campaign is; a round is decided by what came of those up to `lag` before it."""
         what = {"run": run.name, "identity": dict(identity), "tests": list(tests), "lag": lag}

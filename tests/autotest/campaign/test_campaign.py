@@ -47,6 +47,19 @@ def wrong(adapter):
     square = torch.square
     torch.square = lambda x: square(x) + (x > 0.9)
 """
+#: Ctrl-C, just when the log has the line of a second round.
+INTERRUPTED = """
+from autotest.campaign.rounds import Rounds
+
+end = Rounds.end
+
+def ended(rounds, *given):
+    end(rounds, *given)
+    if len(rounds.log.done) == 2:
+        raise KeyboardInterrupt
+
+Rounds.end = ended
+"""
 #: What is killed, and what stands in the command lines of those that must be there.
 KILLED = {"slot": "pytest.main", "target": "workers.server", "driver": "workers.server"}
 #: Rounds of 5 visits of 20 cases.
@@ -330,6 +343,18 @@ def test_interrupt(undisturbed: Path, tmp_path: Path) -> None:
         "seed=4, but the campaign in autotest-campaign was begun with 0: go on with that, or begin another in a "
         "new folder [--folder]\n"
     )
+
+
+def test_interrupt_right_after_a_round(undisturbed: Path, tmp_path: Path) -> None:
+    """A round whose line has just been written is done, whoever knows of it yet: its cases stay."""
+    folder = tmp_path / "stopped"
+    lay(folder)
+    (folder / "sitecustomize.py").write_text(INTERRUPTED)
+    stopped = ended(folder)
+    assert stopped.stdout.endswith("stopped; the same command goes on\n"), stopped.stdout
+    assert done_rounds(folder) == 2
+    assert ended(folder).returncode == 1
+    assert summary(folder) == summary(undisturbed)
 
 
 def test_tests_that_cannot_be_collected(tmp_path: Path) -> None:
