@@ -81,6 +81,7 @@ def test_evidence() -> None:
         "heat": None,
         "histogram": None,
         "sample": None,
+        "whole": None,
     }
 
 

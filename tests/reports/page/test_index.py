@@ -228,6 +228,7 @@ def test_detail_data(summed, case, row, evidence):
             "blame": None,
             "losses": None,
             "sample": None,
+            "whole": None,
             "graph": None,
         },
     }

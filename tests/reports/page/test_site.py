@@ -292,6 +292,7 @@ def test_hostile_text_is_inert(made, case, row, ended, evidence, element):
         worst=[element(reference=HOSTILE)],
         heat={"shape": [1], "rows": 1, "columns": 1, "cells": [[HOSTILE]], "note": HOSTILE},
         histogram=[[HOSTILE, 1]],
+        whole={"shape": [], "reference": [[HOSTILE]], "eager": [["1.0"]], "graph": None, "wrong": [[1]]},
         sample={"along": HOSTILE, "of": 1, "elements": [["nan", 1.0, "inf", None, None]]},
         graph={"nodes": [["call", HOSTILE, HOSTILE, "wrong"]], "edges": [[0, 0, HOSTILE, HOSTILE]]},
         losses={"reference": [1.0], "eager": None, "parting": {"step": 1, "words": HOSTILE}, "words": [HOSTILE]},

@@ -257,6 +257,7 @@ def test_evidence_is_kept_whole(summed, case, row, evidence, element):
     facts = [["dtype", "float32", None, "float64"]]
     shown = evidence(last_words="F", facts=facts, words=["w"], worst=[element()], heat=heat, histogram=[["0", 3]])
     shown["losses"] = {"reference": [0.5, "nan"], "eager": [0.5, None], "graph": None, "parting": None, "words": ["w"]}
+    shown["whole"] = {"shape": [], "reference": [["1.0"]], "eager": [["nan"]], "graph": None, "wrong": [[1]]}
     shown["sample"] = {"along": "x", "of": 9, "elements": [[0.5, 1.0, "nan", 0.1, None]]}
     shown["graph"] = {"nodes": [["input", "x", "", ""], ["call", "relu", "t0 = relu(x)", "wrong"]], "edges": []}
     [found] = summed(*case(verdict="divergent", divergences=[row(evidence=shown)])).evidence.values()
