@@ -235,7 +235,8 @@ def test_killed_pytest_worker(running: Running) -> None:
     assert outcome.status == 1
     assert "crashed while running 'test_slow.py::test_slow[" in outcome.out
     assert outcome.summary["aligned"] >= max(before, CASES - 60)
-    assert len(outcome.records("run")) == 3
+    # On a busy machine the one that takes its place may come when nothing is left to do.
+    assert len(outcome.records("run")) in (2, 3)
 
 
 def _little_disk() -> None:
