@@ -93,10 +93,11 @@ class Driver:
                     self._say(line(self._rounds.log, self._rounds.seconds))
                     self._line_due = time.monotonic() + PACE
         finally:
+            for slot in self._slots:
+                slot.close()
             # An interrupt may come after a round's line was written, and before anything here knows of it.
             done = self._rounds.log.written()
             for slot in self._slots:
-                slot.close()
                 if slot.round is not None and slot.round.number not in done:  # it runs again when the campaign goes on
                     outcome.forget(self._rounds.run, slot.round.worker)
             self._reporter.close()

@@ -19,13 +19,14 @@ from autotest.kernels.findings import Finding, Verdict, worst_first
 from autotest.kernels.questions import TWICE, Cell, Question
 from autotest.kernels.ways import CLAIMS, Way, asked_in
 from autotest.kernels.weighing.answers import (
+    OF_ENDS,
     among_greater,
+    category_of_end,
     complex_infinities,
     counts,
     ended_words,
     has_gradients,
     in_both,
-    misconduct,
     nearly,
     of_gradients,
     of_no_number,
@@ -36,6 +37,7 @@ from autotest.kernels.weighing.answers import (
     poisoned,
     shown_bits,
     unwritten,
+    valueless,
 )
 from autotest.kernels.weighing.contrast import ORDINARY, in_common
 from autotest.kernels.weighing.drawn import scaled_otherwise
@@ -111,7 +113,6 @@ _OF_KINDS = {
 _OF_GRADIENTS, _REFUSE = (TWICE,), (RESULT_CHANGED, INPUTS_CHANGED)
 #: Which of them are held against right answers, to see what they have in common.
 _BY_CONTRAST = frozenset({"numerics", "shape", "arguments", "dtype"})
-_OF_ENDS = {"crash": "crash", "timeout": "timeout", "out_of_memory": "memory"}
 
 
 class Judging:
@@ -250,7 +251,7 @@ class Judging:
         if category and found is not None:
             self._find(category, found.message, found.cell, found.program)
         if self._wrong and not plain:
-            own = {"numerics", *_OF_KINDS.values(), *_OF_ENDS.values()}
+            own = {"numerics", *_OF_KINDS.values(), *OF_ENDS.values()}
             of_roles = set(_OF_ROLES.values()) - own
             self._findings = [one for one in self._findings if one.category not in of_roles]
 
@@ -262,7 +263,7 @@ class Judging:
         """Whether an answer is as PyTorch's."""
         cell, program = question.cell, question.program
         if isinstance(answer, Death):
-            self._find(_category_of_end(answer), ended_words(answer), cell, program)
+            self._find(category_of_end(answer), ended_words(answer), cell, program)
             return False
         if answer.ended and self._ended(question, answer):
             return False
@@ -414,12 +415,8 @@ class Judging:
         if question.program.random is not None:
             return
         for death in (answer for answer in answers[1:] if isinstance(answer, Death)):
-            self._find(_category_of_end(death), ended_words(death), question.cell, question.program)
-        seen = [
-            answer
-            for answer in answers
-            if isinstance(answer, Observation) and not (misconduct(answer) or out_of_memory(answer))
-        ]
+            self._find(category_of_end(death), ended_words(death), question.cell, question.program)
+        seen = [answer for answer in answers if isinstance(answer, Observation) and not valueless(answer)]
         told = [shown_bits(answer) for answer in seen]
         if len(told) > 1 and any(one != told[0] for one in told):
             self._unsteady(question, seen, told, threaded=threaded)
@@ -495,13 +492,6 @@ class Judging:
 
 def _ends(answers: Sequence[Observation | Death]) -> int:
     return sum(isinstance(answer, Death) for answer in answers)
-
-
-def _category_of_end(death: Death) -> str:
-    """Of a process that could no longer answer its descriptors were taken."""
-    if death.cause == "crash" and ("Bad file descriptor" in death.last_words or death.how == "closed its pipe"):
-        return "descriptors"
-    return _OF_ENDS[death.cause]
 
 
 __all__ = ["ASKING", "Judging"]

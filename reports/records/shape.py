@@ -182,7 +182,7 @@ def _is_whole_tensor(value: Any) -> bool:
     wrong: Any = value.get("wrong")
     if not (_is_grid(wrong) and all(x in (0, 1) for row in wrong for x in row)):
         return False
-    sides = [side for side in map(value.get, LOSS_SIDES) if side is not None]
+    sides = [side for side in map(value.get, SIDES) if side is not None]
     widths = [len(row) for row in wrong]
     return all(_is_grid(side) and all(map(_is_texts, side)) and [*map(len, side)] == widths for side in sides)
 
@@ -197,7 +197,7 @@ def _is_losses(value: Any) -> bool:
         return True
     if not (isinstance(value, dict) and _is_texts(value.get("words"))):
         return False
-    curves = [curve for curve in map(value.get, LOSS_SIDES) if curve is not None]
+    curves = [curve for curve in map(value.get, SIDES) if curve is not None]
     if not all(isinstance(curve, list) and all(map(_is_loss, curve)) for curve in curves):
         return False
     parting = value.get("parting")
@@ -453,7 +453,7 @@ ROW_FIELDS: Mapping[str, tuple[Check, str]] = {
 }
 
 #: The sides whose losses are told, and the words for those that JSON has no number for.
-LOSS_SIDES = ("reference", "eager", "graph")
+SIDES = ("reference", "eager", "graph")
 NOT_FINITE = ("nan", "inf", "-inf")
 #: What a node of a Program's graph is, and what is wrong of it.
 NODE_KINDS, NODE_MARKS = ("input", "call", "returned"), ("", "wrong", "tainted")
@@ -469,7 +469,7 @@ EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     "heat": (_is_heat, "null or an object whose cells have its rows and columns"),
     "whole": (
         _is_whole_tensor,
-        f"absent, null or an object with shape, with {', '.join(LOSS_SIDES)}: null or rows of strings, and with wrong: "
+        f"absent, null or an object with shape, with {', '.join(SIDES)}: null or rows of strings, and with wrong: "
         "rows of 0 and 1",
     ),
     "histogram": (_is_histogram, "null or a list of pairs of a string and an integer"),
@@ -485,7 +485,7 @@ EVIDENCE_FIELDS: Mapping[str, tuple[Check, str]] = {
     ),
     "losses": (
         _is_losses,
-        f"absent, null or an object with words, with {', '.join(LOSS_SIDES)}: null or a number, a word or null for "
+        f"absent, null or an object with words, with {', '.join(SIDES)}: null or a number, a word or null for "
         "each step, and with parting: null or a step among them and words",
     ),
 }

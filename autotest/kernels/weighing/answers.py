@@ -20,6 +20,8 @@ _FAR = 1e15
 FIRST_DIGITS = 0.01
 #: Of a row whose numbers are far apart, so many units of rounding of the greatest may be lost.
 _ROW = 16.0
+#: By the way in which a process has ended the category.
+OF_ENDS = {"crash": "crash", "timeout": "timeout", "out_of_memory": "memory"}
 #: What nobody promises of a function: how its result lies, and the names of a tuple's parts.
 _FREE = frozenset({"layout", "structure", "exception_class"})
 
@@ -160,9 +162,21 @@ def counts(difference: Difference) -> bool:
     return difference.kind not in _FREE or (difference.kind == "structure" and difference.part == "output")
 
 
-def misconduct(answer: Observation) -> bool:
-    """Whether it tells what the kernel has done, or does not take, and nothing of its values."""
-    return bool(answer.failures) and answer.failures[-1].classes[:1] in ((MISCONDUCT,), (NOT_TAKEN,))
+def category_of_end(death: Death) -> str:
+    """What a kernel is refused for whose process has ended; of one that could no longer answer the descriptors were
+    taken.
+    """
+    if death.cause == "crash" and ("Bad file descriptor" in death.last_words or death.how == "closed its pipe"):
+        return "descriptors"
+    return OF_ENDS[death.cause]
+
+
+def valueless(answer: Observation) -> bool:
+    """Whether it tells nothing of the kernel's values: what the kernel has done, or does not take, or that it found no
+    memory left.
+    """
+    refused = bool(answer.failures) and answer.failures[-1].classes[:1] in ((MISCONDUCT,), (NOT_TAKEN,))
+    return refused or out_of_memory(answer)
 
 
 def out_of_memory(answer: Observation) -> bool:
@@ -187,20 +201,23 @@ def _bits(value: Seen | Array | None) -> object:
 
 
 __all__ = [
+    "OF_ENDS",
     "among_greater",
+    "category_of_end",
     "complex_infinities",
     "counts",
     "ended_words",
     "has_gradients",
     "in_both",
-    "misconduct",
     "nearly",
     "of_gradients",
     "of_no_number",
     "of_zeros",
+    "out_of_memory",
     "out_of_range",
     "partly",
     "poisoned",
     "shown_bits",
     "unwritten",
+    "valueless",
 ]

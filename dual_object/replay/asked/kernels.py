@@ -15,8 +15,6 @@ OVERRIDES = "AUTOTEST_OVERRIDES"
 MODULE = "AUTOTEST_MODULE"
 #: The variable that names the device that a judged kernel is asked on; by default `cpu`.
 DEVICE = "AUTOTEST_KERNEL_DEVICE"
-#: Where a result lies that lies on the CPU while the kernel is asked on another device.
-ELSEWHERE = "elsewhere"
 #: What makes the C library fill fresh memory with one byte, 8.457e+37 as float32; what a thread keeps for itself it
 #: does not fill.
 POISON: Mapping[str, str] = MappingProxyType(
@@ -35,7 +33,6 @@ THREADS = 5
 
 __all__ = [
     "DEVICE",
-    "ELSEWHERE",
     "KERNELS",
     "MISCONDUCT",
     "MODULE",

@@ -16,7 +16,7 @@ from dual_object.adapters.torch.kernels.watching.auditing import Auditor
 from dual_object.adapters.torch.kernels.watching.guard import Guard
 from dual_object.adapters.torch.kernels.ways import called
 from dual_object.program.values import Array
-from dual_object.replay.asked.kernels import DEVICE, ELSEWHERE, KERNELS
+from dual_object.replay.asked.kernels import DEVICE, KERNELS
 
 
 class Adapter(Torch):
@@ -49,7 +49,7 @@ class Adapter(Torch):
         """
         dtype, shape, device, requires_grad = super().describe(tensor)
         if self._device.type != "cpu":
-            device = "cpu" if tensor.device.type == self._device.type else ELSEWHERE
+            device = "cpu" if tensor.device.type == self._device.type else "elsewhere"
         return dtype, shape, device, requires_grad
 
     def unwatched(self, path: str) -> tuple[Any, Any]:

@@ -55,13 +55,14 @@ function evidenceSections(evidence, { target, phase, stages = [] }, files) {
 
 const copyable = (text, what) => [code(text), " ", copyButton(text, what)];
 
-function identity({ id, fingerprint, level, replay }) {
+function identity(detail) {
+  const { id, fingerprint, replay } = detail;
   const alone = { view: VIEWS[0], filters: noFilters(), all: false, open: new Set([id]) };
   const link = el("a", { href: writeHash(alone), class: "link" }, "link");
   return el("div", { class: "full pair" },
     section("Fingerprint", copyable(fingerprint, "fingerprint"), " ", link),
     section("Replay", copyable(replay, "replay command")),
-    isNew({ level }) ? section("Accept", copyable(`autotest accept ${id} --reason "..."`, "accept command")) : null);
+    isNew(detail) ? section("Accept", copyable(`autotest accept ${id} --reason "..."`, "accept command")) : null);
 }
 
 function reproSection({ script, issue, path, words }) {

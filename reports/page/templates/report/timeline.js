@@ -73,7 +73,8 @@ function drawn({ worker, tests, marks, open }, all, wanted) {
   const unended = open ? [svg("rect", { class: "open", y: 3, height: LANE - 6, ...place(open) },
     svg("title", {}, `${open[0]}: did not end`))] : [];
   // What took its time first: a moment at which the target ended lies within it.
-  const signs = [...marks].sort(([one], [other]) => ENDS.has(one) - ENDS.has(other)).map((mark) => svg("rect", { class: mark[0], y: 0, height: LANE, ...place(mark) },
+  const ordered = [...marks].sort(([one], [other]) => ENDS.has(one) - ENDS.has(other));
+  const signs = ordered.map((mark) => svg("rect", { class: mark[0], y: 0, height: LANE, ...place(mark) },
     svg("title", {}, `${MARKS[mark[0]]}, at ${seconds(mark[1])}`)));
   return svg("svg", { role: "group", "aria-label": name, height: LANE, class: "lane" }, bars, unended, signs);
 }

@@ -45,16 +45,15 @@ def _of_schemas(path: str) -> Iterator[tuple[str, int, Any]]:
                 yield argument.name, -1 if argument.kwarg_only else place, argument.default_value
 
 
-def without_defaults(path: str, sample: Sample) -> Sample:
-    """A sample without the keywords that give a parameter its default, as people call a function: a kernel of `gelu(x)`
-    may have no `approximate`.
+def without_defaults(sample: Sample, parameters: Mapping[str, tuple[int, Any]]) -> Sample:
+    """A sample without the keywords that give one of the optional `parameters` its default, as people call a function:
+    a kernel of `gelu(x)` may have no `approximate`.
     """
-    known = optional(path)
-    kwargs = {name: value for name, value in sample.kwargs.items() if not _by_default(value, known.get(name))}
+    kwargs = {name: value for name, value in sample.kwargs.items() if not _is_default(value, parameters.get(name))}
     return replace(sample, kwargs=kwargs)
 
 
-def _by_default(value: Any, parameter: tuple[int, Any] | None) -> bool:
+def _is_default(value: Any, parameter: tuple[int, Any] | None) -> bool:
     if parameter is None:
         return False
     _, default = parameter

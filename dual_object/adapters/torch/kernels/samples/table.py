@@ -15,7 +15,7 @@ import torch
 
 from dual_object.adapters.torch.kernels.captured import captured
 from dual_object.adapters.torch.kernels.naming import OPERATORS, schemas
-from dual_object.adapters.torch.kernels.samples.optional import without_defaults
+from dual_object.adapters.torch.kernels.samples.optional import optional, without_defaults
 from dual_object.adapters.torch.kernels.samples.sample import Sample, leaves, spread
 from dual_object.adapters.torch.kernels.samples.spelled import spelled
 from dual_object.errors import TargetError
@@ -107,8 +107,9 @@ def _alike(sample: Sample, others: Sequence[Sample]) -> bool:
 def _drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
     differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
     given = info.sample_inputs("cpu", dtype, requires_grad=differentiable, set_seed=False)
+    parameters = optional(info.name)
     drawn = [
-        without_defaults(info.name, spelled(info, Sample((sample.input, *sample.args), dict(sample.kwargs))))
+        without_defaults(spelled(info, Sample((sample.input, *sample.args), dict(sample.kwargs))), parameters)
         for sample in given
     ]
     return [_by_its_shapes(sample) for sample in drawn if storable(sample) and not unordered(info, sample)]

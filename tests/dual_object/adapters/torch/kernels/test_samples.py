@@ -28,7 +28,7 @@ def test_optional_parameters_of_python_and_of_schemas() -> None:
 def test_what_is_as_by_default_is_left_out() -> None:
     """A kernel of `gelu(x)` may have no `approximate`, which one call gives nevertheless."""
     sample = Sample((torch.ones(1),), {"beta": 1, "threshold": 20.0, "other": 3})
-    assert without_defaults("nn.functional.softplus", sample).kwargs == {"threshold": 20.0, "other": 3}
+    assert without_defaults(sample, optional("nn.functional.softplus")).kwargs == {"threshold": 20.0, "other": 3}
     drawn = samples("nn.functional.gelu", dtypes=("float32",))
     told = [sample.detail for sample in drawn if sample.kwargs.get("approximate") == "none"]
     assert told == ["approximate by default"]
