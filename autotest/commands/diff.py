@@ -20,7 +20,7 @@ def diff_runs(
     difference = compare_runs(load_saved(_run_folder(before)), load_saved(_run_folder(after)))
     if html is not None:
         try:
-            html.write_text(difference_html(difference), encoding="utf-8")
+            html.write_text(difference_html(difference, html), encoding="utf-8")
         except OSError as error:
             raise RecordError(f"{html} cannot be written: {error.strerror}; give --html another file") from error
     text = render_difference(difference, width=width, color=color, encoding=encoding)

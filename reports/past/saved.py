@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -66,6 +66,8 @@ class Saved:
     rows: tuple[Row, ...]
     cases: int | None = None
     seconds: float | None = None
+    #: By fingerprint, the simplest program known with its inputs; none where an older version saved the run.
+    programs: Mapping[str, str] = field(default_factory=dict)
 
 
 def save_summary(run_folder: Path, summary: Summary) -> Path:
@@ -103,6 +105,7 @@ def saved_of(summary: Summary) -> Saved:
         rows=rows,
         cases=summary.cases,
         seconds=summary.seconds,
+        programs=summary.programs,
     )
 
 
@@ -167,6 +170,7 @@ class _Reader:
             rows=tuple(rows),
             cases=self._optional(content, "cases", int),
             seconds=self._optional(content, "seconds", float),
+            programs=self._texts(content, "programs") if "programs" in content else {},
         )
 
     def _rows(self, content: Mapping[str, object], name: str) -> list[SavedRow]:

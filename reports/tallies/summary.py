@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import cast
 
 from reports.folders.repros import Repro
 from reports.records.shape import Record
@@ -131,6 +132,14 @@ class Evidence:
     def to_json(self) -> dict[str, object]:
         """Return the fields as plain data."""
         return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    @property
+    def listing(self) -> str | None:
+        """The simplest program known with its inputs above it; None where there is none."""
+        program, inputs = self.program, self.inputs
+        if self.shrunk and self.shrunk.get("program"):
+            program, inputs = str(self.shrunk["program"]), tuple(cast("Sequence[str]", self.shrunk["values"]))
+        return None if program is None else "\n".join([*inputs, *([""] if inputs else []), program.rstrip("\n")])
 
 
 @dataclass(frozen=True)
@@ -269,6 +278,12 @@ class Summary:
         """The failed tests without a red divergence, each with what it raised: `t.py::test_a: ValueError: no`."""
         return tuple(f"{test}: {self.errors[test]}" if test in self.errors else test for test in self.failed)
 
+    @property
+    def programs(self) -> dict[str, str]:
+        """By fingerprint, the simplest program known with its inputs."""
+        listings = {fingerprint: evidence.listing for fingerprint, evidence in self.evidence.items()}
+        return {fingerprint: listing for fingerprint, listing in listings.items() if listing is not None}
+
     def _captures(self) -> dict[str, object]:
         """Those of the target, or of each executor by its name."""
         every: dict[str, object] = {captures.executor: captures.to_json() for captures in self.captures}
@@ -334,6 +349,7 @@ class Summary:
             "known": [row.to_json() for row in self.known],
             "counted": [row.to_json() for row in self.counted],
             "stricter": [row.to_json() for row in self.stricter],
+            "programs": self.programs,
             "outcomes": dict(self.outcomes),
             "errors": dict(self.errors),
             "complete": self.complete,

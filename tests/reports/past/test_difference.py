@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,7 @@ A, B, C = "test_x.py::test_a", "test_x.py::test_b", "test_x.py::test_c"
 NEW = "oneflow/eager_forward/value/relu/float32"
 OLD = "oneflow/eager_forward/crash/lgamma/float32"
 UNSEEN = "which before did not run, or failed without a divergence"
+PAGE = Path("two.html")
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e[red]x[/red]"
 
 
@@ -446,7 +449,7 @@ def elements(page, tag):
 
 def test_page(pair):
     """The page has the verdict, the facts, and a row for each change."""
-    page = difference_html(pair)
+    page = difference_html(pair, PAGE)
     assert page.startswith("<!doctype html>")
     assert elements(page, "h1") == ["WORSE by 2 divergences 1 new, 1 changed, 1 gone, 1 not run; 1 the same"]
     assert elements(page, "h2") == ["The runs", "New: 1", "Changed: 1", "Gone: 1", "Not run: 1"]
@@ -468,20 +471,20 @@ def test_page(pair):
 
 def test_page_of_runs_alike(run):
     """A page without a difference has no empty tables."""
-    page = difference_html(compare_runs(run(), run()))
+    page = difference_html(compare_runs(run(), run()), PAGE)
     assert elements(page, "h1") == ["the same 0 divergences"]
     assert elements(page, "h2") == ["The runs"]
 
 
 def test_page_cuts_long_messages(run):
     """Forty lines of a message are on the page, and the number of the others."""
-    page = difference_html(compare_runs(run(), run((A, 0, {"message": "\n".join(map(str, range(42)))}))))
+    page = difference_html(compare_runs(run(), run((A, 0, {"message": "\n".join(map(str, range(42)))}))), PAGE)
     assert "<br>39<br>and 2 more lines, see summary.json<br>" in page
 
 
 def test_page_is_self_contained(pair):
     """The page loads nothing, not even where a style sheet or a picture would."""
-    page = difference_html(pair)
+    page = difference_html(pair, PAGE)
     assert "default-src 'none'" in page
     assert re.findall(r"<script|src=|@import|url\((?!#)|https?://", page) == []
 
@@ -493,9 +496,78 @@ def test_page_of_hostile_text(run):
     before = run(*many, environment={HOSTILE: HOSTILE}, command=HOSTILE)
     after = run((HOSTILE, 0, fields), (HOSTILE, 1, {**fields, "fingerprint": f"2{HOSTILE}"}))
     for found in (compare_runs(before, after), compare_runs(run(), before), compare_runs(before, run())):
-        page = difference_html(found)
+        page = difference_html(found, PAGE)
         assert "<script" not in page
         assert "\x1b" not in page
         assert "\u202e" not in page
         assert "&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m\\u202e" in page
-    assert "<br>and 3 more" in difference_html(compare_runs(run(), before)).replace("\n", "")
+    assert "<br>and 3 more" in difference_html(compare_runs(run(), before), PAGE).replace("\n", "")
+
+
+def programs(page):
+    """Return the lines of each program on the page, by its title; one alone has none."""
+    body = page[page.index("<body") : page.index("</html>")].replace("<br>", "<br/>")
+    return {
+        figure.findtext("figcaption"): ["".join(line.itertext()) for line in figure.find("div/pre")]
+        for figure in ET.fromstring(body).iter("figure")  # noqa: S314
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown", "title"),
+    [
+        ("x = 1\ny", "x = 2\ny", {"before": ["-x = 1", " y"], "after": ["+x = 2", " y"]}, "programs before and after"),
+        ("x\ny", "x\ny", {None: [" x", " y"]}, "program in both runs"),
+        (None, "x", {None: [" x"]}, "program after"),
+        ("x", None, {None: [" x"]}, "program before"),
+        (None, None, {}, None),
+    ],
+    ids=["other", "same", "only after", "only before", "none"],
+)
+def test_page_has_programs_beside_each_other(run, old, new, shown, title):
+    """A divergence that has changed shows the program of both runs, with the lines marked that only one has."""
+    sides = (run((A, 0, {"level": level})) for level in ("known", "wrong"))
+    before, after = (
+        replace(side, programs={} if text is None else {NEW: text})
+        for side, text in zip(sides, (old, new), strict=True)
+    )
+    page = difference_html(compare_runs(before, after), PAGE)
+    assert programs(page) == shown
+    assert elements(page, "summary") == ([] if title is None else [title])
+
+
+@pytest.mark.parametrize("place", ["new", "gone"])
+def test_page_has_the_program_of_what_one_run_lacks(run, place):
+    """What is new has the program of its run, and so has what is gone."""
+    shows = replace(run((A, 0, {})), programs={NEW: "x"})
+    lacks = run(outcomes={A: "passed"})
+    pair = (lacks, shows) if place == "new" else (shows, lacks)
+    page = difference_html(compare_runs(*pair), PAGE)
+    assert programs(page) == {None: [" x"]}
+    assert elements(page, "summary") == [f"program {'after' if place == 'new' else 'before'}"]
+
+
+def test_fingerprints_lead_to_the_page_of_their_run(run, tmp_path):
+    """From where the page is written, each leads to the run that shows it; a run without a page has no link."""
+    after = replace(run((A, 0, {})), folder=tmp_path / "runs" / "second")
+    lost = run((A, 0, {"fingerprint": OLD, "kind": "crash"}))
+    after.folder.mkdir(parents=True)
+    (after.folder / "index.html").write_text("the page")
+    page = difference_html(compare_runs(lost, after), after.folder.parent / "two.html")
+    link = 'href="second/index.html#view=divergences&amp;all=1&amp;open=0a1b2c3d"'
+    assert re.findall("href=[^>]*index[^>]*", page) == [link]
+
+
+def test_programs_outlive_a_run(lay, header, case, ended, row, evidence):
+    """A saved run has its programs with their inputs; one of an older version has none."""
+    shown = evidence(program="def program(torch, x):\n    pass\n", inputs=["x = 1"])
+    found = row(test=A, case_key=f"{A}#0", evidence=shown)
+    summary = summarize(read_run(lay(header(), *case(A, 0, verdict="divergent", divergences=[found]), ended(A))))
+    save_summary(summary.folder, summary)
+    expected = {NEW: "x = 1\n\ndef program(torch, x):\n    pass"}
+    assert saved_of(summary).programs == load_saved(summary.folder).programs == expected
+    path = summary.folder / "summary.json"
+    content = json.loads(path.read_text())
+    del content["programs"]
+    path.write_text(json.dumps(content))
+    assert load_saved(summary.folder).programs == {}

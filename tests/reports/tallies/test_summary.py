@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from reports.records.kinds import severity
 from reports.records.shape import LEVELS
+from reports.tallies.summary import Evidence
 
 
 def test_keys(summed, case, ended, row, evidence):
@@ -37,6 +40,7 @@ def test_keys(summed, case, ended, row, evidence):
             "known",
             "counted",
             "stricter",
+            "programs",
             "outcomes",
             "errors",
             "complete",
@@ -82,3 +86,19 @@ def test_severity_orders_kinds():
     """Crashes come first, an unknown kind before refusals, refusals last."""
     kinds = ["unsupported", "missing", "new_kind", "dtype", "value", "timeout", "crash"]
     assert sorted(kinds, key=severity) == kinds[::-1]
+
+
+@pytest.mark.parametrize(
+    ("parts", "listing"),
+    [
+        ({"program": None}, None),
+        ({"program": "t0 = x\n"}, "t0 = x"),
+        ({"program": "t0 = x", "inputs": ("x = 1", "y = 2")}, "x = 1\ny = 2\n\nt0 = x"),
+        ({"program": "t0 = x", "inputs": ("x = 1",), "shrunk": {"program": "x", "values": ["x = 0"]}}, "x = 0\n\nx"),
+        ({"program": "t0 = x", "inputs": ("x = 1",), "shrunk": {"program": None, "values": []}}, "x = 1\n\nt0 = x"),
+    ],
+    ids=["none", "alone", "with inputs", "shrunk", "not shrunk"],
+)
+def test_simplest_program(parts, listing):
+    """A listing is the shrunk program where there is one, below its inputs."""
+    assert Evidence(**parts).listing == listing

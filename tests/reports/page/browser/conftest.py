@@ -62,6 +62,12 @@ class Watched:
         page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
         page.on("request", lambda request: self.addresses.append(request.url))
 
+    def violations(self) -> dict[str, list[str]]:
+        """Return what axe finds, by its rule the elements that break it."""
+        axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
+        found = axe.Axe().run(self.page).response["violations"]
+        return {rule["id"]: [node["html"][:160] for node in rule["nodes"]] for rule in found}
+
 
 @pytest.fixture
 def view(browser: Browser) -> Iterator[Callable[..., Watched]]:
