@@ -29,7 +29,7 @@ from dual_object.replay.asked.kernels import DEVICE, KERNELS, POISON
 #: What is loaded in the process that runs kernels.
 ADAPTER = "dual_object.adapters.torch.kernels.adapter:Adapter"
 #: What such a process comes to import.
-IMPORTS = (ADAPTER.partition(":")[0], "dual_object.replay.reading", "psutil")
+IMPORTS = (ADAPTER.partition(":")[0],)
 #: What nothing in that process reads any more, so that a kernel that sets it is seen to.
 _UNUSED = {"OMP_NUM_THREADS": "3", "MKL_NUM_THREADS": "3", "CUBLAS_WORKSPACE_CONFIG": ":0:0"}
 #: What a process that runs kernels has in its environment.

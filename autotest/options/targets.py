@@ -20,7 +20,9 @@ from typing import Any
 from autotest import toml
 from autotest.errors import UsageError
 from autotest.options.overrides import Override, overridden
+from autotest.workers.forking.forks import Forks
 from autotest.workers.launch import Launch
+from dual_object.replay.adapter import FORKED
 
 #: Names the interpreter of any target.
 VARIABLE = "AUTOTEST_TARGET_PYTHON"
@@ -55,10 +57,12 @@ def launch(
 
 def _launched(target: str, python: str | None, folder: Path | None) -> Launch:
     found = named_targets(folder or Path.cwd()).get(target, Launch(target))
+    if target in FORKED and not found.adapter:
+        found = replace(found, forks=Forks(*FORKED[target]))
     table = f"tool.autotest.targets.{target}.python in pyproject.toml"
     for given, knob in ((python, "--target-python"), (os.environ.get(VARIABLE), VARIABLE), (found.python, table)):
         if given:
-            return replace(found, python=interpreter(given, knob))
+            return replace(found, python=interpreter(given, knob), forks=None)
     return found
 
 

@@ -41,7 +41,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     start_timeout: float = START_TIMEOUT
     behind: tuple[str, ...] = ()
-    forks: Forks | None = None
+    forks: Forks | None = field(default=None, compare=False)
 
     @property
     def loads(self) -> str:

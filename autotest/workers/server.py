@@ -31,6 +31,9 @@ AFTER_CALLS = -1
 #: Seconds of work on a batch after which the supervisor is told that its deadline may move.
 SIGN_OF_LIFE = 0.25
 
+#: Each with its arrays.
+Requests = Iterator[tuple[dict[str, Any], list[Array]]]
+
 
 class Channel:
     """Frames in, frames out; the process's own standard streams are taken away from the target."""
@@ -43,7 +46,7 @@ class Channel:
         os.close(null)
         os.dup2(2, 1)  # OneFlow prints at import, partly on stdout
 
-    def requests(self) -> Iterator[tuple[dict[str, Any], list[Array]]]:
+    def requests(self) -> Requests:
         """Requests until the supervisor closes the pipe."""
         from autotest.workers import wire
 
@@ -90,9 +93,21 @@ def schedule_in_batches() -> None:
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def main(progress: int | None = None) -> None:
-    """Serve until the supervisor goes away; `progress` is the descriptor of the shared file where the supervisor cannot
-    know its number.
+@dataclasses.dataclass(frozen=True)
+class Joined:
+    """A worker that has heard from its supervisor what it is to be, in the supervisor's folder and with its path.
+    `progress` is the descriptor of the file that both share.
+    """
+
+    channel: Channel
+    requests: Requests
+    setup: dict[str, Any]
+    progress: int
+
+
+def join(progress: int | None = None) -> Joined | None:
+    """Take the standard streams away from the target, and hear what the supervisor wants; None where it is gone.
+    `progress` is the descriptor of the shared file where the supervisor cannot know its number.
     """
     die_with_parent()
     channel = Channel()
@@ -100,10 +115,23 @@ def main(progress: int | None = None) -> None:
     try:
         setup, _ = next(requests)
     except StopIteration:
-        return
+        return None
     os.chdir(setup["folder"])
     if setup["path"] is not None:
         sys.path[:] = setup["path"]
+    return Joined(channel, requests, setup, setup["progress"] if progress is None else progress)
+
+
+def main() -> None:
+    """Serve until the supervisor goes away."""
+    joined = join()
+    if joined is not None:
+        serve(joined)
+
+
+def serve(joined: Joined) -> None:
+    """Import the target, tell of it and answer requests until the supervisor goes away."""
+    channel, setup = joined.channel, joined.setup
     from autotest.workers.fault_injection import plant
     from dual_object.errors import TargetError
     from dual_object.replay.adapter import set_default_dtype
@@ -123,11 +151,11 @@ def main(progress: int | None = None) -> None:
     gc.freeze()  # what the import made lives as long as the process: no collection need look at it again
     channel.send({**dataclasses.asdict(info), "pid": os.getpid()}, [])
     with (
-        os.fdopen(setup["progress"] if progress is None else progress, "r+b") as file,
+        os.fdopen(joined.progress, "r+b") as file,
         mmap.mmap(file.fileno(), PROGRESS.size) as noted,
     ):
         server = Server(stages, channel, noted)
-        for message, arrays in requests:
+        for message, arrays in joined.requests:
             try:
                 server.answer(message, arrays)
             except Exception as error:  # no call of the target's: those are answered for one by one

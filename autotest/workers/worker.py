@@ -258,8 +258,11 @@ def last_words(output: Sequence[bytes]) -> str:
     for line in reversed(lines):
         if "Check failed" in line:
             return _GLOG.sub("", line)[:400]
-    # Traces, glog's warnings at import, and what a CUDA build says once on a machine without a GPU.
-    idle = re.compile(r"@|\*\*\*|Extension modules|libibverbs|[WI]\d{8} |.*CUDA driver version is insufficient")
+    # Traces, warnings of Python and of glog, and what a CUDA build says once on a machine without a GPU.
+    idle = re.compile(
+        r"@|\*\*\*|Extension modules|libibverbs|[WI]\d{8} |.*CUDA driver version is insufficient"
+        r"|.*:\d+: \w*Warning: |warnings\.warn\("
+    )
     spoken = [line for line in lines if not idle.match(line)]
     fatal = [line for line in spoken if re.match(r"F\d{8} |Fatal Python error|[A-Za-z.]+(Error|Exception)\b", line)]
     chosen = fatal or spoken

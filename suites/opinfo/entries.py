@@ -12,7 +12,7 @@ import numpy as np
 import torch as pytorch
 
 from autotest import dual_tensor, torch
-from dual_object.adapters.torch.kernels.samples.table import seeded
+from dual_object.adapters.torch.kernels.samples.given import sample_inputs, seeded
 
 #: So many samples of an entry run in the static graph as well, spread over them.
 IN_GRAPH = 3
@@ -122,7 +122,7 @@ def samples(entry: Entry, dtype: pytorch.dtype) -> tuple[Any, ...]:
     """All of OpInfo's samples of an entry, the same each time."""
     gradient = entry.info.supports_autograd and dtype in entry.info.supported_backward_dtypes("cpu")
     with seeded(SEED):
-        return tuple(entry.info.sample_inputs("cpu", dtype, requires_grad=gradient, set_seed=False))
+        return tuple(sample_inputs(entry.info, dtype, differentiable=gradient))
 
 
 def public(root: Any, name: str) -> Any:

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import torch as pytorch
-from entries import MOST_ELEMENTS, STORABLE, Entry, copied, leaves, replaced, seeded
+from entries import MOST_ELEMENTS, STORABLE, Entry, copied, leaves, replaced
 from refusals import refused
 
 from autotest import torch
+from dual_object.adapters.torch.kernels.samples import given
 
-#: So many error inputs of an entry are used, spread over those that PyTorch refuses in words of their own: each that
-#: ends the target's process costs three seconds.
+#: So many error inputs of an entry are used, spread over those that PyTorch refuses in words of their own: each may end
+#: the target's process.
 USED = 1
 
 
@@ -74,10 +75,7 @@ class ErrorInput:
 
 def error_inputs(entry: Entry) -> list[ErrorInput]:
     """The error inputs of an entry that cases use; the same each time."""
-    if entry.info.error_inputs_func is None:
-        return []
-    with seeded(0):
-        inputs = [ErrorInput(entry, index, error) for index, error in enumerate(entry.info.error_inputs("cpu"))]
+    inputs = [ErrorInput(entry, index, error) for index, error in enumerate(given.error_inputs(entry.info))]
     first: dict[tuple[type, str], ErrorInput] = {}
     for item in inputs:
         if item.storable:

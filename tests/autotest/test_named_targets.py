@@ -101,3 +101,16 @@ def test_a_file_that_is_no_toml(tmp_path: Path) -> None:
     file = project(tmp_path, "[tool")
     with pytest.raises(UsageError, match=rf"^{file} cannot be read: "):
         named_targets(tmp_path)
+
+
+def test_what_is_forked(tmp_path: Path) -> None:
+    """OneFlow's processes, in this interpreter and with its own adapter alone."""
+    python = sys.executable
+    assert launch("oneflow", folder=tmp_path).forks is not None
+    assert launch("oneflow", python, folder=tmp_path).forks is None
+    assert launch("torch", folder=tmp_path).forks is None
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.autotest.targets.oneflow]\nadapter = "mine:Adapter"\n[tool.autotest.targets.other]\n'
+    )
+    assert launch("oneflow", folder=tmp_path).forks is None
+    assert launch("other", folder=tmp_path).forks is None

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -49,16 +50,24 @@ class Forked:
 
 
 class Forks:
-    """Forks workers, of several threads at once, from one process that has imported the modules.
+    """Forks workers, of several threads at once, from one process that has imported what they need.
+
+    `imports` are modules, or `module:function` for what is called after its module is imported. With `before`, also a
+    `module:function`, workers are forked within that, before the first call of this function, and each makes the call
+    and goes on from there.
 
     That process starts with the first worker, in that worker's environment: what the C library reads when a process
-    starts is for all as it is for the first. It starts anew where something has ended it.
+    starts is for all as it is for the first. It starts anew where something has ended it, unless it came to no fork at
+    all. It ends with its `Forks`, or with the process that has them.
     """
 
-    def __init__(self, modules: Sequence[str]) -> None:
-        self._modules = modules
+    def __init__(self, imports: Sequence[str], before: str = "") -> None:
+        self._imports = imports
+        self._before = before
         self._lock = threading.Lock()
-        self._server: _Server | None = None
+        self._servers: list[_Server] = []
+        self._is_impossible = False
+        weakref.finalize(self, _end, self._servers, os.getpid())
 
     def process(self, environment: Mapping[str, str], progress: int) -> Forked | None:
         """A worker with this environment, which notes its progress in that file; None where none can be forked: then
@@ -67,28 +76,40 @@ class Forks:
         if sys.platform != "linux":  # elsewhere no process ends with its parent
             return None
         with self._lock:
-            if self._server is not None and not self._server.lives:
-                self._server.close()
-                self._server = None
-            if self._server is None:
-                self._server = _Server(self._modules, environment)
-            return self._server.fork(environment, progress)
+            if self._servers and not self._servers[0].lives:
+                self._is_impossible = not self._servers[0].has_forked
+                self._close()
+            if self._is_impossible:
+                return None
+            if not self._servers:
+                self._servers.append(_Server(self._imports, self._before, environment))
+            return self._servers[0].fork(environment, progress)
 
     def close(self) -> None:
         """End the process, and with it the workers that still run."""
         with self._lock:
-            if self._server is not None:
-                self._server.close()
-                self._server = None
+            self._close()
+
+    def _close(self) -> None:
+        while self._servers:
+            self._servers.pop().close()
+
+
+def _end(servers: list[_Server], owner: int) -> None:
+    """Close what is left, in the process that has started it: one that was forked from that shares the socket."""
+    if os.getpid() == owner:
+        while servers:
+            servers.pop().close()
 
 
 class _Server:
     """The process that forks."""
 
-    def __init__(self, modules: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, imports: Sequence[str], before: str, environment: Mapping[str, str]) -> None:
+        self.has_forked = False
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._process = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
-            [sys.executable, "-m", "autotest.workers.forking.server", *modules],
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "autotest.workers.forking.server"],
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -97,6 +118,8 @@ class _Server:
             start_new_session=True,
         )
         theirs.close()
+        wanted = {"path": sys.path, "imports": [*imports], "before": before}
+        self._control.send(json.dumps(wanted).encode())
         self._forked: queue.Queue[tuple[int, Future[int]] | None] = queue.Queue()
         self._running: dict[int, Future[int]] = {}
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -136,6 +159,7 @@ class _Server:
                 break
             message = json.loads(told)
             if "forked" in message:
+                self.has_forked = True
                 end: Future[int] = Future()
                 self._running[message["forked"]] = end
                 self._forked.put((message["forked"], end))

@@ -48,17 +48,24 @@ STATE_NAMES = MappingProxyType(
 
 def import_oneflow() -> Any:
     """The `oneflow` module: a plain import first; where the loader misses CUDA libraries, with those of the nvidia
-    wheels.
+    wheels. Raises TargetError where it is not installed, or they are not.
     """
     if importlib.util.find_spec("oneflow") is None:
         raise TargetError(
             "target 'oneflow' is not installed in this environment, but should be: "
             "pip install 'op-autotest[oneflow]', or choose another [--target]"
         )
-    try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its docstrings' escapes, told when they are first compiled
+        try:
+            return importlib.import_module("oneflow")
+        except ImportError as error:
+            _load_libraries(str(error))
         return importlib.import_module("oneflow")
-    except ImportError as error:
-        missing = str(error)
+
+
+def _load_libraries(missing: str) -> None:
+    """Load the CUDA libraries of the nvidia wheels; `missing` is what the loader said."""
     spec = importlib.util.find_spec("nvidia")
     roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
     for library in _WHEEL_LIBRARIES:
@@ -70,7 +77,6 @@ def import_oneflow() -> Any:
                 "installed: pip install 'op-autotest[oneflow]'"
             )
         ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
-    return importlib.import_module("oneflow")
 
 
 class EagerAdapter:
@@ -79,9 +85,7 @@ class EagerAdapter:
     name = "oneflow"
 
     def __init__(self) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its docstrings' escapes, told when they are first compiled
-            flow = import_oneflow()
+        flow = import_oneflow()
         self.flow = flow
         self.tensor_type: type = flow.Tensor
         self.module_type: type = flow.nn.Module

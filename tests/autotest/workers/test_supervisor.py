@@ -287,6 +287,7 @@ def test_target_that_is_killed_at_import(monkeypatch: pytest.MonkeyPatch, tmp_pa
         (["Fatal Python error: Aborted", "Extension modules: numpy"], "Fatal Python error: Aborted"),
         (["\x1b[31mCheck failed: red\x1b[m", "later"], "Check failed: red"),
         (["libibverbs: Warning", "real"], "real"),
+        (["real", "/lib/rnn.py:12: UserWarning: not contiguous", "  warnings.warn("], "real"),
         (["x" * 900], "x" * 400),
     ],
 )

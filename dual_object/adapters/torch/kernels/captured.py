@@ -11,6 +11,7 @@ import torch
 
 from dual_object.adapters.torch.dispatching import DispatchMode
 from dual_object.adapters.torch.kernels.naming import OPERATORS
+from dual_object.adapters.torch.kernels.samples.given import sample_inputs
 from dual_object.errors import TargetError
 
 #: Of one op so many samples are run.
@@ -70,13 +71,13 @@ class Captured:
         """None: gradients are made above operators."""
         return frozenset()
 
-    def sample_inputs(
-        self, device: str, dtype: torch.dtype, *, requires_grad: bool = False, set_seed: bool = False
+    def sample_inputs_func(
+        self, info: object, device: str, dtype: torch.dtype, requires_grad: bool = False
     ) -> Iterator[_Given]:
-        """What each sample of the op calls the operator with."""
+        """What each sample of the op calls the operator with; `info` is this itself, as of any entry."""
         backward = _BACKWARD in str(self.op)
         wanted = backward and self._info.supports_autograd and dtype in self._info.supported_backward_dtypes(device)
-        samples = self._info.sample_inputs(device, dtype, requires_grad=wanted, set_seed=set_seed)
+        samples = sample_inputs(self._info, dtype, differentiable=wanted)
         for number, sample in enumerate(samples):
             if number == MOST_RUNS:
                 return
@@ -107,7 +108,7 @@ def captured(path: str, table: Iterable[Any]) -> Captured:
         main = next((dtype for dtype in (torch.float32, torch.int64, torch.bool) if dtype in dtypes), None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if main is not None and next(found.sample_inputs("cpu", main), None) is not None:
+            if main is not None and next(sample_inputs(found, main, differentiable=False), None) is not None:
                 return found
     raise TargetError(
         f"PyTorch has no samples that reach {path.removeprefix('ops.')}, but a kernel can be judged for any operator "

@@ -20,8 +20,8 @@ import torch
 
 from dual_object.adapters.torch.adapter import Adapter as Torch
 from dual_object.adapters.torch.kernels.loading import load_file
+from dual_object.adapters.torch.kernels.samples.given import seeded
 from dual_object.adapters.torch.kernels.samples.sample import Sample
-from dual_object.adapters.torch.kernels.samples.table import seeded
 from dual_object.adapters.torch.kernels.watching.auditing import Auditor
 from dual_object.adapters.torch.kernels.watching.guard import Guard
 from dual_object.errors import TargetError

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +19,8 @@ import psutil
 import pytest
 
 from autotest.errors import EnvironmentFault
+from autotest.options.targets import launch as launch_of
+from autotest.workers.forking import forks as forking
 from autotest.workers.forking.forks import Forked, Forks
 from autotest.workers.launch import Launch
 from autotest.workers.protocol import Death
@@ -31,6 +33,7 @@ from support.runs import SUPPORT
 SQUARE = one_call("square", np.full(2, 3.0))
 COS = one_call("cos", np.ones(2))
 TORCH = "dual_object.adapters.torch.adapter"
+SERVER = forking._Server
 
 pytestmark = pytest.mark.usefixtures("real_interpreter")
 
@@ -92,8 +95,8 @@ def test_a_death_is_told_as_of_any(forks: Forks, monkeypatch: pytest.MonkeyPatch
     monkeypatch.syspath_prepend(SUPPORT)
     deadly = {"AUTOTEST_FAULT": "faults:deadly", "AUTOTEST_ONCE": str(tmp_path)}
     told = []
-    for launch in (Launch("torch", environment=deadly, forks=forks), Launch("torch", environment=deadly)):
-        supervisor = Supervisor(launch, 60.0)
+    for way in (Launch("torch", environment=deadly, forks=forks), Launch("torch", environment=deadly)):
+        supervisor = Supervisor(way, 60.0)
         told.append(supervisor.eager([COS, SQUARE]))
         supervisor.close()
     (forked, square), (started, _) = told
@@ -217,6 +220,131 @@ def test_nothing_is_left_of_a_process_that_is_killed(tmp_path: Path) -> None:
     while time.monotonic() < until and any(map(_runs, children)):
         time.sleep(0.05)
     assert not any(map(_runs, children))
+
+
+#: Begins what a fork would lack in the middle of its import, as OneFlow does; what follows is done in each worker.
+THREADED = """
+import os
+from threaded import parts
+
+parts.begin()
+{then}
+
+def adapter():
+    from dual_object.adapters.torch.adapter import Adapter
+    return Adapter()
+"""
+PARTS = """
+import threading
+
+begun = 0
+
+def begin():
+    global begun
+    begun += 1
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+"""
+
+
+@pytest.fixture
+def threaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Launch]]:
+    """Give a function which writes a framework that starts a thread while it is imported, and then does more."""
+    monkeypatch.syspath_prepend(tmp_path)
+    made: list[Forks] = []
+
+    def write(then: str = "", before: str = "threaded.parts:begin") -> Launch:
+        (tmp_path / "threaded").mkdir()
+        (tmp_path / "threaded" / "parts.py").write_text(PARTS)
+        (tmp_path / "threaded" / "__init__.py").write_text(THREADED.format(then=then))
+        made.append(Forks(("threaded",), before))
+        return Launch("threaded:adapter", forks=made[0])
+
+    yield write
+    for forks in made:
+        forks.close()
+
+
+def test_in_the_middle_of_an_import(threaded: Callable[..., Launch]) -> None:
+    """Each worker makes the call before which it was forked, and has the threads that the call starts."""
+    supervisor = Supervisor(threaded(""), 60.0)
+    for _ in range(2):
+        [seen] = supervisor.eager([SQUARE])
+        assert isinstance(seen, Observation)
+        worker = psutil.Process(process(supervisor).pid)
+        assert worker.num_threads() > psutil.Process(worker.ppid()).num_threads() == 1
+        supervisor.close()
+
+
+def test_what_fails_in_a_worker_alone(threaded: Callable[..., Launch]) -> None:
+    """After the call, in the rest of the import: the worker says so in the words of one that was started by itself."""
+    launch = threaded("raise OSError('no device')")
+    supervisor = Supervisor(launch, 60.0)
+    with pytest.raises(EnvironmentFault) as caught:
+        supervisor.info()
+    assert launch.forks is not None
+    assert launch.forks._servers[0].has_forked
+    assert str(caught.value) == "target 'threaded:adapter' cannot be imported: OSError: no device"
+    supervisor.close()
+
+
+def test_too_late_to_fork(threaded: Callable[..., Launch], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the call is never made, as in another version of a framework, workers are started by themselves; that is
+    found out once.
+    """
+    launch = threaded(before="threaded.parts:renamed")
+    begun = []
+    monkeypatch.setattr(forking, "_Server", lambda *given: begun.append(given) or SERVER(*given))
+    supervisor = Supervisor(launch, 60.0)
+    for _ in range(3):
+        [seen] = supervisor.eager([SQUARE])
+        assert isinstance(seen, Observation)
+        assert supervisor._worker is not None
+        assert isinstance(supervisor._worker._process, subprocess.Popen)
+        supervisor.close()
+    assert len(begun) == 1
+
+
+def test_other_threads_are_not_lost(threaded: Callable[..., Launch]) -> None:
+    """A process that has threads already forks nothing: they would be missing."""
+    launch = threaded(then="parts.again()")
+    parts = Path(sys.path[0]) / "threaded" / "parts.py"
+    parts.write_text(PARTS + "\n\nagain = begin\nbegin()\n")
+    supervisor = Supervisor(launch, 60.0)
+    [seen] = supervisor.eager([SQUARE])
+    assert isinstance(seen, Observation)
+    assert supervisor._worker is not None
+    assert isinstance(supervisor._worker._process, subprocess.Popen)
+    supervisor.close()
+
+
+def test_oneflow_computes_in_a_forked_worker() -> None:
+    """What its graphs give is there when it is read: it takes no forked process for one that loads data."""
+    launched = launch_of("oneflow")
+    supervisor = Supervisor(launched, 60.0)
+    programs = [one_call("square", np.full(2, float(value))) for value in range(20)]
+    for program in programs:
+        [seen] = supervisor.graph([program], None)
+        assert isinstance(seen, Observation)
+        assert seen.outputs[1].data.tolist() == [program.inputs[0].data[0] ** 2] * 2
+    assert isinstance(process(supervisor), Forked)
+    supervisor.close()
+    assert launched.forks is not None
+    launched.forks.close()
+
+
+def test_they_end_with_what_forks_them(threaded: Callable[..., Launch]) -> None:
+    """With the last that knows of it, the process ends that they are forked from, and they with it."""
+    forks = Forks((TORCH,))
+    with tempfile.TemporaryFile() as file:
+        forked = forks.process({**os.environ}, file.fileno())
+    assert isinstance(forked, Forked)
+    parent = psutil.Process(forked.pid).ppid()
+    del forks
+    for stream in (forked.stdin, forked.stdout, forked.stderr):
+        assert stream is not None
+        stream.close()
+    forked.wait(10)
+    assert not _runs(parent)
 
 
 def _runs(pid: int) -> bool:

@@ -16,13 +16,14 @@ import torch
 from dual_object.adapters.torch.kernels.naming import found_at
 from dual_object.adapters.torch.kernels.samples.arguments import of_arguments
 from dual_object.adapters.torch.kernels.samples.dtypes import of_dtypes
+from dual_object.adapters.torch.kernels.samples.given import seeded
 from dual_object.adapters.torch.kernels.samples.layouts import conjugated, of_layouts
 from dual_object.adapters.torch.kernels.samples.optional import without_promises
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.adapters.torch.kernels.samples.sizes import in_space, of_shapes, of_sizes
 from dual_object.adapters.torch.kernels.samples.spelled import function_of
-from dual_object.adapters.torch.kernels.samples.table import chosen, drawn_from, dtype_name, named, seeded
+from dual_object.adapters.torch.kernels.samples.table import chosen, drawn_from, dtype_name, named
 from dual_object.adapters.torch.kernels.samples.values import of_values
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import DTYPES

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from dual_object.adapters.torch.kernels.samples.given import error_inputs
 from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, spread_over, with_argument
 from dual_object.adapters.torch.kernels.samples.spelled import spelled
 from dual_object.adapters.torch.kernels.samples.table import storable
@@ -18,13 +19,12 @@ def of_refusals(info: Any, plain: Sequence[Sample], dtypes: Collection[torch.dty
     indices; and dimensions that no tensor has.
     """
     known = {*dtypes, *(x.dtype for sample in plain for x in sample.tensors())}
-    if info.error_inputs_func is not None:
-        for error in info.error_inputs("cpu"):
-            given = error.sample_input
-            sample = Sample((given.input, *given.args), dict(given.kwargs), "errors", str(error.error_type.__name__))
-            sample = spelled(info, sample)
-            if storable(sample) and all(x.dtype in known and x.numel() for x in sample.tensors()):
-                yield sample
+    for error in error_inputs(info):
+        given = error.sample_input
+        sample = Sample((given.input, *given.args), dict(given.kwargs), "errors", str(error.error_type.__name__))
+        sample = spelled(info, sample)
+        if storable(sample) and all(x.dtype in known and x.numel() for x in sample.tensors()):
+            yield sample
     for sample in spread_over(plain, 2, lambda s: len(s.tensors()) > 1):
         yield from _unfitting(sample)
     for sample in spread_over(plain, 2, lambda s: any(x.dtype == torch.int64 and x.numel() for x in s.tensors()[1:])):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import random
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
 
 from dual_object.adapters.torch.kernels.captured import captured
 from dual_object.adapters.torch.kernels.naming import OPERATORS, schemas
+from dual_object.adapters.torch.kernels.samples.given import sample_inputs
 from dual_object.adapters.torch.kernels.samples.optional import optional, without_defaults
 from dual_object.adapters.torch.kernels.samples.sample import Sample, leaves, spread
 from dual_object.adapters.torch.kernels.samples.spelled import spelled
@@ -57,21 +56,6 @@ def silent() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-@contextlib.contextmanager
-def seeded(seed: int = 0) -> Iterator[None]:
-    """All sources of randomness that samples are drawn from, started anew; afterwards they go on as before."""
-    states = random.getstate(), np.random.get_state()
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        random.seed(seed)
-        np.random.seed(seed % 2**32)
-        try:
-            yield
-        finally:
-            random.setstate(states[0])
-            np.random.set_state(states[1])
-
-
 def dtype_name(dtype: torch.dtype) -> str:
     """`float32`."""
     return str(dtype).removeprefix("torch.")
@@ -106,7 +90,7 @@ def _alike(sample: Sample, others: Sequence[Sample]) -> bool:
 
 def _drawn_from(info: Any, dtype: torch.dtype) -> list[Sample]:
     differentiable = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
-    given = info.sample_inputs("cpu", dtype, requires_grad=differentiable, set_seed=False)
+    given = sample_inputs(info, dtype, differentiable=differentiable)
     parameters = optional(info.name)
     drawn = [
         without_defaults(spelled(info, Sample((sample.input, *sample.args), dict(sample.kwargs))), parameters)
