@@ -7,6 +7,7 @@ that takes these arguments.
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ def _of_schema(op: str, drawn: Args) -> tuple[Parameter, ...]:
 def _takes(kind: str, value: Any) -> bool:
     """Whether a schema's parameter of this type takes a value: tensors are told apart from numbers."""
     kind = kind.removeprefix("Optional[").removesuffix("]") if kind.startswith("Optional[") else kind
-    tensor = isinstance(value, (DualObject, load_reference().tensor_type))
+    tensor = isinstance(value, (DualObject, torch.Tensor))
     if not tensor and hasattr(type(value), "draw"):  # a generator, of what the row wants there
         return kind != "Tensor"
     if isinstance(value, (list, tuple)):
@@ -180,6 +181,9 @@ def bare(spelled: str, drawn: Args) -> Iterator[Args]:
         yield fewest
 
 
+_reference = functools.cache(load_reference)
+
+
 def rewritable(spelled: str, row: Op, *kinds: Way) -> bool:
     """Whether PyTorch tells another way of these kinds to write the row's call; it is drawn for that, apart from any
     test.
@@ -191,7 +195,7 @@ def rewritable(spelled: str, row: Op, *kinds: Way) -> bool:
         drawn = row.draw()
         ways.extend(way for kind in kinds for way in kind(spelled, drawn))
 
-    drawer = Drawer(load_reference(), spelled, 0, "torch", TestOptions(auto_backward=False), body)
+    drawer = Drawer(_reference(), spelled, 0, "torch", TestOptions(auto_backward=False), body)
     for index in range(_DRAWS):
         drawer.draw(index)
         if ways:

@@ -134,8 +134,8 @@ def test_forks_start_forks(tmp_path: Path) -> None:
     assert done.stdout == "True\nTrue\n3 given True\n-15 b'written'\n", done.stderr
 
 
-def test_worker_of_oneflow_is_no_fork(tmp_path: Path) -> None:
-    """Its process holds no PyTorch, so it is a real interpreter."""
+def test_worker_of_oneflow_holds_no_pytorch(tmp_path: Path) -> None:
+    """It is forked from another process than all others are."""
     package = tmp_path / "autotest" / "workers"
     package.mkdir(parents=True)
     for module in (package, package.parent):
@@ -199,12 +199,15 @@ def test_fork_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 #: Forks without having imported anything.
 BARE = f"""
-import sys
+import os, sys
 
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-from support.fork_server import serve
+from support.fork_server import become, run, serve
 
-serve(sys.argv[1], int(sys.argv[2]))
+kind, folder, owner = sys.argv[1:]
+asked, received = serve(f"{{folder}}/{{kind}}", int(owner), os.fork)
+become(asked, received)
+run(asked)
 """
 
 
@@ -228,9 +231,8 @@ def test_nothing_is_left_of_forks(tmp_path: Path) -> None:
     assert running.returncode == 1
     _wait_for(0, tmp_path)
     assert not (tmp_path / "forks").exists()
-    assert shared[1].server is None
-    assert shared[0].server
-    assert shared[0].server.communicate() == ("", None)
+    assert shared[1].servers == []
+    assert [server.communicate() for server in shared[0].servers] == [("", None)] * 2
 
 
 def test_workers_of_xdist_share_forks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,4 +250,4 @@ def test_no_forks_beside_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """They could not use it: everything starts by itself."""
     monkeypatch.setattr("support.forks.GPU", tmp_path)
     made = Forks(tmp_path / "forks", os.getpid())
-    assert (made.python, made.server) == (Path(sys.executable), None)
+    assert (made.python, made.servers) == (Path(sys.executable), [])

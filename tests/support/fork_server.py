@@ -1,5 +1,5 @@
-"""The process that has imported what `preloaded.py` lists, and forks: `python fork_server.py FOLDER OWNER`, started by
-`forks.py`. It ends when the process `OWNER` does.
+"""The process that has imported what `preloaded.py` lists, and forks: `python fork_server.py torch FOLDER OWNER`,
+started by `forks.py`; or `oneflow`, and has half imported OneFlow. It ends when the process `OWNER` does.
 
 A fork is what `python -m MODULE`, `python FILE` or `python -c CODE` would be, with its own folder, variables and open
 files. It has a session of its own, and is killed when the launcher that asked for it goes.
@@ -25,6 +25,7 @@ import threading
 import traceback
 import types
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +35,17 @@ COLLAPSE = 25
 HIGH = 500
 
 
-def serve(folder: str, owner: int) -> None:
-    """Fork for each launcher that connects, and tell it how its fork ended, until the process `owner` has."""
+def serve(place: str, owner: int, fork: Callable[[], int]) -> tuple[dict[str, Any], list[int]]:
+    """Fork for each launcher that connects, and tell it how its fork ended, until the process `owner` has. Returns in
+    each fork: what was asked for, and the open files for it.
+    """
     owned = os.pidfd_open(owner)
     gc.freeze()  # a collection in a fork would copy all of PyTorch's memory
     for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
         finalizer.atexit = False  # taking PyTorch's operators apart would copy much of it, too
     use_huge_pages()
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(os.path.join(folder, "socket"))
+    listener.bind(place)
     listener.listen(64)
     wake, woken = socket.socketpair()
     wake.setblocking(False)
@@ -58,7 +61,7 @@ def serve(folder: str, owner: int) -> None:
     while True:
         for key, _ in selector.select():
             if key.fileobj is owned:
-                shutil.rmtree(folder)
+                shutil.rmtree(os.path.dirname(place), ignore_errors=True)
                 os._exit(0)  # what we have forked goes with us
             if key.fileobj is listener:
                 connection, _ = listener.accept()
@@ -67,12 +70,12 @@ def serve(folder: str, owner: int) -> None:
                 except ConnectionError:
                     connection.close()
                     continue
-                child = os.fork()
+                child = fork()
                 if child == 0:
                     signal.set_wakeup_fd(-1)
                     for left in (selector, listener, wake, woken, connection, *forks.values()):
                         left.close()
-                    run(asked, received)
+                    return asked, received
                 for descriptor in received:
                     os.close(descriptor)
                 forks[child] = connection
@@ -126,11 +129,11 @@ def request_from(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     return asked, received
 
 
-def run(asked: dict[str, Any], received: list[int]) -> None:
+def run(asked: dict[str, Any]) -> None:
     """In the fork: run what was asked for, and end as an interpreter does."""
     status = 1
     try:
-        status = ended_with(asked, received)
+        status = ended_with(asked)
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
         sys.stdout.flush()
@@ -140,10 +143,10 @@ def run(asked: dict[str, Any], received: list[int]) -> None:
         os._exit(status)
 
 
-def ended_with(asked: dict[str, Any], received: list[int]) -> int:
+def ended_with(asked: dict[str, Any]) -> int:
     """Run what was asked for; its exit status."""
     try:
-        become(asked, received)
+        execute(arguments_of(asked))
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return (end.code or 0) & 0xFF
@@ -165,7 +168,11 @@ def become(asked: dict[str, Any], received: list[int]) -> None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     sys.executable = asked["python"]
-    if "OMP_NUM_THREADS" in os.environ:  # read by PyTorch when it is imported, which it is
+
+
+def arguments_of(asked: dict[str, Any]) -> list[str]:
+    """What the interpreter is given, less what it takes for itself."""
+    if "torch" in sys.modules and "OMP_NUM_THREADS" in os.environ:  # read by PyTorch when it is imported, which it is
         import torch
 
         torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
@@ -175,7 +182,7 @@ def become(asked: dict[str, Any], received: list[int]) -> None:
         for stream in (sys.stdout, sys.stderr):
             assert isinstance(stream, io.TextIOWrapper)
             stream.reconfigure(write_through=True)
-    execute(arguments)
+    return arguments
 
 
 def take_over(numbers: list[int], received: list[int]) -> None:
@@ -218,11 +225,36 @@ def die_with_parent() -> None:
         os._exit(1)
 
 
+def serve_oneflow(folder: str, owner: int) -> None:
+    """Fork workers of OneFlow in the middle of its import, as the harness does."""
+    from autotest.workers.forking import server as product
+    from autotest.workers.forking.halt import halted
+    from dual_object.replay.adapter import FORKED
+
+    imports, before = FORKED["oneflow"]
+    asked: list[dict[str, Any]] = []
+
+    def fork() -> None:
+        given, received = serve(os.path.join(folder, "oneflow"), owner, product.fork_unseen)
+        become(given, received)
+        asked.append(given)
+
+    with halted(before, fork):
+        product.import_all([*product.OURS, *imports])
+    run(asked[0])
+
+
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[1])
+    kind, folder, owner = sys.argv[1:]
+    gc.disable()  # what is imported stays: to look for garbage in it takes a third of the time
+    if kind == "oneflow":
+        sys.path.insert(0, str(Path(__file__).parents[2]))
+        serve_oneflow(folder, int(owner))
     from support.preloaded import preload
 
-    gc.disable()  # what is imported stays: to look for garbage in it takes a third of the time
     preload()
     gc.enable()
-    serve(sys.argv[1], int(sys.argv[2]))
+    asked, received = serve(os.path.join(folder, kind), int(owner), os.fork)
+    become(asked, received)
+    run(asked)

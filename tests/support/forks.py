@@ -33,37 +33,42 @@ TIMEOUT = 600.0
 
 
 class Forks:
-    """The process that has imported what `preloaded.py` lists. No target is imported there: a fork of OneFlow hangs.
+    """The process that has imported what `preloaded.py` lists, and the one for OneFlow's workers. Scripts and runs are
+    forks of the first, which has no target: a fork of all of OneFlow hangs.
 
     The first who asks for one in this folder starts it. It ends with the process `owner`, and takes its folder away.
     """
 
     def __init__(self, folder: Path, owner: int, server: str = fork_server.__file__) -> None:
         self.python = folder / "python"
-        self.server: subprocess.Popen[str] | None = None
+        self.servers: list[subprocess.Popen[str]] = []
         if GPU.exists():  # what is imported there begins with CUDA, which no fork can go on with
             self.python = Path(sys.executable)
             return
         folder.mkdir(exist_ok=True)
         with locked(folder / "lock"):
             if not self.python.exists():
-                self.server = self._start(folder, owner, server)
+                self._start(folder, owner, server)
 
-    def _start(self, folder: Path, owner: int, server: str) -> subprocess.Popen[str]:
-        started = subprocess.Popen(  # noqa: S603 - our own interpreter
-            [sys.executable, server, str(folder), str(owner)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=outer_environment(),
-            # Ctrl-C is for the tests; it then goes with them.
-            start_new_session=True,
-        )
-        assert started.stdout
-        assert started.stdout.readline() == "ready\n"
+    def _start(self, folder: Path, owner: int, server: str) -> None:
+        # OneFlow's is of one thread: others would be missing in a fork.
+        for kind, variables in (("torch", {}), ("oneflow", {"OMP_NUM_THREADS": "1"})):
+            self.servers.append(
+                subprocess.Popen(  # noqa: S603 - our own interpreter
+                    [sys.executable, server, kind, str(folder), str(owner)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    env={**outer_environment(), **variables},
+                    # Ctrl-C is for the tests; it then goes with them.
+                    start_new_session=True,
+                )
+            )
+        for started in self.servers:
+            assert started.stdout
+            assert started.stdout.readline() == "ready\n"
         self.python.touch(0o755)
         self.python.write_text(f"#!{sys.executable} -IS\n{Path(launcher.__file__).read_text()}")
-        return started
 
     def run(
         self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], *, merged: bool = False

@@ -19,11 +19,12 @@ LOOK = 0.5
 
 
 def needs_an_interpreter(arguments: list[str]) -> bool:
-    """Whether it must be a real one: a worker of OneFlow's holds no PyTorch, and of the scripts that run a graph of
-    OneFlow's in a fork, one in fifty dies. Where a module of that name lies beside a script, it is none of OneFlow's.
+    """Whether it must be a real one: what OneFlow's workers are forked from holds no PyTorch, and of the scripts that
+    run a graph of OneFlow's in a fork, one in fifty dies. Where a module of that name lies beside a script, it is none
+    of OneFlow's.
     """
-    if arguments[:2] == ["-m", "autotest.workers.server"]:
-        return arguments[2].startswith("oneflow")
+    if arguments[:2] == ["-m", "autotest.workers.forking.server"]:
+        return any("oneflow" in argument for argument in arguments)
     script = next((argument for argument in arguments if argument != "-u"), "")
     if not script.endswith(".py") or not os.path.isfile(script):
         return False
@@ -34,6 +35,13 @@ def needs_an_interpreter(arguments: list[str]) -> bool:
     return "import oneflow" in text or "import_oneflow" in text
 
 
+def server_of(arguments: list[str]) -> str:
+    """The socket of the process that forks this: a worker of OneFlow's holds OneFlow and no PyTorch."""
+    if arguments[:2] == ["-m", "autotest.workers.server"] and arguments[2].startswith("oneflow"):
+        return "oneflow"
+    return "torch"
+
+
 def main() -> None:
     """Stand in for the fork until either ends."""
     parent = os.getppid()
@@ -41,7 +49,7 @@ def main() -> None:
         os.execv(sys.executable, [sys.executable, *sys.argv[1:]])  # noqa: S606 - our own interpreter
     descriptors = open_files()
     server = _socket.socket(_socket.AF_UNIX)
-    server.connect(os.path.join(os.path.dirname(__file__), "socket"))
+    server.connect(os.path.join(os.path.dirname(__file__), server_of(sys.argv[1:])))
     asked = {
         "python": __file__,
         "arguments": sys.argv[1:],

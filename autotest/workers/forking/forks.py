@@ -54,16 +54,18 @@ class Forks:
 
     `imports` are modules, or `module:function` for what is called after its module is imported. With `before`, also a
     `module:function`, workers are forked within that, before the first call of this function, and each makes the call
-    and goes on from there.
+    and goes on from there. The first so many workers as are `unforked` are started by themselves: where most need no
+    other, a process to fork from costs more than it saves.
 
-    That process starts with the first worker, in that worker's environment: what the C library reads when a process
-    starts is for all as it is for the first. It starts anew where something has ended it, unless it came to no fork at
-    all. It ends with its `Forks`, or with the process that has them.
+    That process starts with the first worker that is forked, in that worker's environment: what the C library reads
+    when a process starts is for all as it is for the first. It starts anew where something has ended it, unless it came
+    to no fork at all. It ends with its `Forks`, or with the process that has them.
     """
 
-    def __init__(self, imports: Sequence[str], before: str = "") -> None:
+    def __init__(self, imports: Sequence[str], before: str = "", unforked: int = 0) -> None:
         self._imports = imports
         self._before = before
+        self._unforked = unforked
         self._lock = threading.Lock()
         self._servers: list[_Server] = []
         self._is_impossible = False
@@ -76,6 +78,9 @@ class Forks:
         if sys.platform != "linux":  # elsewhere no process ends with its parent
             return None
         with self._lock:
+            if self._unforked:
+                self._unforked -= 1
+                return None
             if self._servers and not self._servers[0].lives:
                 self._is_impossible = not self._servers[0].has_forked
                 self._close()
@@ -108,8 +113,8 @@ class _Server:
     def __init__(self, imports: Sequence[str], before: str, environment: Mapping[str, str]) -> None:
         self.has_forked = False
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "autotest.workers.forking.server"],
+        self._process = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
+            [sys.executable, "-m", "autotest.workers.forking.server", *imports],
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -118,8 +123,7 @@ class _Server:
             start_new_session=True,
         )
         theirs.close()
-        wanted = {"path": sys.path, "imports": [*imports], "before": before}
-        self._control.send(json.dumps(wanted).encode())
+        self._control.send(json.dumps({"path": sys.path, "before": before}).encode())
         self._forked: queue.Queue[tuple[int, Future[int]] | None] = queue.Queue()
         self._running: dict[int, Future[int]] = {}
         self._listener = threading.Thread(target=self._listen, daemon=True)

@@ -1,14 +1,14 @@
-"""The process that workers are forked from: `python -m autotest.workers.forking.server`.
+"""The process that workers are forked from: `python -m autotest.workers.forking.server IMPORT...`.
 
 It imports what workers need, and from then on forks a worker whenever it is asked to: importing PyTorch takes a hundred
 times as long. Or it stays in the middle of an import, before a call in which the target starts threads, which no fork
 would have: each worker goes on from there. It runs nothing that is tested, and ends with whoever started it, as its
 workers end with it.
 
-Its standard input is a socket of whole messages. The first one says what is imported, as `Forks` has it: `{"path",
-"imports", "before"}`. Each other is the environment of a worker, as JSON, with four descriptors: three for its standard
-streams, and the small file in which it notes its progress. An answer is `{"forked": PID}`; when a worker has ended,
-`{"ended": PID, "status": STATUS}` follows, below zero for a signal.
+Its standard input is a socket of whole messages. The first one says from where it imports, and before which call it
+forks: `{"path", "before"}`. Each other is the environment of a worker, as JSON, with four descriptors: three for its
+standard streams, and the small file in which it notes its progress. An answer is `{"forked": PID}`; when a worker has
+ended, `{"ended": PID, "status": STATUS}` follows, below zero for a signal.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from autotest.workers.forking.halt import halted
 from autotest.workers.server import Joined, join, serve
@@ -30,7 +30,7 @@ from autotest.workers.server import Joined, join, serve
 #: The longest request, in bytes: no system sends more in one message.
 LONGEST = 1 << 20
 #: What every worker imports once it serves.
-_OURS = (
+OURS = (
     "autotest.workers.fault_injection",
     "autotest.workers.wire",
     "dual_object.replay.reading",
@@ -47,7 +47,7 @@ def main() -> None:
     os.close(null)
     wanted = json.loads(control.recv(LONGEST))
     sys.path[:] = wanted["path"]
-    joined = _Imports([*_OURS, *wanted["imports"]], wanted["before"], control).worker()
+    joined = _Imports([*OURS, *sys.argv[1:]], wanted["before"], control).worker()
     if joined is not None:
         serve(joined)
 
@@ -66,24 +66,17 @@ class _Imports:
         any more, and at once where the call before which it should fork was never made: it is too late then.
         """
         if not self._before:
-            self._run()
+            import_all(self._imports)
             self._fork(os.fork)
             return self._joined
-        with halted(self._before, lambda: self._fork(_fork_unseen)):
+        with halted(self._before, lambda: self._fork(fork_unseen)):
             try:
-                self._run()
+                import_all(self._imports)
             except Exception:
                 if self._joined is None:
                     raise
                 # The worker imports the target once more, and tells what is wrong with it.
         return self._joined
-
-    def _run(self) -> None:
-        for name in self._imports:
-            module, _, function = name.partition(":")
-            imported = importlib.import_module(module)
-            if function:
-                getattr(imported, function)()
 
     def _fork(self, fork: Callable[[], int]) -> None:
         gc.collect()
@@ -93,6 +86,15 @@ class _Imports:
             self._joined = join(progress)
         if self._joined is None:
             sys.exit()
+
+
+def import_all(imports: Iterable[str]) -> None:
+    """Import modules, and make the calls of those that are `module:function`."""
+    for name in imports:
+        module, _, function = name.partition(":")
+        imported = importlib.import_module(module)
+        if function:
+            getattr(imported, function)()
 
 
 def _worker(control: socket.socket, fork: Callable[[], int]) -> int | None:
@@ -127,7 +129,7 @@ def _worker(control: socket.socket, fork: Callable[[], int]) -> int | None:
         control.send(json.dumps({"forked": pid}).encode())
 
 
-def _fork_unseen() -> int:
+def fork_unseen() -> int:
     """Fork, and leave what libraries have asked for in the new process undone: OneFlow takes a forked process for one
     that loads data, which computes nothing in other threads, and its graphs give what has not been computed yet.
 

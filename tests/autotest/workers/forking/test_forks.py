@@ -12,6 +12,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -318,8 +319,14 @@ def test_other_threads_are_not_lost(threaded: Callable[..., Launch]) -> None:
 
 
 def test_oneflow_computes_in_a_forked_worker() -> None:
-    """What its graphs give is there when it is read: it takes no forked process for one that loads data."""
+    """All workers but the first are forked: most runs need no other. What their graphs give is there when it is read:
+    OneFlow takes none for a process that loads data.
+    """
     launched = launch_of("oneflow")
+    with closing(Supervisor(launched, 60.0)) as first:
+        first.info()
+        assert first._worker is not None
+        assert isinstance(first._worker._process, subprocess.Popen)
     supervisor = Supervisor(launched, 60.0)
     programs = [one_call("square", np.full(2, float(value))) for value in range(20)]
     for program in programs:
