@@ -9,18 +9,22 @@ from pathlib import Path
 
 from autotest.compare.kinds import PHASES
 from autotest.judge.contracts import DOCUMENTED
-from autotest.ledger.entries import Entry, others, read
+from autotest.ledger.entries import Entry, LedgerError, others, read
 
 
 def document(path: Path, target: str) -> str:
     """Markdown: a table of kinds, then a chapter on the target's own documentation, with a row per sentence that does
     not hold, a section per op with a line per known divergence, and a chapter of such on trainings.
 
-    `target` may be a pattern, such as `torch:*`: then each line names its target.
+    `target` may be a pattern, such as `torch:*`: then each line names its target. Raises LedgerError where the ledger
+    has entries that cannot be used.
     """
     several = "*" in target
     targets = [name for name in others(path, "") if fnmatchcase(name, target)] if several else [target]
-    entries = [entry for name in targets for entry in read(path, name).entries.values()]
+    ledger = read(path, *targets)
+    if ledger.problems:
+        raise LedgerError("\n".join(ledger.problems))
+    entries = [*ledger.entries.values()]
     entries.sort(key=lambda entry: (entry.of_training, _op(entry).lower(), entry.fingerprint))
     versions = ", ".join(sorted({entry.versions.removeprefix("==") for entry in entries}))
     contracts = [entry for entry in entries if entry.contract]

@@ -21,8 +21,7 @@ from autotest import toml
 from autotest.errors import UsageError
 from autotest.options.overrides import Override, overridden
 from autotest.workers.forking.forks import Forks
-from autotest.workers.launch import Launch
-from dual_object.replay.adapter import FORKED
+from autotest.workers.launch import FORKED, Launch
 
 #: Names the interpreter of any target.
 VARIABLE = "AUTOTEST_TARGET_PYTHON"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from autotest.names import HOME
 from autotest.workers.forking.forks import Forks
@@ -16,6 +17,16 @@ from autotest.workers.process import Process
 TARGET_PYTHON = "target's python"
 #: Seconds in which a target must be imported.
 START_TIMEOUT = 120.0
+#: Of a target that starts threads while it is imported: what is imported before its processes are forked, and the call
+#: in the middle of that before which they are, as `Forks` takes both.
+FORKED: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
+    {
+        "oneflow": (
+            ("dual_object.adapters.oneflow.graph", "dual_object.adapters.oneflow.eager:import_oneflow"),
+            "oneflow.framework.env_util:GetEnv",
+        )
+    }
+)
 #: What an interpreter with packages of its own runs first.
 _ELSEWHERE = Path(__file__).with_name("elsewhere.py")
 
@@ -79,4 +90,4 @@ class Launch:
         return sys.path if self.python is None else None
 
 
-__all__ = ["START_TIMEOUT", "TARGET_PYTHON", "Launch"]
+__all__ = ["FORKED", "START_TIMEOUT", "TARGET_PYTHON", "Launch"]

@@ -34,16 +34,6 @@ BUILT_IN = MappingProxyType(
         "torch": "dual_object.adapters.torch.adapter:Adapter",
     }
 )
-#: What is imported, of a target that starts threads while it is, before its processes are forked, and the call in the
-#: middle of that before which they are: as `autotest.workers.forking` takes both.
-FORKED: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
-    {
-        "oneflow": (
-            ("dual_object.adapters.oneflow.graph", "dual_object.adapters.oneflow.eager:import_oneflow"),
-            "oneflow.framework.env_util:GetEnv",
-        )
-    }
-)
 #: What runs `torch:EXECUTOR`.
 EXECUTED = "dual_object.adapters.torch.executed:Adapter"
 

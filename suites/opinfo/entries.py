@@ -12,7 +12,7 @@ import numpy as np
 import torch as pytorch
 
 from autotest import dual_tensor, torch
-from dual_object.adapters.torch.kernels.samples.given import sample_inputs, seeded
+from dual_object.adapters.torch.kernels.given import sample_inputs, seeded
 
 #: So many samples of an entry run in the static graph as well, spread over them.
 IN_GRAPH = 3

@@ -13,7 +13,7 @@ from entries import MOST_ELEMENTS, STORABLE, Entry, copied, leaves, replaced
 from refusals import refused
 
 from autotest import torch
-from dual_object.adapters.torch.kernels.samples import given
+from dual_object.adapters.torch.kernels import given
 
 #: So many error inputs of an entry are used, spread over those that PyTorch refuses in words of their own: each may end
 #: the target's process.

@@ -229,7 +229,7 @@ def serve_oneflow(folder: str, owner: int) -> None:
     """Fork workers of OneFlow in the middle of its import, as the harness does."""
     from autotest.workers.forking import server as product
     from autotest.workers.forking.halt import halted
-    from dual_object.replay.adapter import FORKED
+    from autotest.workers.launch import FORKED
 
     imports, before = FORKED["oneflow"]
     asked: list[dict[str, Any]] = []

@@ -39,7 +39,7 @@ def main(fault: str, *scripts: str) -> None:
         with contextlib.redirect_stdout(printed):
             status = status_of(script)
         sys.stdout.write(json.dumps([status, printed.getvalue()]) + "\n")
-    sys.stdout.flush()
+        sys.stdout.flush()
     end(0)
 
 

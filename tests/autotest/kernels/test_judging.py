@@ -53,7 +53,6 @@ FAULTS = {
     "writes": ("mutation", None),
     "same": ("alias", None),
     "by_shape": ("caching", None),
-    "unwritten": ("stale", None),
     "worn": ("calls", None),
     "deterministic": ("state", "it leaves the deterministic algorithms changed from False to True"),
     "patches": ("state", "it replaces torch.allclose"),
@@ -240,6 +239,14 @@ def test_refuses_a_fault_by_its_name(judge, function):
     assert message is None or found[category] == message
     assert not verdict.accepted
     assert min(verdict.score.values()) < 1.0
+
+
+@pytest.mark.usefixtures("real_interpreter")  # memory is poisoned for a process when it starts
+def test_refuses_memory_that_it_has_not_written(judge):
+    """An element is what the memory held before."""
+    verdict = narrowed(judge, "stale").judge(Kernel(RELUS, "unwritten"))
+    assert "stale" in {finding.category for finding in verdict.findings}
+    assert not verdict.accepted
 
 
 def test_what_is_exact_is_worked_out_once(judge, monkeypatch):

@@ -812,3 +812,30 @@ def test_general_entry_of_chance(facts, known, tmp_path):
     ledger = read(path, "torch")
     for op in ("flip", "program"):
         assert (ledger.find(f"torch/graph_forward/crash/{op}/{facts}", "test_other.py::test_it") is not None) == known
+
+
+@pytest.mark.parametrize(
+    ("file", "target", "page"),
+    [
+        ("known_divergences.toml", "oneflow", "oneflow-0.9.0.md"),
+        ("known_divergences.toml", "torch:*", "torch-2.14.1.md"),
+        ("known_divergences.paddle.toml", "paddle", "paddle-3.3.1.md"),
+        ("known_divergences.jax.toml", "jax", "jax-0.12.0.1.md"),
+    ],
+)
+def test_pages_of_the_suites_ledgers(file, target, page, monkeypatch):
+    """Each page is what its ledger says now, all of whose entries can be used."""
+    monkeypatch.chdir(SUITES.parent)
+    assert document(Path("suites", file), target) == Path("docs", page).read_text()
+
+
+def test_page_of_a_broken_ledger(tmp_path):
+    """An entry that cannot be used is no page's: the ledger is mended first."""
+    path = tmp_path / "known_divergences.toml"
+    path.write_text(entry(fingerprint="torch/eager_backward/*/relu/float32"))
+    with pytest.raises(LedgerError) as caught:
+        document(path, "torch")
+    assert str(caught.value) == (
+        f"{path}: entry 1 of torch has fingerprint='torch/eager_backward/*/relu/float32', "
+        "but should have * in its op and its facts alone"
+    )

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import torch
 
 from dual_object.adapters.torch.dispatching import DispatchMode
+from dual_object.adapters.torch.kernels.given import sample_inputs
 from dual_object.adapters.torch.kernels.naming import OPERATORS
-from dual_object.adapters.torch.kernels.samples.given import sample_inputs
 from dual_object.errors import TargetError
 
 #: Of one op so many samples are run.

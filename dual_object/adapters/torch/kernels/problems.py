@@ -19,8 +19,8 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.adapter import Adapter as Torch
+from dual_object.adapters.torch.kernels.given import seeded
 from dual_object.adapters.torch.kernels.loading import load_file
-from dual_object.adapters.torch.kernels.samples.given import seeded
 from dual_object.adapters.torch.kernels.samples.sample import Sample
 from dual_object.adapters.torch.kernels.watching.auditing import Auditor
 from dual_object.adapters.torch.kernels.watching.guard import Guard

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import torch
 
+from dual_object.adapters.torch.kernels.given import seeded
 from dual_object.adapters.torch.kernels.naming import found_at
 from dual_object.adapters.torch.kernels.samples.arguments import of_arguments
 from dual_object.adapters.torch.kernels.samples.dtypes import of_dtypes
-from dual_object.adapters.torch.kernels.samples.given import seeded
 from dual_object.adapters.torch.kernels.samples.layouts import conjugated, of_layouts
 from dual_object.adapters.torch.kernels.samples.optional import without_promises
 from dual_object.adapters.torch.kernels.samples.refusals import of_refusals

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dual_object.adapters.torch.kernels.samples.given import error_inputs
+from dual_object.adapters.torch.kernels.given import error_inputs
 from dual_object.adapters.torch.kernels.samples.sample import Sample, on_one, spread_over, with_argument
 from dual_object.adapters.torch.kernels.samples.spelled import spelled
 from dual_object.adapters.torch.kernels.samples.table import storable

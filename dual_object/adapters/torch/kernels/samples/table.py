@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.kernels.captured import captured
+from dual_object.adapters.torch.kernels.given import sample_inputs
 from dual_object.adapters.torch.kernels.naming import OPERATORS, schemas
-from dual_object.adapters.torch.kernels.samples.given import sample_inputs
 from dual_object.adapters.torch.kernels.samples.optional import optional, without_defaults
 from dual_object.adapters.torch.kernels.samples.sample import Sample, leaves, spread
 from dual_object.adapters.torch.kernels.samples.spelled import spelled

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from dual_object.adapters.torch.kernels.samples.given import error_inputs, sample_inputs, seeded
+from dual_object.adapters.torch.kernels.given import error_inputs, sample_inputs, seeded
 from dual_object.adapters.torch.kernels.samples.table import named
 
 
