@@ -747,10 +747,14 @@ def check_ledger(ledger: Path, target: str, target_python: str | None, case_time
 @run_option("target", help="Target whose entries are written, or a pattern of several: 'torch:*'.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: standard output.")
 def document_ledger(ledger: Path, target: str, output: Path | None) -> None:
-    """Write every known divergence as Markdown: its one-line program and what each side gives."""
+    """Write every known divergence as Markdown: its one-line program and what each side gives.
+
+    Exit status: 0 it is written, 2 the ledger has entries that cannot be used.
+    """
     from autotest.ledger.document import document
 
-    text = document(ledger, target)
+    with _refusals():
+        text = document(ledger, target)
     if output is None:
         click.echo(text, nl=False)
     else:
