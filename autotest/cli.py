@@ -671,9 +671,8 @@ def doctor(target: str, target_python: str | None, report: Path) -> None:
 @click.option(
     "--strict",
     type=click.Choice(["proof", "seen"]),
-    default="proof",
-    show_default=True,
-    help="proof: the stored program must go on diverging; seen: only counted.",
+    help="proof: the stored program must go on diverging; seen: only counted.  [default: proof; seen for what does not "
+    "come back in each run, unsteady]",
 )
 @click.option(
     "--wider",
@@ -681,7 +680,13 @@ def doctor(target: str, target_python: str | None, report: Path) -> None:
     help="Make the entry wider that differs in the dtype or in what it needs alone, instead of adding one.",
 )
 def accept_divergences(
-    ids: tuple[str, ...], reason: str, where: str | None, report: Path, ledger: Path | None, strict: str, wider: bool
+    ids: tuple[str, ...],
+    reason: str,
+    where: str | None,
+    report: Path,
+    ledger: Path | None,
+    strict: str | None,
+    wider: bool,
 ) -> None:
     """Write divergences of the latest run, by ID or by what they are, into a ledger of known divergences."""
     from autotest.ledger.accept import accept

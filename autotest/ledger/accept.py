@@ -12,6 +12,7 @@ from typing import Any
 
 from autotest.cases.case import case_test_name
 from autotest.cases.store import FEWEST_DIGITS, Store
+from autotest.compare.fingerprint import UNSTEADY, Fingerprint
 from autotest.ledger import contracts
 from autotest.ledger.draft import AcceptError, Draft
 from autotest.ledger.entries import find, store, version_of
@@ -42,13 +43,14 @@ def accept(
     reason: str,
     report: Path,
     ledger: Path | None,
-    strict: str = "proof",
+    strict: str | None = None,
     *,
     wider: bool = False,
 ) -> Accepted:
     """Write an entry for each divergence of the latest run that `ids` name or `where` matches; `wider`: make the entry
     that differs in the dtype or in what it needs alone cover it.
 
+    Without `strict`, an entry must be proved, but for one of what does not come back in each run: that is only seen.
     `where` is a list of `field=pattern` separated by blanks, such as `kind=dtype op=arg*`. Raises AcceptError,
     ReportError.
     """
@@ -161,9 +163,16 @@ def _ledger_for(nodeid: str, root: Path, target: str) -> Path:
 
 
 def _entry(
-    run: Path, fingerprint: str, rows: Sequence[dict[str, Any]], reason: str, strict: str, environment: dict[str, str]
+    run: Path,
+    fingerprint: str,
+    rows: Sequence[dict[str, Any]],
+    reason: str,
+    strict: str | None,
+    environment: dict[str, str],
 ) -> dict[str, Any]:
     first = rows[0]
+    if strict is None:
+        strict = "seen" if UNSTEADY in Fingerprint.parse(fingerprint).needs else "proof"
     note: dict[str, Any] = {}
     contract = contracts.kept(run, first["id"])
     if contract is not None:

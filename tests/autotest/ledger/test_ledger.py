@@ -653,6 +653,27 @@ def test_ledger_lies_where_the_run_looks(tmp_path, monkeypatch, typed_in, path):
     assert (result.exit_code, result.output) == (0, f"1 accepted into {shown}\n")
 
 
+@pytest.mark.parametrize(
+    ("needs", "given", "strict"),
+    [("", None, "proof"), (",unsteady", None, "seen"), (",unsteady", "proof", "proof"), ("", "seen", "seen")],
+)
+def test_what_comes_by_chance_is_only_seen(accepted, tmp_path, needs, given, strict):
+    """Its stored Program would fail to diverge now and then; who asks for a proof has one."""
+    folder, _ = accepted
+    report = tmp_path / "autotest-report"
+    first = min((folder / "autotest-report" / "runs").iterdir())
+    shutil.copytree(first, report / "runs" / first.name)
+    path = report / "runs" / first.name / "summary.json"
+    summary = json.loads(path.read_text())
+    row = summary["divergences"][0]
+    row["fingerprint"] += needs
+    path.write_text(json.dumps(summary))
+    own = tmp_path / "known_divergences.toml"
+    accept([row["id"]], None, "planted", report, own, given)
+    [made] = read(own, "torch").entries.values()
+    assert (made.fingerprint, made.strict) == (row["fingerprint"], strict)
+
+
 def test_ledger_of_the_suites_is_not_written(tmp_path, monkeypatch):
     """What a run with --suites has found goes into a ledger of one's own, not into the one that was installed; in a
     checkout that is the project's own.
