@@ -19,6 +19,9 @@ from typing import IO
 
 from autotest.names import HOME
 
+#: Seconds in which a process must have imported what it forks with; and in which it must end when nobody needs it.
+IMPORTED_WITHIN, ENDED_WITHIN = 120.0, 5.0
+
 
 class Forked:
     """A worker that another process has forked, and hears the end of."""
@@ -123,7 +126,8 @@ class _Server:
             start_new_session=True,
         )
         theirs.close()
-        self._control.send(json.dumps({"path": sys.path, "before": before}).encode())
+        with suppress(OSError):  # it has ended already, which whoever asks it for a fork is told
+            self._control.send(json.dumps({"path": sys.path, "before": before}).encode())
         self._forked: queue.Queue[tuple[int, Future[int]] | None] = queue.Queue()
         self._running: dict[int, Future[int]] = {}
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -144,8 +148,11 @@ class _Server:
             ours: list[IO[bytes]] = [os.fdopen(requests, "wb"), os.fdopen(answers, "rb"), os.fdopen(words, "rb")]
             try:
                 socket.send_fds(self._control, [json.dumps({**environment}).encode()], [*theirs, progress])
-                forked = self._forked.get()
+                forked = self._forked.get(timeout=IMPORTED_WITHIN)
             except OSError:  # it has ended, or so long an environment goes into no message
+                forked = None
+            except queue.Empty:  # its import hangs: a worker by itself says so, in its own time
+                self._process.kill()
                 forked = None
             if forked is None:
                 for stream in ours:
@@ -177,7 +184,11 @@ class _Server:
         """End it, and hear the end of its workers."""
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
-        self._process.wait()
+        try:
+            self._process.wait(ENDED_WITHIN)
+        except subprocess.TimeoutExpired:  # it hears of nothing in the middle of an import
+            self._process.kill()
+            self._process.wait()
         self._listener.join()
         self._control.close()
 

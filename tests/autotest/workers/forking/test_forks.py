@@ -318,6 +318,25 @@ def test_other_threads_are_not_lost(threaded: Callable[..., Launch]) -> None:
     supervisor.close()
 
 
+@pytest.mark.parametrize("asked", [True, False], ids=["asked for a worker", "asked to end"])
+def test_an_import_that_hangs(asked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is waited for as long as an import may take, or as an end may: then the process is killed. Nothing is forked
+    from then on.
+    """
+    (tmp_path / "hanging.py").write_text("import time\n\ntime.sleep(600)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(forking, "IMPORTED_WITHIN" if asked else "ENDED_WITHIN", 0.5)
+    begun = time.monotonic()
+    if asked:
+        forks = Forks(("hanging",))
+        with tempfile.TemporaryFile() as file:
+            assert [forks.process({**os.environ}, file.fileno()) for _ in range(2)] == [None, None]
+        forks.close()
+    else:
+        SERVER(("hanging",), "", {**os.environ}).close()
+    assert time.monotonic() - begun < 60
+
+
 def test_oneflow_computes_in_a_forked_worker() -> None:
     """All workers but the first are forked: most runs need no other. What their graphs give is there when it is read:
     OneFlow takes none for a process that loads data.
