@@ -93,7 +93,8 @@ class Watch:
         self.limit = limit
         self.overrun: Overrun | None = None
         self._process = process
-        self._looked_at = psutil.Process(process.pid)
+        self._looked_at: psutil.Process | None = None
+        self.follow(process.pid)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         if limit is not None:
@@ -106,6 +107,8 @@ class Watch:
 
     def size(self) -> int:
         """The bytes that the process holds now; 0 where it has ended."""
+        if self._looked_at is None:
+            return 0
         try:
             return int(self._looked_at.memory_info().rss)
         except psutil.Error:

@@ -96,13 +96,15 @@ def schedule_in_batches() -> None:
 @dataclasses.dataclass(frozen=True)
 class Joined:
     """A worker that has heard from its supervisor what it is to be, in the supervisor's folder and with its path.
-    `progress` is the descriptor of the file that both share.
+    `progress` is the descriptor of the file that both share; `failure` is what the import of the target has raised
+    already.
     """
 
     channel: Channel
     requests: Requests
     setup: dict[str, Any]
     progress: int
+    failure: Exception | None = None
 
 
 def join(progress: int | None = None) -> Joined | None:
@@ -134,10 +136,12 @@ def serve(joined: Joined) -> None:
     channel, setup = joined.channel, joined.setup
     from autotest.workers.fault_injection import plant
     from dual_object.errors import TargetError
-    from dual_object.replay.adapter import set_default_dtype
+    from dual_object.replay.adapter import not_imported, set_default_dtype
     from dual_object.replay.stages import load_stages, stages_info
 
     try:
+        if joined.failure is not None:
+            raise not_imported(setup["target"], joined.failure)
         stages = load_stages(setup["target"])
         for adapter in stages.values():
             if setup["default_dtype"] is not None:

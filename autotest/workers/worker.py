@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import mmap
 import os
 import re
@@ -28,6 +29,8 @@ from dual_object.replay.replay import BACKWARD
 
 #: Seconds in which an idle worker must say what its target has; it takes 10 milliseconds.
 SURFACE_TIMEOUT = 5.0
+#: Seconds in which a process that was killed must be seen to have ended.
+ENDED_WITHIN = 10.0
 #: glog's level, date, time and thread: they differ from run to run, and say nothing of the failure.
 _GLOG = re.compile(r"^[A-Z]\d{8} [\d:.]+\s+\d+ ")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -68,7 +71,13 @@ class Worker:
         # Names in the trace of an abort, which nobody reads here: finding them takes glog a quarter of a second.
         environment.setdefault("GLOG_symbolize_stacktrace", "0")
         environment.update(launch.environment)
-        self._process = launch.process(environment, shared.fileno())
+        # Where we have no standard input, the file may have its number, which the worker's takes.
+        progress = fcntl.fcntl(shared.fileno(), fcntl.F_DUPFD_CLOEXEC, 3)
+        shared.close()
+        try:
+            self._process = launch.process(environment, progress)
+        finally:
+            os.close(progress)
         self._memory = Watch(self._process, memory)
         assert self._process.stdin
         assert self._process.stdout
@@ -84,10 +93,9 @@ class Worker:
             "folder": os.getcwd(),
             "path": launch.path,
             "target": launch.loads,
-            "progress": shared.fileno(),
+            "progress": progress,
             "default_dtype": default_dtype,
         }
-        shared.close()
         self._send(setup, [])
 
     def _listen(self) -> None:
@@ -238,11 +246,16 @@ class Worker:
         # It has a session of its own: what it has started, such as a compiler, ends with it.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        # One that has just been forked may have no session yet.
+        self._process.kill()
+        # Who would tell of its end may have been stopped.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(ENDED_WITHIN)
         self._listener.join(timeout=5)
         self._selector.close()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
+            # Whoever still reads the last one holds it.
+            if stream is not None and not (stream is self._process.stderr and self._listener.is_alive()):
                 try:
                     stream.close()
                 except BrokenPipeError:  # what was still buffered for a dead worker

@@ -417,14 +417,8 @@ def load(name: str) -> Adapter:
     try:
         made = getattr(importlib.import_module(module), attribute)
         adapter: Adapter = made(asked) if asked else made()
-    except TargetError:
-        raise
     except Exception as error:
-        reason = " ".join(str(error).split())[:300]
-        way = ""
-        if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
-            way = f"; put the folder that holds {error.name} on the import path, as PYTHONPATH=. does for this one"
-        raise TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}{way}") from error
+        raise not_imported(name, error) from error
     unwritten = unfilled_members(adapter)
     if unwritten:
         told = "".join(f"\n  {member}: {what}" for member, what in unwritten.items())
@@ -438,6 +432,18 @@ def load(name: str) -> Adapter:
             f"target {name!r} lacks {', '.join(lacking)}, but should have all members of an adapter [docs/targets.md]"
         )
     return adapter
+
+
+def not_imported(name: str, error: Exception) -> TargetError:
+    """What is said where the import of a target raises this: in one sentence."""
+    if isinstance(error, TargetError):
+        return error
+    module = BUILT_IN.get(name, name).partition(":")[0]
+    reason = " ".join(str(error).split())[:300]
+    way = ""
+    if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
+        way = f"; put the folder that holds {error.name} on the import path, as PYTHONPATH=. does for this one"
+    return TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}{way}")
 
 
 def missing_members(adapter: object) -> list[str]:

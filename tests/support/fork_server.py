@@ -241,6 +241,7 @@ def serve_oneflow(folder: str, owner: int) -> None:
 
     with halted(before, fork):
         product.import_all([*product.OURS, *imports])
+    gc.enable()
     run(asked[0])
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import ExitStack, suppress
-from typing import IO
+from typing import IO, Any
 
 from autotest.names import HOME
 
@@ -72,7 +72,7 @@ class Forks:
         self._lock = threading.Lock()
         self._servers: list[_Server] = []
         self._is_impossible = False
-        weakref.finalize(self, _end, self._servers, os.getpid())
+        weakref.finalize(self, _end, self._servers)
 
     def process(self, environment: Mapping[str, str], progress: int) -> Forked | None:
         """A worker with this environment, which notes its progress in that file; None where none can be forked: then
@@ -103,11 +103,9 @@ class Forks:
             self._servers.pop().close()
 
 
-def _end(servers: list[_Server], owner: int) -> None:
-    """Close what is left, in the process that has started it: one that was forked from that shares the socket."""
-    if os.getpid() == owner:
-        while servers:
-            servers.pop().close()
+def _end(servers: list[_Server]) -> None:
+    while servers:
+        servers.pop().close()
 
 
 class _Server:
@@ -115,6 +113,8 @@ class _Server:
 
     def __init__(self, imports: Sequence[str], before: str, environment: Mapping[str, str]) -> None:
         self.has_forked = False
+        self._owner = os.getpid()
+        self._asked = 0
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._process = subprocess.Popen(  # noqa: S603 - our own module, by our own interpreter
             [sys.executable, "-m", "autotest.workers.forking.server", *imports],
@@ -127,8 +127,10 @@ class _Server:
         )
         theirs.close()
         with suppress(OSError):  # it has ended already, which whoever asks it for a fork is told
-            self._control.send(json.dumps({"path": sys.path, "before": before}).encode())
-        self._forked: queue.Queue[tuple[int, Future[int]] | None] = queue.Queue()
+            path = [os.path.abspath(place) for place in sys.path]  # it is in another folder than we
+            self._control.send(json.dumps({"path": path, "before": before}).encode())
+        #: The number of a request, and what was forked for it; None once there can be no more.
+        self._forked: queue.Queue[tuple[int, int | None, Future[int]] | None] = queue.Queue()
         self._running: dict[int, Future[int]] = {}
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -140,48 +142,72 @@ class _Server:
 
     def fork(self, environment: Mapping[str, str], progress: int) -> Forked | None:
         """As `Forks.process`."""
-        with ExitStack() as stack:
-            (their_input, requests), (answers, their_output), (words, their_errors) = (os.pipe() for _ in range(3))
-            theirs = [their_input, their_output, their_errors]
-            for descriptor in theirs:
-                stack.callback(os.close, descriptor)
-            ours: list[IO[bytes]] = [os.fdopen(requests, "wb"), os.fdopen(answers, "rb"), os.fdopen(words, "rb")]
+        self._asked += 1
+        with ExitStack() as stack, ExitStack() as kept:
+            theirs: list[int] = []
+            ours: list[IO[bytes]] = []
+            for mode in ("wb", "rb", "rb"):
+                reads, writes = os.pipe()
+                their, our = (reads, writes) if mode == "wb" else (writes, reads)
+                stack.callback(os.close, their)
+                theirs.append(their)
+                ours.append(kept.enter_context(os.fdopen(our, mode)))
+            message = json.dumps({"of": self._asked, "environment": {**environment}}).encode()
             try:
-                socket.send_fds(self._control, [json.dumps({**environment}).encode()], [*theirs, progress])
-                forked = self._forked.get(timeout=IMPORTED_WITHIN)
+                socket.send_fds(self._control, [message], [*theirs, progress])
+                forked = self._answer()
             except OSError:  # it has ended, or so long an environment goes into no message
-                forked = None
+                return None
             except queue.Empty:  # its import hangs: a worker by itself says so, in its own time
                 self._process.kill()
-                forked = None
-            if forked is None:
-                for stream in ours:
-                    stream.close()
                 return None
-            return Forked(*forked, ours)
+            if forked is not None:
+                kept.pop_all()
+                return Forked(*forked, ours)
+        return None
+
+    def _answer(self) -> tuple[int, Future[int]] | None:
+        """What was forked for the request that was sent last; what is answered of one that was given up is passed over:
+        that worker ends by itself, since nobody can ask it anything.
+        """
+        while True:
+            answer = self._forked.get(timeout=IMPORTED_WITHIN)
+            if answer is None:
+                return None
+            number, pid, end = answer
+            if number == self._asked:
+                return None if pid is None else (pid, end)
 
     def _listen(self) -> None:
-        while True:
-            try:
-                told = self._control.recv(4096)
-            except OSError:
-                break
-            if not told:
-                break
-            message = json.loads(told)
-            if "forked" in message:
+        try:
+            while told := self._control.recv(4096):
+                self._take(json.loads(told))
+        except OSError:
+            pass
+        finally:
+            for end in self._running.values():  # they end with it
+                end.set_result(-signal.SIGKILL)
+            self._forked.put(None)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "forked" in message:
+            end: Future[int] = Future()
+            if message["forked"] is not None:
                 self.has_forked = True
-                end: Future[int] = Future()
                 self._running[message["forked"]] = end
-                self._forked.put((message["forked"], end))
-            else:
-                self._running.pop(message["ended"]).set_result(message["status"])
-        for end in self._running.values():  # they end with it
-            end.set_result(-signal.SIGKILL)
-        self._forked.put(None)
+            self._forked.put((message["of"], message["forked"], end))
+        else:
+            end_of = self._running.pop(message["ended"], None)
+            if end_of is not None:  # what was imported may have started a process, too
+                end_of.set_result(message["status"])
 
     def close(self) -> None:
-        """End it, and hear the end of its workers."""
+        """End it, and hear the end of its workers. In another process, which was forked from the one that has started
+        it and shares the socket, only that one's copy is closed.
+        """
+        if os.getpid() != self._owner:
+            self._control.close()
+            return
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
         try:
@@ -189,7 +215,8 @@ class _Server:
         except subprocess.TimeoutExpired:  # it hears of nothing in the middle of an import
             self._process.kill()
             self._process.wait()
-        self._listener.join()
+        if threading.current_thread() is not self._listener:  # in which a collection may take us apart
+            self._listener.join()
         self._control.close()
 
 

@@ -6,9 +6,10 @@ would have: each worker goes on from there. It runs nothing that is tested, and 
 workers end with it.
 
 Its standard input is a socket of whole messages. The first one says from where it imports, and before which call it
-forks: `{"path", "before"}`. Each other is the environment of a worker, as JSON, with four descriptors: three for its
-standard streams, and the small file in which it notes its progress. An answer is `{"forked": PID}`; when a worker has
-ended, `{"ended": PID, "status": STATUS}` follows, below zero for a signal.
+forks: `{"path", "before"}`. Each other is a request, `{"of": NUMBER, "environment"}`, with four descriptors: three for
+the worker's standard streams, and the small file in which it notes its progress. An answer is `{"forked": PID, "of":
+NUMBER}`, with null where the system forks no more; when a worker has ended, `{"ended": PID, "status": STATUS}` follows,
+below zero for a signal.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from autotest.workers.forking.forks import IMPORTED_WITHIN
 from autotest.workers.forking.halt import halted
 from autotest.workers.server import Joined, join, serve
 
@@ -41,6 +44,8 @@ OURS = (
 
 def main() -> None:
     """Fork workers until nobody can ask any more; in a worker, serve."""
+    # An import that hangs is nobody's once whoever wanted it has been killed.
+    signal.alarm(int(IMPORTED_WITHIN))
     control = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -60,6 +65,7 @@ class _Imports:
         self._before = before
         self._control = control
         self._joined: Joined | None = None
+        self._environment = dict(os.environ)
 
     def worker(self) -> Joined | None:
         """Import, and fork whenever that is asked for. Returns in each worker; here it returns None once nobody can ask
@@ -72,20 +78,29 @@ class _Imports:
         with halted(self._before, lambda: self._fork(fork_unseen)):
             try:
                 import_all(self._imports)
-            except Exception:
+            except Exception as error:
                 if self._joined is None:
                     raise
-                # The worker imports the target once more, and tells what is wrong with it.
+                self._joined = replace(self._joined, failure=error)
         return self._joined
 
     def _fork(self, fork: Callable[[], int]) -> None:
         gc.collect()
         gc.freeze()  # what all workers share is not written to by their collections
-        progress = _worker(self._control, fork)
-        if progress is not None:
-            self._joined = join(progress)
+        signal.alarm(0)
+        asked = _request(self._control, fork)
+        if asked is not None:
+            environment, descriptors = asked
+            self._joined = join(_become(self._inherited(environment), descriptors))
         if self._joined is None:
-            sys.exit()
+            os._exit(0)
+
+    def _inherited(self, environment: dict[str, str]) -> dict[str, str]:
+        """A worker's environment, with what the import has set so far, unless the worker was given something else."""
+        was = self._environment
+        changed = {name: value for name, value in os.environ.items() if was.get(name) != value}
+        kept = {name: value for name, value in changed.items() if environment.get(name) == was.get(name)}
+        return {**environment, **kept}
 
 
 def import_all(imports: Iterable[str]) -> None:
@@ -97,8 +112,8 @@ def import_all(imports: Iterable[str]) -> None:
             getattr(imported, function)()
 
 
-def _worker(control: socket.socket, fork: Callable[[], int]) -> int | None:
-    """Fork whenever that is asked for. Returns in each worker, with the descriptor of its progress; here it returns
+def _request(control: socket.socket, fork: Callable[[], int]) -> tuple[dict[str, str], list[int]] | None:
+    """Fork whenever that is asked for. Returns in each worker, with its environment and descriptors; here it returns
     None once nobody can ask any more.
     """
     woken, wakes = os.pipe()
@@ -116,17 +131,21 @@ def _worker(control: socket.socket, fork: Callable[[], int]) -> int | None:
         message, descriptors, _, _ = socket.recv_fds(control, LONGEST, 4)
         if not message:
             return None
-        pid = fork()
-        if pid == 0:
+        request = json.loads(message)
+        try:
+            forked: int | None = fork()
+        except OSError:  # there are too many processes, or too little memory
+            forked = None
+        if forked == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
             for descriptor in (woken, wakes):
                 os.close(descriptor)
-            return _become(json.loads(message), descriptors)
+            return request["environment"], descriptors
         for descriptor in descriptors:
             os.close(descriptor)
-        control.send(json.dumps({"forked": pid}).encode())
+        control.send(json.dumps({"forked": forked, "of": request["of"]}).encode())
 
 
 def fork_unseen() -> int:
@@ -134,17 +153,17 @@ def fork_unseen() -> int:
     that loads data, which computes nothing in other threads, and its graphs give what has not been computed yet.
 
     Ends this process where others of its threads would be lacking, or where the C library cannot do it: glibc can from
-    2.34 on.
+    2.34 on. Raises OSError as os.fork.
     """
     library = ctypes.PyDLL(None)
     if len(os.listdir("/proc/self/task")) > 1 or not hasattr(library, "_Fork"):
-        sys.exit()
+        os._exit(0)
     python = ctypes.pythonapi
     python.PyOS_BeforeFork()
     pid: int = library._Fork()
     (python.PyOS_AfterFork_Parent if pid else python.PyOS_AfterFork_Child)()
     if pid < 0:
-        sys.exit()
+        raise OSError("no process can be forked")
     return pid
 
 

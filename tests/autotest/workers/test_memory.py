@@ -118,6 +118,15 @@ def test_watch_follows_the_process_that_works() -> None:
         watch.close()
 
 
+def test_watch_of_one_that_has_gone() -> None:
+    """Who has ended and been told of before it was looked at held nothing; its end is told elsewhere."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    watch = Watch(process, None)
+    assert (watch.size(), watch.overrun) == (0, None)
+    watch.close()
+
+
 @pytest.mark.parametrize("limit", [None, 4 * GIB])
 def test_watch_lets_live(limit: int | None) -> None:
     """What stays below its limit, or has none, goes on."""

@@ -277,8 +277,10 @@ def test_in_the_middle_of_an_import(threaded: Callable[..., Launch]) -> None:
 
 
 def test_what_fails_in_a_worker_alone(threaded: Callable[..., Launch]) -> None:
-    """After the call, in the rest of the import: the worker says so in the words of one that was started by itself."""
-    launch = threaded("raise OSError('no device')")
+    """After the call, in the rest of the import: the worker says so in the words of one that was started by itself. It
+    is not imported once more, which may fail otherwise.
+    """
+    launch = threaded("raise OSError('no device' if parts.begun == 1 else 'again')")
     supervisor = Supervisor(launch, 60.0)
     with pytest.raises(EnvironmentFault) as caught:
         supervisor.info()
@@ -286,6 +288,149 @@ def test_what_fails_in_a_worker_alone(threaded: Callable[..., Launch]) -> None:
     assert launch.forks._servers[0].has_forked
     assert str(caught.value) == "target 'threaded:adapter' cannot be imported: OSError: no device"
     supervisor.close()
+
+
+def test_what_an_import_sets(threaded: Callable[..., Launch], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers have the variables that it has set before the call, as one that is started by itself has, and all that
+    they are given.
+    """
+    monkeypatch.setenv("GIVEN", "by us")
+    launch = threaded("raise OSError(os.environ['SET'] + ', ' + os.environ['GIVEN'])")
+    parts = Path(sys.path[0]) / "threaded" / "parts.py"
+    parts.write_text("import os\n\nos.environ['SET'] = 'by the import'\nos.environ.pop('GIVEN')\n" + PARTS)
+    supervisor = Supervisor(launch, 60.0)
+    with pytest.raises(EnvironmentFault) as caught:
+        supervisor.info()
+    assert str(caught.value) == "target 'threaded:adapter' cannot be imported: OSError: by the import, by us"
+    supervisor.close()
+
+
+def test_a_worker_that_is_not_wanted_after_all(forks: Forks) -> None:
+    """One that has just been forked, and has no session of its own yet, is ended like any."""
+    for _ in range(20):
+        supervisor = Supervisor(Launch("torch", forks=forks), 60.0)
+        supervisor.start()
+        forked = process(supervisor)
+        supervisor.close()
+        assert forked.poll() == -signal.SIGKILL
+
+
+def test_nobody_tells_of_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the process that forks is stopped, a worker is killed, and not waited for without end."""
+    monkeypatch.setattr("autotest.workers.worker.ENDED_WITHIN", 0.3)
+    forks = Forks((TORCH,))
+    supervisor = Supervisor(Launch("torch", forks=forks), 60.0)
+    supervisor.info()
+    running = process(supervisor)
+    parent = psutil.Process(psutil.Process(running.pid).ppid())
+    parent.suspend()
+    supervisor.close()
+    assert not _runs(running.pid)
+    parent.resume()
+    assert running.wait(10) == -signal.SIGKILL
+    forks.close()
+
+
+def test_after_an_interruption(forks: Forks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork that nobody waited for is not taken for the next one: each has its own process, which answers."""
+    supervisor = Supervisor(Launch("torch", forks=forks), 60.0)
+    supervisor.info()
+    supervisor.close()
+
+    def interrupted(server: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SERVER, "_answer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        supervisor.start()
+    monkeypatch.undo()
+    supervisor = Supervisor(Launch("torch", forks=forks), 60.0)
+    supervisor.info()
+    assert supervisor._worker is not None
+    assert process(supervisor).pid == supervisor._worker._memory._looked_at.pid
+    os.kill(process(supervisor).pid, signal.SIGSEGV)
+    [answer] = supervisor.eager([SQUARE])
+    assert isinstance(answer, Death)
+    assert answer.how == "killed by SIGSEGV"
+    supervisor.close()
+
+
+def test_other_children_of_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a process that an imported module has started is no worker's."""
+    (tmp_path / "parenting.py").write_text("import subprocess\n\nchild = subprocess.Popen(['sleep', '0.5'])\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    forks = Forks(("parenting", TORCH))
+    supervisor = Supervisor(Launch("torch", forks=forks), 60.0)
+    supervisor.info()
+    time.sleep(1)
+    [seen] = supervisor.eager([SQUARE])
+    assert isinstance(seen, Observation)
+    ended = process(supervisor)
+    supervisor.close()
+    assert ended.poll() == -signal.SIGKILL
+    forks.close()
+
+
+REFUSING = """
+import os
+
+real, asked = os.fork, []
+
+def fork():
+    asked.append(1)
+    if len(asked) == 2:
+        raise BlockingIOError("too many")
+    return real()
+
+os.fork = fork
+"""
+
+
+def test_a_system_that_forks_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That worker is started by itself, those that run go on, and the next is forked again."""
+    (tmp_path / "refusing.py").write_text(REFUSING)
+    monkeypatch.syspath_prepend(tmp_path)
+    forks = Forks(("refusing", TORCH))
+    supervisors = [Supervisor(Launch("torch", forks=forks), 60.0) for _ in range(3)]
+    for supervisor in supervisors:
+        supervisor.info()
+    for supervisor, kind in zip(supervisors, (Forked, subprocess.Popen, Forked), strict=True):
+        [seen] = supervisor.eager([SQUARE])
+        assert isinstance(seen, Observation)
+        assert supervisor._worker is not None
+        assert isinstance(supervisor._worker._process, kind)
+        supervisor.close()
+    forks.close()
+
+
+def test_a_fork_of_our_own_ends_nothing(supervisor: Supervisor, forks: Forks) -> None:
+    """What has the same sockets, as a test that was forked has, may close them: our workers run on."""
+    supervisor.info()
+    running = process(supervisor)
+    child = os.fork()
+    if child == 0:
+        forks.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    [seen] = supervisor.eager([SQUARE])
+    assert isinstance(seen, Observation)
+    assert process(supervisor) is running
+
+
+def test_a_path_that_is_meant_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`''`, with which `python -c` begins its path, is our folder, not that of the process which forks."""
+    (tmp_path / "here_alone.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    forks = Forks(("here_alone",))
+    with tempfile.TemporaryFile() as file:
+        forked = forks.process({**os.environ}, file.fileno())
+    assert isinstance(forked, Forked)
+    for stream in (forked.stdin, forked.stdout, forked.stderr):
+        assert stream is not None
+        stream.close()
+    forked.wait(10)
+    forks.close()
 
 
 def test_too_late_to_fork(threaded: Callable[..., Launch], monkeypatch: pytest.MonkeyPatch) -> None:
