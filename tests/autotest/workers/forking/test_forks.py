@@ -412,6 +412,7 @@ def test_a_fork_of_our_own_ends_nothing(supervisor: Supervisor, forks: Forks) ->
         forks.close()
         os._exit(0)
     os.waitpid(child, 0)
+    time.sleep(0.5)  # in which what has been told to end would have ended
     [seen] = supervisor.eager([SQUARE])
     assert isinstance(seen, Observation)
     assert process(supervisor) is running
