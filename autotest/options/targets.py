@@ -56,12 +56,12 @@ def launch(
 
 def _launched(target: str, python: str | None, folder: Path | None) -> Launch:
     found = named_targets(folder or Path.cwd()).get(target, Launch(target))
-    if target in FORKED and not found.adapter:
-        found = replace(found, forks=Forks(*FORKED[target], unforked=1))
     table = f"tool.autotest.targets.{target}.python in pyproject.toml"
     for given, knob in ((python, "--target-python"), (os.environ.get(VARIABLE), VARIABLE), (found.python, table)):
         if given:
-            return replace(found, python=interpreter(given, knob), forks=None)
+            return replace(found, python=interpreter(given, knob))
+    if target in FORKED and not found.adapter:
+        return replace(found, forks=Forks(*FORKED[target], unforked=1))
     return found
 
 

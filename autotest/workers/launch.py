@@ -10,13 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from autotest.names import HOME
-from autotest.workers.forking.forks import Forks
+from autotest.workers.forking.forks import IMPORTED_WITHIN, Forks
 from autotest.workers.process import Process
 
 #: What a run calls the version of its target's own interpreter, beside that of its own.
 TARGET_PYTHON = "target's python"
 #: Seconds in which a target must be imported.
-START_TIMEOUT = 120.0
+START_TIMEOUT = IMPORTED_WITHIN
 #: Of a target that starts threads while it is imported: what is imported before its processes are forked, and the call
 #: in the middle of that before which they are, as `Forks` takes both.
 FORKED: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(

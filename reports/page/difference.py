@@ -62,9 +62,10 @@ def _listings(change: Change, before: Saved, after: Saved) -> list[Listing]:
     old, new = (None if finding is None else run.programs.get(finding.fingerprint) for run, finding in sides)
     if old == new:
         return [] if old is None else [_listing("in both runs", old)]
-    if old is None or new is None:
-        only = [("before", old), ("after", new)]
-        return [_listing(title, text) for title, text in only if text is not None]
+    if old is None:
+        return [_listing("after", str(new))]
+    if new is None:
+        return [_listing("before", old)]
     one, other = (literal_lines(text) for text in (old, new))
     alike = [False] * len(one), [False] * len(other)
     for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():

@@ -86,7 +86,7 @@ class Forks:
                 return None
             if self._servers and not self._servers[0].lives:
                 self._is_impossible = not self._servers[0].has_forked
-                self._close()
+                _end(self._servers)
             if self._is_impossible:
                 return None
             if not self._servers:
@@ -96,11 +96,7 @@ class Forks:
     def close(self) -> None:
         """End the process, and with it the workers that still run."""
         with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        while self._servers:
-            self._servers.pop().close()
+            _end(self._servers)
 
 
 def _end(servers: list[_Server]) -> None:

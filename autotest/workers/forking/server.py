@@ -29,6 +29,7 @@ from dataclasses import replace
 from autotest.workers.forking.forks import IMPORTED_WITHIN
 from autotest.workers.forking.halt import halted
 from autotest.workers.server import Joined, join, serve
+from dual_object.replay.replay import import_function
 
 #: The longest request, in bytes: no system sends more in one message.
 LONGEST = 1 << 20
@@ -106,10 +107,10 @@ class _Imports:
 def import_all(imports: Iterable[str]) -> None:
     """Import modules, and make the calls of those that are `module:function`."""
     for name in imports:
-        module, _, function = name.partition(":")
-        imported = importlib.import_module(module)
-        if function:
-            getattr(imported, function)()
+        if ":" in name:
+            import_function(name)()
+        else:
+            importlib.import_module(name)
 
 
 def _request(control: socket.socket, fork: Callable[[], int]) -> tuple[dict[str, str], list[int]] | None:
