@@ -50,5 +50,7 @@ def test_what_is_not_there(place: str) -> None:
     """A module without the function, and one that nobody imports, are left as they are."""
     done: list[str] = []
     with halted(place, lambda: done.append("done")):
-        assert importlib.import_module(MODULE).given() == ((), {})
+        found = importlib.import_module(MODULE)
+        assert found.given() == ((), {})
+        assert not hasattr(found, "other")
     assert done == []
