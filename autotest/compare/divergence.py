@@ -53,6 +53,7 @@ class Divergence:
         last_words: what a target that died printed last.
         facts: what the inputs must have for the difference to show, such as `tie` or `strided`, and which arguments
             the call, such as `p=`.
+        present: of a result that does not come back in each run, all that the facts might have been.
         stages: which executor shows it, where the target lists several; None where it is one target.
         trained: the training that it came up in; None where the case does not train.
     """
@@ -64,6 +65,7 @@ class Divergence:
     sides: Sides = field(default_factory=Sides)
     last_words: str | None = None
     facts: tuple[str, ...] = ()
+    present: frozenset[str] = frozenset()
     stages: Stages | None = None
     trained: Trained | None = field(default=None, compare=False, repr=False)
 
@@ -126,6 +128,8 @@ class Divergence:
         """The row of the records and of `summary.json`, without its evidence."""
         message = f"{self.op}: {self.difference.sentence}"
         row = new_row(self._identity(target), test, case_key, message)
+        if self.present:
+            row = {**row, "present": sorted(self.present)}
         return {**row, "stages": {**self.stages.outcomes}} if self.stages and self.stages.outcomes else row
 
     def translated(self, message: str, info: TargetInfo) -> str:

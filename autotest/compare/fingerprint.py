@@ -44,8 +44,8 @@ _MET: Mapping[str, frozenset[str]] = {
     "inf": frozenset({"nonfinite", "extreme"}),
     "special": frozenset(VALUES),
 }
-#: Kinds that are one where values are beyond the ordinary: there a wrong number overflows, or becomes NaN, as the
-#: other elements fall. `sign` is none of them: a zero of the other sign is no wrong number.
+#: Kinds that are one where values are beyond the ordinary, or another number each time: there a wrong number overflows,
+#: or becomes NaN, as the other elements fall. `sign` is none of them: a zero of the other sign is no wrong number.
 _NUMBERS = frozenset({"value", "nonfinite"})
 #: What begins the fact that names the configuration of a static graph.
 CONFIG = "config="
@@ -89,6 +89,10 @@ class Fingerprint:
         arguments = sorted(need for need in self.needs if need.endswith("="))
         return ",".join([self.dtype, *needs, *arguments, *self.rest])
 
+    def having(self, present: Collection[str]) -> Fingerprint:
+        """The same with all that may be needed, where nobody knows what is."""
+        return replace(self, needs=self.needs | frozenset(present))
+
     @property
     def bare(self) -> bool:
         """Whether it needs nothing: it is about whatever is so with the op and the dtype."""
@@ -130,7 +134,7 @@ class Fingerprint:
         return frozenset(fact for fact in self.rest if fact.endswith("="))
 
     def _same_kind(self, other: Fingerprint) -> bool:
-        beyond = not {"nonfinite", "extreme"}.isdisjoint(other.needs)
+        beyond = not {"nonfinite", "extreme", UNSTEADY}.isdisjoint(other.needs)
         return self.kind == other.kind or (beyond and {self.kind, other.kind} == _NUMBERS)
 
     def near(self, other: Fingerprint) -> bool:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -100,17 +100,16 @@ class Entry:
     def _cause(self) -> str:
         return cause(self.message)
 
-    def covers(self, fingerprint: str, said: str = "") -> bool:
+    def covers(self, divergence: Fingerprint, said: str = "") -> bool:
         """Whether a divergence is what the entry is about, or needs more than that; where it is `said` to have the
         entry's cause, however the op is called.
         """
-        one_cause = bool(said) and self._cause == said
-        return fingerprint == self.fingerprint or self.parts.covers(Fingerprint.parse(fingerprint), one_cause=one_cause)
+        return self.parts.covers(divergence, one_cause=bool(said) and self._cause == said)
 
-    def covers_elsewhere(self, fingerprint: str, said: str = "") -> bool:
+    def covers_elsewhere(self, divergence: Fingerprint, said: str = "") -> bool:
         """The same for one that a test shows which the entry's ledger does not stand beside."""
-        elsewhere = bool(self.elsewhere) and self._elsewhere.covers(Fingerprint.parse(fingerprint))
-        return elsewhere or self.covers(fingerprint, said)
+        elsewhere = bool(self.elsewhere) and self._elsewhere.covers(divergence)
+        return elsewhere or self.covers(divergence, said)
 
     def known_in(self, test: str | None) -> bool:
         """Whether a test (None: any) may show what the entry is about. What no single call shows, of the op `program`,
@@ -124,7 +123,8 @@ class Entry:
         """Whether a divergence proves that what the entry is about is still there: one that needs more may be all that
         is left of it.
         """
-        return self.covers(fingerprint) if self.general else self.parts == Fingerprint.parse(fingerprint)
+        shown = Fingerprint.parse(fingerprint)
+        return self.parts.covers(shown) if self.general else self.parts == shown
 
     @property
     def target(self) -> str:
@@ -231,9 +231,9 @@ class Ledger:
             found["*" if "*" in entry.parts.op else entry.parts.op].append(entry)
         return dict(found)
 
-    def _about(self, fingerprint: str) -> list[Entry]:
-        """The entries that may cover a divergence: those that need most first."""
-        found = [entry for op in (Fingerprint.parse(fingerprint).op, "*") for entry in self._by_op.get(op, ())]
+    def _about(self, op: str) -> list[Entry]:
+        """The entries that may cover a divergence of an op: those that need most first."""
+        found = [entry for about in (op, "*") for entry in self._by_op.get(about, ())]
         return sorted(found, key=lambda entry: (entry.general, -len(entry.parts.needs)))
 
     @cached_property
@@ -246,21 +246,24 @@ class Ledger:
                 found[op] = (*found.get(op, ()), entry)
         return found
 
-    def find(self, fingerprint: str, test: str | None = None, message: str = "") -> Entry | None:
+    def find(
+        self, fingerprint: str, test: str | None = None, message: str = "", present: Collection[str] = ()
+    ) -> Entry | None:
         """The entry about a divergence: its own, else the one that needs most of what it needs and is no pattern, else
         a pattern that covers it, else one of those added; of a `test`, none that is about other tests alone. The
-        `message` tells the cause of an exception.
+        `message` tells the cause of an exception. What is `present` may be needed, where nobody knows what is.
         """
         own = self.entries.get(fingerprint)
         if own is not None and own.known_in(test):
             return own
         said = cause(message)
-        about = (entry for entry in self._about(fingerprint) if entry.covers(fingerprint, said))
+        shown = Fingerprint.parse(fingerprint).having(present)
+        about = (entry for entry in self._about(shown.op) if entry.covers(shown, said))
         own = next((entry for entry in about if entry.known_in(test)), None)
         if own is not None:
             return own
-        added = (entry for ledger in self.added for entry in ledger._about(fingerprint))
-        elsewhere = (entry for entry in added if entry.covers_elsewhere(fingerprint, said))
+        added = (entry for ledger in self.added for entry in ledger._about(shown.op))
+        elsewhere = (entry for entry in added if entry.covers_elsewhere(shown, said))
         return next((entry for entry in elsewhere if entry.known_in(test)), None)
 
     def nearest(self, fingerprint: str) -> Entry | None:

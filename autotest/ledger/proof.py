@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
 
+from autotest.compare.fingerprint import Fingerprint
 from autotest.ledger.entries import Entry
 from dual_object.replay.adapter import TargetInfo
 
@@ -35,7 +36,7 @@ def unproved(
         shown: set[str] = set()
         for _ in range(_TRIALS):
             shown |= run(entry)
-            if any(map(entry.covers, shown)):
+            if any(entry.covers(Fingerprint.parse(one)) for one in shown):
                 break
         else:
             sentences.append(

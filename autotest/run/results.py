@@ -178,7 +178,7 @@ def levelled(row: Row, session: Session, ledger: Ledger, *, stricter: bool = Fal
     it; `stricter` where OneFlow's own harness would have passed it. A new one has for its reason what the ledger has
     that differs in the dtype or in needs alone.
     """
-    entry = ledger.find(row["fingerprint"], case_test_name(row["test"]), row["message"])
+    entry = ledger.find(row["fingerprint"], case_test_name(row["test"]), row["message"], row.get("present", ()))
     if entry is not None and entry.applies(session.target_info()):
         return {**row, "level": "known", "reason": entry.reason}
     if stricter and not session.options.strict:

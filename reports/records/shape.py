@@ -450,6 +450,7 @@ ROW_FIELDS: Mapping[str, tuple[Check, str]] = {
     "evidence": (_is_object_or_none, "an object or null"),
     "stages": (lambda value: value is None or _is_named_texts(value), "an object of strings, or absent"),
     "cause": (_is_text_or_none, "a string or absent"),
+    "present": (_is_texts_or_none, "a list of strings or absent"),
 }
 
 #: The sides whose losses are told, and the words for those that JSON has no number for.

@@ -38,15 +38,20 @@ class Faulty:
         raise NotImplementedError
 
 
-def facts(program: Program, target: Faulty) -> tuple[str, ...]:
-    """The facts of what `program` shows on the target."""
+def divergence(program: Program, target: Faulty) -> Divergence:
+    """What `program` shows on the target, with its facts."""
     reference = Adapter()
     expected: Observation = Replay(reference, program, side="reference").run()
     [answer] = target.eager([program])
     difference = compare(program, expected, answer, Rules())[0]
     finder, last = Facts(reference, target, Rules()), len(program.calls) - 1
-    [divergence] = finder.with_conditions([Divergence(difference, program, last)], graph=False)
-    assert divergence.fingerprint("t") == "/".join(
-        ["t", "eager_forward", difference.kind, program.ops()[-1], ",".join(["float32", *divergence.facts])]
+    [told] = finder.with_conditions([Divergence(difference, program, last)], graph=False)
+    assert told.fingerprint("t") == "/".join(
+        ["t", "eager_forward", difference.kind, program.ops()[-1], ",".join(["float32", *told.facts])]
     )
-    return divergence.facts
+    return told
+
+
+def facts(program: Program, target: Faulty) -> tuple[str, ...]:
+    """The facts of what `program` shows on the target."""
+    return divergence(program, target).facts

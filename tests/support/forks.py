@@ -41,7 +41,7 @@ class Forks:
 
     def __init__(self, folder: Path, owner: int, server: str = fork_server.__file__) -> None:
         self.python = folder / "python"
-        self.servers: list[subprocess.Popen[str]] = []
+        self.servers: list[int] = []
         if GPU.exists():  # what is imported there begins with CUDA, which no fork can go on with
             self.python = Path(sys.executable)
             return
@@ -52,21 +52,25 @@ class Forks:
 
     def _start(self, folder: Path, owner: int, server: str) -> None:
         # OneFlow's is of one thread: others would be missing in a fork.
-        for kind, variables in (("torch", {}), ("oneflow", {"OMP_NUM_THREADS": "1"})):
+        kinds: dict[str, dict[str, str]] = {"torch": {}, "oneflow": {"OMP_NUM_THREADS": "1"}}
+        ready, writes = os.pipe()
+        for kind, variables in kinds.items():
+            # Not by subprocess, which warns of what goes on after this process: others may be using it.
             self.servers.append(
-                subprocess.Popen(  # noqa: S603 - our own interpreter
+                os.posix_spawn(
+                    sys.executable,
                     [sys.executable, server, kind, str(folder), str(owner)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    env={**outer_environment(), **variables},
-                    # Ctrl-C is for the tests; it then goes with them.
-                    start_new_session=True,
+                    {**outer_environment(), **variables},
+                    file_actions=[
+                        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                        (os.POSIX_SPAWN_DUP2, writes, 1),
+                    ],
+                    setsid=True,  # Ctrl-C is for the tests; it then goes with them
                 )
             )
-        for started in self.servers:
-            assert started.stdout
-            assert started.stdout.readline() == "ready\n"
+        os.close(writes)
+        with open(ready, encoding="utf-8") as told:
+            assert [told.readline() for _ in kinds] == ["ready\n"] * len(kinds)
         self.python.touch(0o755)
         self.python.write_text(f"#!{sys.executable} -IS\n{Path(launcher.__file__).read_text()}")
 

@@ -94,7 +94,11 @@ class Facts:
         key = (divergence.op, wanted, graph, has, values)
         if key not in self.known:
             self.known[key] = self._facts(program, wanted, call, graph)
-        return replace(divergence, facts=self.known[key])
+        facts = self.known[key]
+        # Nobody knows what of all that is there it needs.
+        names = {f"{argument.name(self.reference, program)}=" for argument in given} if UNSTEADY in facts else set()
+        present = classes(has) | names if UNSTEADY in facts else frozenset()
+        return replace(divergence, facts=facts, present=present)
 
     def _facts(self, program: Program, wanted: Sign, call: int | None, graph: bool) -> tuple[str, ...]:
         """What a Program's divergence needs. Where it does not show at each run, nobody knows: a wrong result is

@@ -101,6 +101,10 @@ def test_every_property_has_a_class() -> None:
         ("nonfinite/max/float32,tie", "value/max/float32,tie", False),
         ("value/max/float32", "nonfinite/max/float32", False),
         ("value/max/float32,nonfinite", "sign/max/float32,nonfinite", False),
+        # So it is where it is another number each time.
+        ("value/max/float32", "nonfinite/max/float32,unsteady", True),
+        ("value/max/float32,unsteady", "nonfinite/max/float32,unsteady", True),
+        ("value/max/float32,unsteady", "value/max/float32", False),
     ],
 )
 def test_covers(entry: str, shown: str, covered: bool) -> None:

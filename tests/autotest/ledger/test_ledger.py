@@ -50,6 +50,20 @@ def relu(adapter):
     plain = torch.relu
     torch.relu = lambda x: plain(x) + 1
 """
+FIRST_TIME = """
+import torch
+
+def norm(adapter):
+    right, met = torch.norm, set()
+
+    def wrong(x, *given, **more):
+        key = str(x.tolist())
+        first = key not in met
+        met.add(key)
+        return right(x, *given, **more) + first
+
+    torch.norm = wrong
+"""
 
 
 def entry(**changed: str) -> str:
@@ -750,6 +764,44 @@ def test_entry_about_an_argument(tmp_path):
         assert ledger.find(f"{SHORT}/{facts}", "test_b.py::test_other") is corner
     assert ledger.find(f"{SHORT}/float32", corner.tests[0]) is None
     assert ledger.find(f"{SHORT}/float32,strided,dim=", corner.tests[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("present", "known"),
+    [(("dim=", "p=", "strided"), True), (("p=",), False), (("dim=", "strided"), False), ((), False)],
+)
+def test_entry_about_what_may_be_needed(present, known, tmp_path):
+    """What does not come back in each run is known where all is there that an entry needs, for that may be its cause;
+    what does come back needs what it needs.
+    """
+    [corner] = (ledger := ledger_of(tmp_path, f"{SHORT}/float32,strided,p=")).entries.values()
+    added = Ledger(added=(ledger,))
+    for asked in (ledger, added):
+        for kind in ("value", "nonfinite"):
+            shown = f"torch/eager_forward/{kind}/relu/float32,unsteady"
+            assert asked.find(shown, "test_b.py::test_other", present=present) is (corner if known else None)
+        for other in ("value/relu/float64", "value/tanh/float32", "layout/relu/float32"):
+            shown = f"torch/eager_forward/{other},unsteady"
+            assert asked.find(shown, "test_b.py::test_other", present=present) is None
+
+
+@pytest.mark.parametrize(("body", "status"), [("torch.norm(x, p=1)", 0), ("torch.norm(x)", 1)])
+def test_entry_about_an_argument_holds_what_is_wrong_by_chance(body, status, tmp_path):
+    """A call with the argument that an entry needs is known, though it is wrong the first time alone; one without it is
+    new.
+    """
+    files = {
+        "planted.py": FIRST_TIME,
+        "test_a.py": f"from autotest import autotest, random_tensor, torch\n\n\n@autotest(n=2, check_graph=False)\n"
+        f"def test_norm():\n    x = random_tensor(ndim=2)\n    return {body}\n",
+        "known_divergences.toml": entry(fingerprint="torch/eager_forward/value/norm/float32,p=", strict="seen"),
+    }
+    env = {"AUTOTEST_FAULT": "planted:norm", "PYTHONPATH": str(tmp_path)}
+    done = run_pytest(tmp_path, files, target="torch", env=env)
+    assert done.status == status, done.out
+    known, new = (done.summary[name] for name in ("known", "divergences"))
+    assert [row["fingerprint"] for row in known + new] == ["torch/eager_forward/value/norm/float32,unsteady"]
+    assert len(known) == (status == 0)
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,7 @@ def test_wrong_field_of_a_row(case, row):
         ({"level": None}, "level=None, but should be one of wrong, refuses, stricter, counted, known"),
         ({"reason": 3}, "reason=3, but should be a string or null"),
         ({"evidence": []}, "evidence=[], but should be an object or null"),
+        ({"present": "p="}, "present='p=', but should be a list of strings or absent"),
         ({"stages": ["right"]}, "stages=['right'], but should be an object of strings, or absent"),
     ],
 )

@@ -22,7 +22,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.replay import Replay
-from support.facts import Fault, Faulty, facts
+from support.facts import Fault, Faulty, divergence, facts
 from support.programs import one_call
 
 NAN, INF = float("nan"), float("inf")
@@ -212,6 +212,21 @@ def test_what_by_chance_is_wrong_has_its_sizes(monkeypatch: pytest.MonkeyPatch) 
     turns = cycle((True, False))
     fault = wrong_where(lambda x: next(turns))
     assert facts(exp_of(0.3), Faulty(fault, monkeypatch)) == ("0-dim", "unsteady")
+
+
+def test_what_by_chance_is_wrong_tells_all_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows which classes and arguments it needs; of what comes back each time it is known."""
+    norm, turns = torch.norm, cycle((0, 1))
+    x = Input(0, "x", np.array([[0.1, NAN], [0.3, 3e38]], np.float32), "float32", strides=(1, 2))
+    program = Program([x], [Call("function", "norm", (Ref(0), 1), {"dim": 1}, Ref(1))], Ref(1))
+    at_times = Faulty(lambda x, *given, **more: norm(x, *given, **more) * next(turns), monkeypatch, torch, "norm")
+    told = divergence(program, at_times)
+    assert (told.facts, told.present) == (("unsteady",), {"strided", "nonfinite", "extreme", "p=", "dim="})
+    assert told.row("t", "a::b", "key")["present"] == ["dim=", "extreme", "nonfinite", "p=", "strided"]
+    each_time = Faulty(lambda x, *given, **more: norm(x, *given, **more) * 0, monkeypatch, torch, "norm")
+    told = divergence(program, each_time)
+    assert (told.facts, told.present) == ((), frozenset())
+    assert "present" not in told.row("t", "a::b", "key")
 
 
 def test_an_infinity_in_a_transposed_tensor(monkeypatch: pytest.MonkeyPatch) -> None:
