@@ -82,17 +82,18 @@ def _is_autotest(item: pytest.Item) -> bool:
 
 
 def _computed() -> float:
-    """The seconds of computing of this process and of the targets that it has now, and those that have ended."""
-    process = psutil.Process()
-    times = process.cpu_times()
-    own = times.user + times.system + times.children_user + times.children_system
-    for child in process.children(recursive=True):
+    """The seconds of computing of this process and of the targets that it has now, and those that have ended, as
+    children of this process or of the one that forks them.
+    """
+    this = psutil.Process()
+    seconds = 0.0
+    for process in (this, *this.children(recursive=True)):
         try:
-            times = child.cpu_times()
+            times = process.cpu_times()
         except psutil.Error:
             continue  # it has just ended
-        own += times.user + times.system
-    return own
+        seconds += times.user + times.system + times.children_user + times.children_system
+    return seconds
 
 
 __all__ = ["SlotPlugin"]
