@@ -43,9 +43,9 @@ class EchoSlot:
     def __init__(self, number: int, traffic: Traffic) -> None:
         self.number = number
         self.round: Round | None = None
-        self.tests: list[str] | None = None
+        self.tests: dict[str, int] | None = None
         self.answers, self._bell = os.pipe()
-        self._said: list[dict[str, Any]] = [{"tests": TESTS}]
+        self._said: list[dict[str, Any]] = [{"tests": dict.fromkeys(TESTS, VISIT)}]
         self._records = b""
         self._traffic = traffic
         os.write(self._bell, b".")

@@ -148,7 +148,7 @@ class Driver:
             else:
                 self._done(slot, answer)
 
-    def _collected(self, slot: Slot, tests: list[str]) -> None:
+    def _collected(self, slot: Slot, tests: dict[str, int]) -> None:
         if not tests:
             raise EnvironmentFault("no @autotest test was collected: name tests that have some [--tests, --sources]")
         if not self._begun:  # once: what runs already would run again

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from autotest.errors import UsageError
 from reports import RecordError
 
 NAME = "log.jsonl"
-VERSION = 1
-#: Cases that a visit of a test draws: what the target is handed at once.
+VERSION = 2
+#: Cases that a visit of a test draws at most: what the target is handed at once.
 VISIT = 20
 #: Draws of the next visit begin so much further on: of VISIT cases all but one may be refused, and the number shares no
 #: divisor with how many items a test lists.
@@ -32,10 +32,11 @@ def function_of(test: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One test of a round, and how often the campaign has come to it before."""
+    """One test of a round, how often the campaign has come to it before, and how many cases it draws."""
 
     test: str
     turn: int
+    cases: int
 
     @property
     def first(self) -> int:
@@ -62,7 +63,7 @@ class Done:
 
     Attributes:
         cases: by verdict.
-        costs: of each test how many cases it had, where one that ended the target counts as many.
+        costs: of each test how much it took, in cases of one eager call.
         found: of each test the red fingerprints that it showed, by id.
         cells: of each test those of its tensors, each by a short digest, where a campaign is steered by them.
         looked: ids of those that have had their closer look.
@@ -128,7 +129,7 @@ class Log:
                 raise ValueError(f"version {line['version']!r}, but should be {VERSION}")
             self.begun = line
         elif "round" in line:
-            visits = tuple(Visit(test, turn) for test, turn in line["visits"])
+            visits = tuple(Visit(*visit) for visit in line["visits"])
             self.rounds.append(Round(line["round"], visits))
         elif "done" in line:
             self.done[line["done"]] = Done(**{**line["came"], "looked": tuple(line["came"]["looked"])})
@@ -138,14 +139,14 @@ class Log:
         """The numbers of the rounds that are done, as the file has it. Raises as when the log is first read."""
         return {*Log(self.path.parent).done}
 
-    def begin(self, run: Path, identity: Mapping[str, Any], tests: Sequence[str], lag: int) -> None:
+    def begin(self, run: Path, identity: Mapping[str, Any], tests: Mapping[str, int], lag: int) -> None:
         """Note what the campaign is; a round is decided by what came of those up to `lag` before it."""
-        what = {"run": run.name, "identity": dict(identity), "tests": list(tests), "lag": lag}
+        what = {"run": run.name, "identity": dict(identity), "tests": dict(tests), "lag": lag}
         self._write({"version": VERSION, **what})
 
     def decide(self, round_: Round) -> None:
         """Note a round that is to run."""
-        self._write({"round": round_.number, "visits": [[visit.test, visit.turn] for visit in round_.visits]})
+        self._write({"round": round_.number, "visits": [[*astuple(visit)] for visit in round_.visits]})
 
     def end(self, number: int, done: Done, seconds: float) -> None:
         """Note that a round is done, so many seconds into the campaign."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,11 @@ from reports import RED_LEVELS
 from reports.records.run import Damage, Run
 from reports.tallies.argument_space import SPACE_PHASES
 
-#: A case that ends the target costs as much as so many others: a process is started again.
-DEATH = 30
+#: A case that ends the target costs as much as so many of one eager call: a process is started again, and what the end
+#: needs is tried.
+DEATH = 20
+#: So much costs a visit itself. A call in a graph costs one, and where the case trains so many.
+VISITED, TRAINED = 2, 3
 
 
 def records(run: Path, worker: str) -> Path:
@@ -47,10 +50,12 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: 
         if kind == "end":
             cases[line["verdict"]] += 1
             rows = line["divergences"]
-            costs[line["test"]] += DEATH if any(row["kind"] in DEADLY for row in rows) else 1
+            costs[line["test"]] += DEATH if any(row["kind"] in DEADLY for row in rows) else _cost(line)
             red = {row["id"]: row["fingerprint"] for row in rows if row["level"] in RED_LEVELS}
             found[line["test"]] |= red
             ids |= {fingerprint: id_ for id_, fingerprint in red.items()}
+        elif kind == "test":
+            costs[line["test"]] += VISITED
         elif kind == "shrunk" and line["shrunk"]["runs"] and line["fingerprint"] in ids:
             looked[ids[line["fingerprint"]]] = None
         elif kind == "reached" and cells:
@@ -60,6 +65,14 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: 
     shown: dict[str, Any] = {test: rows for test, rows in found.items() if rows}
     told = {test: sorted(digests) for test, digests in reached.items()}
     return Done(dict(cases), dict(costs), shown, tuple(looked), told, round(cpu, 3), round(look, 3), faults)
+
+
+def _cost(case: Mapping[str, Any]) -> int:
+    """What a case costs, from what ran: its calls, in how many graphs, and whether they train."""
+    graph: Mapping[str, Any] = case["graph"] or {"forward": "off"}  # a draw that was refused has none
+    graphs: int = (graph["forward"] != "off") + len(graph.get("configurations", ()))
+    steps = TRAINED if "training" in graph else 1
+    return 1 + len(case["ops"]) * graphs * steps
 
 
 def _cells(groups: list[dict[str, Any]]) -> Iterator[str]:

@@ -27,7 +27,7 @@ class Process:
     Attributes:
         answers: the descriptor that becomes readable when it has something to say, or has ended.
         round: the one that it runs.
-        tests: those that it has collected; None while it does.
+        tests: those that it has collected, with how many cases a visit of each draws; None while it does.
     """
 
     #: One that ends before its first case is killed from elsewhere.
@@ -37,7 +37,7 @@ class Process:
         self.number = number
         self.log = log
         self.round: Round | None = None
-        self.tests: list[str] | None = None
+        self.tests: dict[str, int] | None = None
         orders, self._orders = os.pipe()
         self.answers, answers = os.pipe()
         os.set_blocking(self.answers, False)
@@ -64,7 +64,10 @@ class Process:
     def run(self, round_: Round, options: dict[str, Any]) -> None:
         """Tell it to run a round."""
         self.round = round_
-        visits = [[visit.test, visit.first, "none" if visit.turn else None] for visit in round_.visits]
+        visits = [
+            [visit.test, {"first": visit.first, "cases": visit.cases, "coverage": "none" if visit.turn else None}]
+            for visit in round_.visits
+        ]
         order = json.dumps({"round": round_.number, "options": options, "visits": visits}) + "\n"
         with contextlib.suppress(BrokenPipeError):  # that it has ended is seen where its answer is read
             view = memoryview(order.encode("ascii"))

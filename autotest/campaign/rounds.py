@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from autotest.campaign import outcome
 from autotest.campaign.config import Config
-from autotest.campaign.log import VISIT, Done, Log, Round
-from autotest.campaign.steering import VISITS, Steering
+from autotest.campaign.log import Done, Log, Round
+from autotest.campaign.steering import Steering
 from autotest.errors import UsageError
 from autotest.run.settings import typed_command
 from reports import RecordWriter, plan_run
@@ -62,8 +62,9 @@ class Rounds:
                     "go on with that, or begin another in a new folder [--folder]"
                 )
 
-    def begin(self, tests: Sequence[str], slots: int) -> None:
-        """Start, or go on, with these tests: what was interrupted is taken away and runs again.
+    def begin(self, tests: Mapping[str, int], slots: int) -> None:
+        """Start, or go on, with these tests, a visit of which draws so many cases: what was interrupted is taken away
+        and runs again.
 
         Raises UsageError where they are not those that the campaign was begun with.
         """
@@ -71,11 +72,13 @@ class Rounds:
         if log.begun is None:
             log.begin(self.run, self.config.identity, tests, max(LEAST_LAG, 2 * slots))
         assert log.begun is not None, "it has just begun, at the latest"
-        if list(tests) != log.begun["tests"]:
+        if [*tests.items()] != [*log.begun["tests"].items()]:
             now, then = set(tests), set(log.begun["tests"])
+            others = sum(tests[test] != log.begun["tests"][test] for test in now & then)
             raise UsageError(
                 f"the tests of the campaign in {self.config.folder} have changed since it was begun: {len(now - then)} "
-                f"are new, {len(then - now)} are gone; begin another in a new folder [--folder]"
+                f"are new, {len(then - now)} are gone, {others} have another n; begin another in a new folder "
+                "[--folder]"
             )
         uniform = self.config.steering == "uniform"
         self._steering = Steering(tests, self.config.seed, log.begun["lag"], uniform=uniform)
@@ -92,10 +95,11 @@ class Rounds:
 
     @property
     def spent(self) -> bool:
-        """Whether the budget allows no further round."""
+        """Whether the budget allows no further round, or there is nothing left to draw."""
         time_, cases = self.config.time, self.config.cases
-        drawn = len(self.log.rounds) * VISITS * VISIT
-        return (time_ is not None and self.seconds >= time_) or (cases is not None and drawn >= cases)
+        drawn = sum(visit.cases for round_ in self.log.rounds for visit in round_.visits)
+        nothing_left = self._steering is not None and not self._steering.left
+        return nothing_left or (time_ is not None and self.seconds >= time_) or (cases is not None and drawn >= cases)
 
     @property
     def ended(self) -> bool:
@@ -126,7 +130,6 @@ class Rounds:
         look = self.look_left / slots
         return {
             "worker": round_.worker,
-            "cases": VISIT,
             "shrink_total": look * SHRINKING,
             "blame_total": look * ATTRIBUTING,
             "settled": sorted(id_ for id_, count in self._seen.items() if count >= KEPT_ROUNDS),

@@ -9,12 +9,13 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import psutil
 import pytest
 
 from autotest.campaign.environment import SLOT
+from autotest.campaign.log import VISIT
 from autotest.workers.server import die_with_parent
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class SlotPlugin:
         if session.testsfailed:  # pytest says what it could not collect
             return None
         items = {item.nodeid: item for item in session.items if _is_autotest(item)}
-        self._say(tests=[*items])
+        self._say(tests={test: _drawn(item) for test, item in items.items()})
         for line in self._orders:
             order = json.loads(line)
             self._run(order, items)
@@ -54,11 +55,11 @@ class SlotPlugin:
         run.turn_to(**{**order["options"], "settled": frozenset(order["options"]["settled"])})
         began = _computed()
         visits = order["visits"]
-        for place, (test, first, coverage) in enumerate(visits):
+        for place, (test, options) in enumerate(visits):
             item = items[test]
-            run.options = replace(run.options, first=first, coverage=coverage)
+            run.options = replace(run.options, **options)
             # pytest sets a test up anew only when another one, or none, has come after it.
-            ahead = [test for test, _, _ in visits[place + 1 : place + 2] if test != item.nodeid]
+            ahead = [test for test, _ in visits[place + 1 : place + 2] if test != item.nodeid]
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=items[ahead[0]] if ahead else None)
             item.user_properties.clear()
             if item.session.shouldstop:
@@ -79,6 +80,12 @@ class SlotPlugin:
 
 def _is_autotest(item: pytest.Item) -> bool:
     return getattr(getattr(item, "function", None), "autotest_options", None) is not None
+
+
+def _drawn(item: pytest.Item) -> int:
+    """How many cases a visit of a test draws: those of a test that asks for few of them take long."""
+    n: int = cast("pytest.Function", item).function.autotest_options.n
+    return min(n, VISIT)
 
 
 def _computed() -> float:

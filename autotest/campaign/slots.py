@@ -19,14 +19,14 @@ class Slot(Protocol):
         number: its own, from 0.
         answers: the descriptor that becomes readable when it has something to say, or has ended.
         round: the one that it runs.
-        tests: those that it has collected; None while it does.
+        tests: those that it has collected, with how many cases a visit of each draws; None while it does.
         counts_unknown: whether an end of which nobody knows at which case it came counts as one at the same case.
     """
 
     number: int
     answers: int
     round: Round | None
-    tests: list[str] | None
+    tests: dict[str, int] | None
     counts_unknown: bool
 
     @property

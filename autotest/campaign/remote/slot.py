@@ -31,7 +31,7 @@ class RemoteSlot:
     def __init__(self, number: int, actor: Any) -> None:
         self.number = number
         self.round: Round | None = None
-        self.tests: list[str] | None = None
+        self.tests: dict[str, int] | None = None
         self._actor = actor
         #: What was asked and is not answered.
         self._asked: list[Any] = []

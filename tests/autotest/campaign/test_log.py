@@ -9,14 +9,16 @@ import pytest
 from autotest.campaign.log import NAME, Done, Log, Round, Visit
 from autotest.errors import UsageError
 
-ROUND = Round(0, (Visit("test_a.py::test_a", 0), Visit("test_a.py::test_b", 3)))
+ROUND = Round(0, (Visit("test_a.py::test_a", 0, 20), Visit("test_a.py::test_b", 3, 2)))
 DONE = Done({"aligned": 3}, {"test_a.py::test_a": 3}, {"test_a.py::test_a": {"1234abcd": "torch/x"}}, ("1234abcd",))
 
 
 def begun(folder: Path) -> Log:
     """A log of one round."""
     log = Log(folder)
-    log.begin(folder / "runs" / "20260101-000000-0-1", {"seed": "3"}, ["test_a.py::test_a", "test_a.py::test_b"], 8)
+    log.begin(
+        folder / "runs" / "20260101-000000-0-1", {"seed": "3"}, {"test_a.py::test_a": 20, "test_a.py::test_b": 2}, 8
+    )
     log.decide(ROUND)
     return log
 
@@ -63,6 +65,6 @@ def test_file_that_is_no_log(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         Log(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path / NAME}:1 is no line of a campaign's log (ValueError: version 0, but should be 1); begin another "
+        f"{tmp_path / NAME}:1 is no line of a campaign's log (ValueError: version 0, but should be 2); begin another "
         "campaign in a new folder [--folder]"
     )

@@ -14,7 +14,7 @@ from autotest.campaign.rounds import KEPT_ROUNDS, Rounds
 from autotest.errors import UsageError
 from reports import RecordWriter
 
-TESTS = [f"test_{letter}.py::test_op" for letter in "abcdefgh"]
+TESTS = {f"test_{letter}.py::test_op": 20 for letter in "abcdefgh"}
 
 
 #: What a closer look that has found nothing simpler keeps.
@@ -131,17 +131,50 @@ def test_closer_looks(tmp_path: Path) -> None:
 
 
 def test_what_a_round_comes_to(tmp_path: Path) -> None:
-    """Verdicts, costs, what is red, and faults; what is known is no find, and a death costs as much as thirty cases."""
+    """Verdicts, costs, what is red, and faults; what is known is no find, and a death costs as much as twenty cases."""
     rounds = begun(tmp_path)
     [round_] = taken(rounds, 1)
     ran(rounds.run, round_, row("aaaa0000", "crash"), row("cccc0000", level="known"))
     test = round_.visits[0].test
     assert outcome.came(rounds.run, round_.worker, cpu=1.23456) == Done(
-        {"divergent": 1, "aligned": 1}, {test: 31}, {test: {"aaaa0000": "torch/aaaa0000"}}, (), {}, 1.235
+        {"divergent": 1, "aligned": 1}, {test: 21}, {test: {"aaaa0000": "torch/aaaa0000"}}, (), {}, 1.235
     )
     assert outcome.last_started(rounds.run, round_.worker) == f"{test}#2"
     outcome.forget(rounds.run, round_.worker)
     assert outcome.last_started(rounds.run, round_.worker) is None
+
+
+@pytest.mark.parametrize(
+    ("graph", "ops", "cost"),
+    [
+        (None, [], 1),
+        ({"forward": "off", "backward": "off"}, ["relu", "exp"], 1),
+        ({"forward": "verified", "backward": "off"}, ["relu", "exp"], 3),
+        ({"forward": "verified", "backward": "off", "configurations": {"amp": "off", "zero": "verified"}}, ["relu"], 4),
+        ({"forward": "verified", "backward": "verified", "training": "verified"}, ["Linear", "SGD"], 7),
+    ],
+)
+def test_what_a_case_costs(tmp_path: Path, graph: dict[str, Any] | None, ops: list[str], cost: int) -> None:
+    """Its calls, once for each graph that has them, and three times where they train; a visit costs something, too."""
+    rounds = begun(tmp_path)
+    [round_] = taken(rounds, 1)
+    test = round_.visits[0].test
+    with RecordWriter(rounds.run, round_.worker, seed=0, target="torch", environment={}, command="") as writer:
+        writer.end(test, f"{test}#0", "aligned", ops=ops, graph=graph, seconds=0.1)
+        writer.test(test, 0.1, "passed")
+    assert outcome.came(rounds.run, round_.worker).costs == {test: 2 + cost}
+
+
+def test_nothing_is_left(tmp_path: Path) -> None:
+    """Where no test draws cases, a campaign has an end before its budget has one."""
+    rounds = Rounds(Config(folder=tmp_path, cases=100_000))
+    rounds.begin({"test_a.py::test_op": 0}, 1)
+    [round_] = taken(rounds, 1)
+    assert rounds.next() is None
+    assert (rounds.spent, rounds.ended) == (True, False)
+    ran(rounds.run, round_)
+    rounds.end(round_, 1.0, 0.0)
+    assert rounds.ended
 
 
 def test_cells(tmp_path: Path) -> None:
@@ -173,8 +206,10 @@ def test_another_campaign(tmp_path: Path) -> None:
         "folder [--folder]"
     )
     with pytest.raises(UsageError) as caught:
-        Rounds(Config(folder=tmp_path, seed=3)).begin([*TESTS[1:], "test_new.py::test_new"], 1)
+        Rounds(Config(folder=tmp_path, seed=3)).begin(
+            {**dict.fromkeys([*TESTS][2:], 20), [*TESTS][1]: 3, "test_new.py::test_new": 20}, 1
+        )
     assert str(caught.value) == (
-        f"the tests of the campaign in {tmp_path} have changed since it was begun: 1 are new, 1 are gone; begin "
-        "another in a new folder [--folder]"
+        f"the tests of the campaign in {tmp_path} have changed since it was begun: 1 are new, 1 are gone, 1 "
+        "have another n; begin another in a new folder [--folder]"
     )

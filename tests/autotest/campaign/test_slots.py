@@ -33,7 +33,7 @@ class LostSlot:
     def __init__(self, number: int, lost: list[Round], most: int, case: str | None) -> None:
         self.number, self.round, self.tests = number, None, None
         self.answers, self._bell = os.pipe()
-        self._said: list[dict[str, Any]] | None = [{"tests": [TEST]}]
+        self._said: list[dict[str, Any]] | None = [{"tests": {TEST: 20}}]
         self._lost, self._most, self._case = lost, most, case
         self._ran = False
         os.write(self._bell, b".")

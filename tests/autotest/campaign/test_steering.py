@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from autotest.campaign.log import Done, Round
 from autotest.campaign.steering import VISITS, Steering
 
 TESTS = [f"test_{letter}.py::test_op[{number}]" for letter in "abcd" for number in range(6)]
+EACH = dict.fromkeys(TESTS, 20)
 
 
 def rounds(steering: Steering, rich: str, count: int = 60) -> list[Round]:
@@ -25,7 +28,7 @@ def rounds(steering: Steering, rich: str, count: int = 60) -> list[Round]:
 def came(round_: Round, rich: str) -> Done:
     """What such a round comes to."""
     tests = {visit.test for visit in round_.visits}
-    found = {test: {f"{round_.number}-{test}": "torch/x"} for test in tests if test.startswith(rich)}
+    found = {test: {f"{round_.number}-{test}": f"{round_.number}/x"} for test in tests if test.startswith(rich)}
     return Done(costs=dict.fromkeys(tests, 20), found=found)
 
 
@@ -36,32 +39,32 @@ def visits(decided: list[Round]) -> Counter[str]:
 
 def test_rounds_follow_from_the_seed() -> None:
     """The same seed and the same results give the same rounds; another seed gives others."""
-    assert rounds(Steering(TESTS, 3, 8), "test_b") == rounds(Steering(TESTS, 3, 8), "test_b")
-    assert rounds(Steering(TESTS, 3, 8), "test_b") != rounds(Steering(TESTS, 4, 8), "test_b")
+    assert rounds(Steering(EACH, 3, 8), "test_b") == rounds(Steering(EACH, 3, 8), "test_b")
+    assert rounds(Steering(EACH, 3, 8), "test_b") != rounds(Steering(EACH, 4, 8), "test_b")
 
 
 def test_what_finds_is_run_more_often() -> None:
     """The tests of a function that goes on to find get most of the visits; uniform drawing gives all as many."""
-    steered = visits(rounds(Steering(TESTS, 3, 8), "test_b"))
+    steered = visits(rounds(Steering(EACH, 3, 8), "test_b"))
     assert sum(steered.values()) == 60 * VISITS
     assert steered["test_b"] > 150
-    uniform = visits(rounds(Steering(TESTS, 3, 8, uniform=True), "test_b"))
+    uniform = visits(rounds(Steering(EACH, 3, 8, uniform=True), "test_b"))
     assert max(uniform.values()) < 100
 
 
 def test_what_was_seen_before_is_no_find() -> None:
     """A fingerprint counts once."""
-    steering = Steering(TESTS, 3, 8)
+    steering = Steering(EACH, 3, 8)
     for number in range(200):
         steering.take(Done(costs={TESTS[0]: 20}, found={TESTS[0]: {"same": "torch/x"}}))
-        steering.take(Done(costs={TESTS[10]: 20}, found={TESTS[10]: {f"{number}": "torch/x"}}))
+        steering.take(Done(costs={TESTS[10]: 20}, found={TESTS[10]: {f"{number}": f"{number}/x"}}))
     decided = [steering.next(number) for number in range(40)]
     assert visits(decided)["test_a"] < 20 < visits(decided)["test_b"]
 
 
 def test_each_test_has_its_turn() -> None:
     """Of a function's tests those come first that were visited least; a visit goes on where the last one was."""
-    decided = rounds(Steering(TESTS[:6], 3, 8), "none", 12)
+    decided = rounds(Steering(dict.fromkeys(TESTS[:6], 20), 3, 8), "none", 12)
     seen = Counter(visit.test for round_ in decided for visit in round_.visits)
     assert set(seen.values()) == {10}
     turns = sorted(visit.turn for round_ in decided for visit in round_.visits if visit.test == TESTS[0])
@@ -72,14 +75,44 @@ def test_new_cells_count_as_much_as_they_were_worth() -> None:
     """Of two functions that find nothing the one that reaches new cells is run more often, once cells were worth
     something; cells that were reached before are worth nothing.
     """
-    steering = Steering(TESTS, 3, 8)
+    steering = Steering(EACH, 3, 8)
     for number in range(200):
         steering.take(
             Done(
                 costs={TESTS[0]: 20, TESTS[10]: 20, TESTS[20]: 20},
-                found={TESTS[20]: {f"{number}": "torch/x"}} if number < 20 else {},
+                found={TESTS[20]: {f"{number}": f"{number}/x"}} if number < 20 else {},
                 cells={TESTS[0]: ["old", "older"], TESTS[10]: [f"{number}", f"{number}'"], TESTS[20]: [f"x{number}"]},
             )
         )
     decided = visits([steering.next(number) for number in range(40)])
     assert decided["test_a"] < 10 < decided["test_b"]
+
+
+def test_another_way_to_be_wrong_is_worth_more_than_other_facts() -> None:
+    """Four fingerprints that differ from a seen one in their facts count as one that differs in its op."""
+    steering = Steering(EACH, 3, 8)
+    known = {"seen": "torch/eager_forward/value/relu/float32"}
+    steering.take(Done(costs={TESTS[20]: 20}, found={TESTS[20]: known}))
+    for number in range(40):
+        op, facts = f"torch/eager_forward/value/op{number}/float32", f"{known['seen']},arg{number}="
+        steering.take(Done(costs={TESTS[0]: 20}, found={TESTS[0]: {**known, f"a{number}": facts}}))
+        steering.take(Done(costs={TESTS[10]: 20}, found={TESTS[10]: {**known, f"b{number}": op}}))
+    other_facts, other_ops = (steering._arms[TESTS[number].partition("[")[0]].found for number in (0, 10))
+    assert other_ops / other_facts == pytest.approx(4, rel=0.05)
+
+
+def test_a_test_that_draws_nothing_is_visited_once() -> None:
+    """Its laid-out cases are the same each time; where there is no other, nothing is left."""
+    for uniform in (False, True):
+        steering = Steering({**dict.fromkeys(TESTS[:6], 0), TESTS[10]: 5}, 3, 8, uniform=uniform)
+        decided = rounds(steering, "none")
+        seen = Counter(visit.test for round_ in decided for visit in round_.visits)
+        assert {visit.cases for round_ in decided for visit in round_.visits if visit.test == TESTS[10]} == {5}
+        assert max(seen[test] for test in TESTS[:6]) <= VISITS, "those of one round are decided at once"
+        later = Counter(visit.test for round_ in decided[40:] for visit in round_.visits)
+        assert [*later] == [TESTS[10]]
+        assert steering.left
+    steering = Steering({TESTS[0]: 0}, 3, 8)
+    assert steering.left
+    steering.decided(steering.next(0))
+    assert not steering.left
