@@ -118,7 +118,7 @@ class Rounds:
             done = self.log.done.get(self._learned)
             if done is None:
                 return None
-            steering.take(done)
+            steering.take(self.log.rounds[self._learned], done)
             self._learned += 1
         round_ = steering.next(number)
         self.log.decide(round_)

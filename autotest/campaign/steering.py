@@ -1,10 +1,13 @@
 """Which tests a campaign runs next.
 
-Tests of one function are alike: where one has found something, another may. Each function is an arm of a bandit, whose
-reward is new fingerprints by what they cost. That an op diverges in another phase, or shows another kind, is worth more
-than the same on other facts: one op can be called wrong in many ways. Thompson sampling with the conjugate prior of a
-Poisson rate draws each arm's rate from what is believed of it, and takes the greatest. What an arm has to find runs
-out, so what it found earlier counts less at each visit: the discounted form, for rewards that change.
+Tests of one function are alike: where one has found something, another may. And a test's first visit, which has its
+laid-out cases, is another thing than the later ones. So each function has two arms of a bandit, one for its tests that
+nobody has visited, and one for the others. Their reward is new fingerprints by what they cost. That an op diverges in
+another phase, or shows another kind, is worth more than the same on other facts: one op can be called wrong in many
+ways. Thompson sampling with the conjugate prior of a Poisson rate draws each arm's rate from what is believed of it,
+and takes the greatest. Before anything is known of an arm, it is believed to be as good as all of its sort were so far.
+What an arm has to find runs out, so what it found earlier counts less at each visit: the discounted form, for rewards
+that change.
 
 Where cells are told, a cell that no test has reached before is worth what such cells were worth so far: fingerprints
 per new cell, of the whole campaign.
@@ -13,8 +16,8 @@ per new cell, of the whole campaign.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,11 +33,52 @@ LIKE = 0.25
 
 @dataclass(slots=True)
 class _Arm:
-    """A test function: its tests, and what its visits have found and cost, where VISIT plain cases cost 1."""
+    """Tests of a function, and what their visits have found and cost, where VISIT plain cases cost 1."""
 
-    tests: list[str]
+    tests: list[str] = field(default_factory=list)
     found: float = 0.0
     cost: float = 0.0
+
+
+class _Arms:
+    """Those of one sort, by function, and what all of them have found and cost."""
+
+    def __init__(self) -> None:
+        self._arms: dict[str, _Arm] = defaultdict(_Arm)
+        self._found = self._cost = 1.0
+
+    def add(self, test: str) -> None:
+        """Have a test to visit."""
+        self._arms[function_of(test)].tests.append(test)
+
+    def remove(self, test: str) -> None:
+        """Have it no longer."""
+        self._arms[function_of(test)].tests.remove(test)
+
+    def learn(self, function: str, found: float, cost: float) -> None:
+        """Count what a visit has come to."""
+        arm = self._arms[function]
+        arm.found = arm.found * KEPT + found
+        arm.cost = arm.cost * KEPT + cost
+        self._found += found
+        self._cost += cost
+
+    def best(self, random: np.random.Generator, taken: Collection[str]) -> tuple[float, list[str]]:
+        """The greatest of the rates that are drawn from what is believed of each arm with tests that are not `taken`,
+        and these tests; below zero where there are none.
+        """
+        functions = {function_of(test) for test in taken}
+        left = {
+            function: [test for test in arm.tests if test not in taken] if function in functions else arm.tests
+            for function, arm in self._arms.items()
+        }
+        arms = [(self._arms[function], tests) for function, tests in left.items() if tests]
+        if not arms:
+            return -1.0, []
+        shapes = [self._found / self._cost + arm.found for arm, _ in arms]
+        rates = random.gamma(shapes, [1 / (1 + arm.cost) for arm, _ in arms])
+        best = int(np.argmax(rates))
+        return float(rates[best]), arms[best][1]
 
 
 class Steering:
@@ -51,10 +95,9 @@ class Steering:
         self._uniform = uniform
         self._cases = tests
         self._tests = list(tests)
-        groups: dict[str, list[str]] = defaultdict(list)
+        self._first, self._later = _Arms(), _Arms()
         for test in tests:
-            groups[function_of(test)].append(test)
-        self._arms = {function: _Arm(members) for function, members in groups.items()}
+            self._first.add(test)
         self._turns: Counter[str] = Counter()
         self._seen: set[str] = set()
         self._ways: set[str] = set()
@@ -64,25 +107,30 @@ class Steering:
         """Count the visits of a round, which another sitting may have decided. A test that draws no cases, but has laid
         out ones, has one visit.
         """
-        self._turns.update(visit.test for visit in round_.visits)
-        for test in {visit.test for visit in round_.visits if not visit.cases} & {*self._tests}:
-            self._tests.remove(test)
-            self._arms[function_of(test)].tests.remove(test)
+        for visit in round_.visits:
+            test = visit.test
+            if not self._turns[test]:
+                self._first.remove(test)
+                if visit.cases:
+                    self._later.add(test)
+                else:
+                    self._tests.remove(test)
+            self._turns[test] += 1
 
     @property
     def left(self) -> bool:
         """Whether there is a test to visit."""
         return bool(self._tests)
 
-    def take(self, done: Done) -> None:
+    def take(self, round_: Round, done: Done) -> None:
         """Learn from the next round in order."""
         worth = len(self._seen) / len(self._cells) if self._cells else 0.0
+        first = {visit.test for visit in round_.visits if not visit.turn}
         for test, cost in done.costs.items():
-            arm = self._arms[function_of(test)]
             fresh = {*done.cells.get(test, ())} - self._cells
             self._cells |= fresh
-            arm.found = arm.found * KEPT + self._new(done.found.get(test, {})) + worth * len(fresh)
-            arm.cost = arm.cost * KEPT + cost / VISIT
+            found = self._new(done.found.get(test, {})) + worth * len(fresh)
+            (self._first if test in first else self._later).learn(function_of(test), found, cost / VISIT)
 
     def _new(self, found: Mapping[str, str]) -> float:
         """What the fingerprints among these are worth that nobody has seen before."""
@@ -106,9 +154,8 @@ class Steering:
     def _pick(self, random: np.random.Generator, turns: Counter[str]) -> str:
         if self._uniform:
             return self._tests[random.integers(len(self._tests))]
-        arms = [arm for arm in self._arms.values() if arm.tests]
-        rates = random.gamma([1 + arm.found for arm in arms], [1 / (1 + arm.cost) for arm in arms])
-        tests = arms[int(np.argmax(rates))].tests
+        _, tests = max(self._first.best(random, turns), self._later.best(random, ()))
+        tests = tests or self._tests  # this round has the first visit of each
         least = min(self._turns[test] + turns[test] for test in tests)
         rarest = [test for test in tests if self._turns[test] + turns[test] == least]
         return rarest[random.integers(len(rarest))]
