@@ -32,8 +32,8 @@ PACE = 30.0
 LOOK = 1.0
 #: A slot that holds so many bytes after a round is replaced: pytest and PyTorch keep something of each test.
 MOST_MEMORY = 2 << 30
-#: A round that ends its process so often at the same case is left as it is; and slots that are killed so often in a row
-#: before they have collected the tests end the campaign.
+#: A round that ends its process so often at the same case goes on without it; and slots that are killed so often in a
+#: row before they have collected the tests end the campaign.
 MOST_ENDS = 3
 
 
@@ -181,18 +181,22 @@ class Driver:
         self._start(slot.number)
 
     def _run_again(self, round_: Round, how: str, case: str | None, *, counts: bool) -> None:
-        """Let a round run again whose process has ended; one that ends so again and again, as far as that `counts`, is
-        left as it is.
+        """Let a round run again whose process has ended; where it ends so again and again, as far as that `counts`,
+        without the case at which it does. One of which nobody knows that case, or which ends at too many, is left as it
+        is.
         """
         self._ends[round_.number, case] += 1
-        if counts and self._ends[round_.number, case] >= MOST_ENDS:
-            where = case or "a case that nobody knows"
-            words = f"round {round_.number} is left as it is: its process {how} {MOST_ENDS} times at {where}"
-            self._say(words)
-            self._rounds.leave(round_, words)
-        else:
+        if not counts or self._ends[round_.number, case] < MOST_ENDS:
             self._say(f"round {round_.number} runs again: its process {how} at {case or 'its start'}")
             self._rounds.interrupted(round_)
+            return
+        why = f"its process {how} {self._ends[round_.number, case]} times at"
+        if case is not None and self._rounds.avoid(round_, case, f"PyTorch itself ends the process: it {how}"):
+            self._say(f"round {round_.number} goes on without a case: {why} {case}")
+            return
+        words = f"round {round_.number} is left as it is: {why} {case or 'a case that nobody knows'}"
+        self._say(words)
+        self._rounds.leave(round_, words)
 
 
 __all__ = ["Driver", "held"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
@@ -86,7 +87,8 @@ class Log:
 
     Attributes:
         begun: what the campaign was begun with: its run's folder, identity, tests and lag; None before that.
-        rounds: those that were decided, in order; `done`: what came of them, by number.
+        rounds: those that were decided, in order; `done`: what came of them, by number; `avoided`: of each the keys of
+            cases that it does not draw, with what they do.
         seconds: how long all its sittings have taken.
     """
 
@@ -98,6 +100,7 @@ class Log:
         self.begun: Mapping[str, Any] | None = None
         self.rounds: list[Round] = []
         self.done: dict[int, Done] = {}
+        self.avoided: dict[int, dict[str, str]] = defaultdict(dict)
         self.seconds = 0.0
         #: The bytes of whole lines: what a sitting that was killed has half written is written over.
         self._whole = 0
@@ -131,6 +134,8 @@ class Log:
         elif "round" in line:
             visits = tuple(Visit(*visit) for visit in line["visits"])
             self.rounds.append(Round(line["round"], visits))
+        elif "avoid" in line:
+            self.avoided[line["of"]][line["avoid"]] = line["how"]
         elif "done" in line:
             self.done[line["done"]] = Done(**{**line["came"], "looked": tuple(line["came"]["looked"])})
         self.seconds = line.get("seconds", self.seconds)
@@ -147,6 +152,10 @@ class Log:
     def decide(self, round_: Round) -> None:
         """Note a round that is to run."""
         self._write({"round": round_.number, "visits": [[*astuple(visit)] for visit in round_.visits]})
+
+    def avoid(self, number: int, key: str, how: str) -> None:
+        """Note a case that a round does not draw when it runs again, and why."""
+        self._write({"avoid": key, "of": number, "how": how})
 
     def end(self, number: int, done: Done, seconds: float) -> None:
         """Note that a round is done, so many seconds into the campaign."""

@@ -21,6 +21,8 @@ LEAST_LAG = 8
 HEAD_START = 30.0
 #: What of them is for shrinking, for attributing, and for running scripts.
 SHRINKING, ATTRIBUTING, SCRIPTS = 0.6, 0.2, 0.2
+#: A round goes on without so many cases that end its process.
+MOST_AVOIDED = 5
 #: A fingerprint that has not had its closer look, for want of seconds, is stored anew in so many rounds.
 KEPT_ROUNDS = 3
 
@@ -130,6 +132,7 @@ class Rounds:
         look = self.look_left / slots
         return {
             "worker": round_.worker,
+            "avoided": dict(self.log.avoided[round_.number]),
             "shrink_total": look * SHRINKING,
             "blame_total": look * ATTRIBUTING,
             "settled": sorted(id_ for id_, count in self._seen.items() if count >= KEPT_ROUNDS),
@@ -149,6 +152,15 @@ class Rounds:
         done = outcome.came(self.run, round_.worker, cpu=cpu, look=look, cells=cells)
         self.log.end(round_.number, done, self.seconds)
         self._count(done)
+
+    def avoid(self, round_: Round, case: str, how: str) -> bool:
+        """Have a round run again without a case that ends its process; False where it has had enough of those."""
+        avoided = self.log.avoided[round_.number]
+        if case in avoided or len(avoided) >= MOST_AVOIDED:
+            return False
+        self.log.avoid(round_.number, case, how)
+        self.interrupted(round_)
+        return True
 
     def leave(self, round_: Round, why: str) -> None:
         """Note that a round will not be whole: what there is of it counts, and a fault of the harness says why."""

@@ -57,6 +57,9 @@ def status(folder: Path) -> str:
                   for function, count in finds.most_common(LISTED)]  # fmt: skip
         newest = sorted(first.values(), key=lambda item: -item[1])[:LISTED]
         lines += ["", "newest", *(f"  round {number}  {fingerprint}" for fingerprint, number in newest)]
+    ends = {key: how for avoided in log.avoided.values() for key, how in avoided.items()}
+    if ends:
+        lines += ["", "not drawn", *(f"  {key}: {how}" for key, how in ends.items())]
     return "\n".join(lines)
 
 

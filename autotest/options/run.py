@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -65,6 +66,8 @@ class RunOptions:
     first: int = 0
     #: Ids of fingerprints that have had their closer look, in a campaign's earlier rounds.
     settled: frozenset[str] = frozenset()
+    #: Keys of cases that are not drawn, for PyTorch itself ends the process at them, and how it does.
+    avoided: Mapping[str, str] = field(default_factory=dict)
     #: What started the run and what was checked out then, both for people.
     command: str = ""
     #: What chose its tests, such as `suites -k matmul`.

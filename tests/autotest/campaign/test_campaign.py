@@ -40,6 +40,17 @@ def test_op(op):
 def test_add():
     return random_tensor(ndim=1, dim0=3) + 1
 """
+#: PyTorch ends at one of its ten cases.
+DEADLY = """
+import os, signal
+from autotest import autotest, random, random_tensor
+
+@autotest(n=2, check_graph=False)
+def test_deadly():
+    if random(0, 40).to(int).value() == 7:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return random_tensor(ndim=1) + 1
+"""
 #: A target whose square is wrong for some values.
 FAULT = """
 import torch
@@ -319,6 +330,27 @@ def test_actor_is_killed(undisturbed: Path, tmp_path: Path) -> None:
     assert "runs again: its process was lost with its actor (ActorDiedError) at " in (folder / "output").read_text()
     assert judged(folder) == judged(undisturbed)
     assert summary(folder) == summary(undisturbed)
+
+
+def test_case_that_ends_pytorch(tmp_path: Path) -> None:
+    """The process that records it ends with it: all other cases of its round are judged, it is refused, and there is no
+    fault of the harness.
+    """
+    folder = tmp_path / "deadly"
+    lay(folder)
+    (folder / "test_ops.py").write_text(DEADLY)
+    done = ended(folder, "--cases", "10")
+    assert done.returncode == 0, done.stdout
+    ends = {key for key, verdict in judged(folder) if verdict == "rejected"}
+    [deadly] = ends
+    words = f"round 0 goes on without a case: its process was killed by SIGSEGV 3 times at {deadly}"
+    assert words in done.stdout
+    assert sum(judged(folder).values()) == 11  # another was drawn in its place
+    run = read_run(latest_run(folder / "autotest-campaign"))
+    lines = [line for _, line in run.lines() if isinstance(line, dict)]
+    told = [line["reason"] for line in lines if line["type"] == "end" and line["verdict"] == "rejected"]
+    assert told == ["PyTorch itself ends the process: it was killed by SIGSEGV"]
+    assert summary(folder)["faults"] == []
 
 
 def test_interrupt(undisturbed: Path, tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ from autotest.campaign import outcome
 from autotest.campaign.campaign import campaign
 from autotest.campaign.config import Config
 from autotest.campaign.driver import MOST_ENDS, Driver
-from autotest.campaign.log import Round
+from autotest.campaign.log import Log, Round
 from autotest.campaign.rounds import Rounds
 from autotest.campaign.slots import LocalSlots
+from autotest.campaign.status import status
 from autotest.errors import UsageError
 from reports import RecordWriter
 
@@ -30,17 +31,20 @@ class LostSlot:
     counts_unknown = True
     killed = True
 
-    def __init__(self, number: int, lost: list[Round], most: int, case: str | None) -> None:
+    def __init__(
+        self, number: int, lost: list[Round], most: int, case: str | None, avoided: list[dict[str, str]]
+    ) -> None:
         self.number, self.round, self.tests = number, None, None
         self.answers, self._bell = os.pipe()
         self._said: list[dict[str, Any]] | None = [{"tests": {TEST: 20}}]
-        self._lost, self._most, self._case = lost, most, case
+        self._lost, self._most, self._case, self._avoided = lost, most, case, avoided
         self._ran = False
         os.write(self._bell, b".")
 
     def run(self, round_: Round, options: dict[str, Any]) -> None:
         """Be lost, or run it."""
         self.round = round_
+        self._avoided.append(options["avoided"])
         if len(self._lost) < self._most:
             self._lost.append(round_)
             self._said = None
@@ -86,31 +90,65 @@ class LostSlots(LocalSlots):
 
     def __init__(self, most: int, case: str | None) -> None:
         self.lost: list[Round] = []
+        self.avoided: list[dict[str, str]] = []
         self._most, self._case = most, case
 
     def start(self, number: int, arguments: Sequence[str], told: dict[str, Any], log: Path) -> LostSlot:
         """Another one."""
-        return LostSlot(number, self.lost, self._most, self._case)
+        return LostSlot(number, self.lost, self._most, self._case, self.avoided)
+
+
+@pytest.mark.parametrize("lost", [MOST_ENDS - 1, MOST_ENDS])
+def test_a_round_that_ends_its_slots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int) -> None:
+    """It runs again, but not for ever: the third time at one case it goes on without that case, which the log keeps and
+    `status` tells.
+    """
+    monkeypatch.chdir(tmp_path)
+    rounds = Rounds(Config(folder=tmp_path / "campaign", cases=100, sources=(), tests=("test_x.py",)))
+    said: list[str] = []
+    case = f"{TEST}#3"
+    slots = LostSlots(lost, case)
+    Driver(rounds, slots, 1, said.append).go()
+    assert len(slots.lost) == lost
+    assert rounds.log.done[0].faults == 0
+    avoided = lost == MOST_ENDS
+    again = [f"round 0 runs again: its process was lost at {case}"] * (MOST_ENDS - 1)
+    without = [f"round 0 goes on without a case: its process was lost {MOST_ENDS} times at {case}"]
+    assert said == again + without * avoided
+    how = "PyTorch itself ends the process: it was lost"
+    for log in (rounds.log, Log(tmp_path / "campaign")):
+        assert log.avoided.get(0, {}) == ({case: how} if avoided else {})
+    assert slots.avoided == [{}] * MOST_ENDS + [{case: how}] * avoided
+    assert status(tmp_path / "campaign").endswith(f"\n\nnot drawn\n  {case}: {how}") is avoided
 
 
 @pytest.mark.parametrize("case", [f"{TEST}#3", None])
-def test_a_round_that_ends_its_slots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str | None) -> None:
-    """It runs again, but not for ever: the third time it is left as it is, which is told and is a fault."""
+def test_a_round_that_ends_its_slots_without_a_case_to_avoid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str | None
+) -> None:
+    """One that ends where nobody knows, or at a case that is not drawn any more, is left as it is, which is a fault."""
     monkeypatch.chdir(tmp_path)
-    for most, left in ((MOST_ENDS - 1, False), (MOST_ENDS, True)):
-        folder = tmp_path / str(most)
-        rounds = Rounds(Config(folder=folder, cases=100, sources=(), tests=("test_x.py",)))
-        said: list[str] = []
-        slots = LostSlots(most, case)
-        Driver(rounds, slots, 1, said.append).go()
-        assert len(slots.lost) == most
-        assert [*rounds.log.done] == [0]
-        where = case or "a case that nobody knows"
-        words = f"round 0 is left as it is: its process was lost {MOST_ENDS} times at {where}"
-        assert (words in said) is left
-        records = [json.loads(line) for line in outcome.records(rounds.run, "r0").read_text().splitlines()]
-        assert [record["message"] for record in records if record["type"] == "fault"] == [words] * left
-        assert rounds.log.done[0].faults == left
+    rounds = Rounds(Config(folder=tmp_path / "campaign", cases=100, sources=(), tests=("test_x.py",)))
+    said: list[str] = []
+    lost = MOST_ENDS if case is None else MOST_ENDS + 1
+    slots = LostSlots(lost, case)
+    Driver(rounds, slots, 1, said.append).go()
+    assert len(slots.lost) == lost
+    where = case or "a case that nobody knows"
+    words = f"round 0 is left as it is: its process was lost {lost} times at {where}"
+    assert said[-1] == words
+    records = [json.loads(line) for line in outcome.records(rounds.run, "r0").read_text().splitlines()]
+    assert [record["message"] for record in records if record["type"] == "fault"] == [words]
+    assert rounds.log.done[0].faults == 1
+
+
+def test_a_round_goes_on_without_few_cases(tmp_path: Path) -> None:
+    """Where it ends at each case, something else is wrong."""
+    rounds = Rounds(Config(folder=tmp_path, cases=100))
+    rounds.begin({TEST: 20}, 1)
+    round_ = rounds.next()
+    assert round_ is not None
+    assert [rounds.avoid(round_, f"{TEST}#{number}", "it ends") for number in range(6)] == [True] * 5 + [False]
 
 
 def test_ray_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
