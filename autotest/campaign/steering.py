@@ -7,7 +7,8 @@ another phase, or shows another kind, is worth more than the same on other facts
 ways. Thompson sampling with the conjugate prior of a Poisson rate draws each arm's rate from what is believed of it,
 and takes the greatest. Before anything is known of an arm, it is believed to be as good as all of its sort were so far.
 What an arm has to find runs out, so what it found earlier counts less at each visit: the discounted form, for rewards
-that change.
+that change. An arm of many tests that nobody has visited is taken more often than one of a few, for any of them may be
+better than the others.
 
 Where cells are told, a cell that no test has reached before is worth what such cells were worth so far: fingerprints
 per new cell, of the whole campaign.
@@ -43,7 +44,8 @@ class _Arm:
 class _Arms:
     """Those of one sort, by function, and what all of them have found and cost."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, spread: bool) -> None:
+        self._spread = spread
         self._arms: dict[str, _Arm] = defaultdict(_Arm)
         self._found = self._cost = 1.0
 
@@ -65,7 +67,8 @@ class _Arms:
 
     def best(self, random: np.random.Generator, taken: Collection[str]) -> tuple[float, list[str]]:
         """The greatest of the rates that are drawn from what is believed of each arm with tests that are not `taken`,
-        and these tests; below zero where there are none.
+        and these tests; less than 0 where there are none. Around the mean of their arm the rates of tests that
+        nobody has visited are spread exponentially: the best of many is farther off than that of a few.
         """
         functions = {function_of(test) for test in taken}
         left = {
@@ -77,6 +80,9 @@ class _Arms:
             return -1.0, []
         shapes = [self._found / self._cost + arm.found for arm, _ in arms]
         rates = random.gamma(shapes, [1 / (1 + arm.cost) for arm, _ in arms])
+        if self._spread:
+            counts = np.array([len(tests) for _, tests in arms])
+            rates *= -np.log1p(-(random.random(len(arms)) ** (1 / counts)))  # the greatest of so many
         best = int(np.argmax(rates))
         return float(rates[best]), arms[best][1]
 
@@ -95,7 +101,7 @@ class Steering:
         self._uniform = uniform
         self._cases = tests
         self._tests = list(tests)
-        self._first, self._later = _Arms(), _Arms()
+        self._first, self._later = _Arms(spread=True), _Arms(spread=False)
         for test in tests:
             self._first.add(test)
         self._turns: Counter[str] = Counter()

@@ -147,6 +147,21 @@ def test_what_nobody_knows_is_believed_to_be_as_good_as_the_others() -> None:
     assert shares[0] > 2 * shares[1]
 
 
+def test_tests_of_a_function_may_differ() -> None:
+    """A function of a hundred tests has more first visits than a function of one that is as good: any of its tests may
+    be of another op.
+    """
+    many = [f"test_many.py::test_op[{number}]" for number in range(100)]
+    few = [f"test_{number}.py::test_op" for number in range(100)]
+    shares = []
+    for seed in range(10):
+        steering = Steering(dict.fromkeys([*many, *few], 20), seed, 8)
+        for test in (many[0], few[0]):
+            steering.take(Round(0, (Visit(test, 0, 20),)), Done(costs={test: 200}, found={test: {test: f"{test}/x"}}))
+        shares.append(visits([steering.next(number) for number in range(20)]))
+    assert sum(share["test_many"] for share in shares) > 4 * sum(share["test_0"] for share in shares)
+
+
 def test_a_test_that_draws_nothing_is_visited_once() -> None:
     """Its laid-out cases are the same each time; where there is no other, nothing is left."""
     for uniform in (False, True):
