@@ -217,7 +217,8 @@ def _dtype(program: Program, call: int | None) -> str:
         dtypes = [x.dtype for x in program.inputs]
         return dtypes[0] if dtypes else "none"
     pending = program.calls[call].operands()
-    made: dict[int, Call] = {id_: step for step in program.calls[:call] for id_ in step.results()}
+    # What is written in place has the dtype that it was made with.
+    made: dict[int, Call] = {id_: step for step in reversed(program.calls[:call]) for id_ in step.results()}
     met: set[int] = set()
     while pending:
         id_ = pending.pop(0)

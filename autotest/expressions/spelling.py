@@ -88,7 +88,7 @@ class _Folding(ast.NodeTransformer):
         if call.kind in ("set", "enter", "exit", "custom") or call.raises:
             raise _Steps
         [statement] = ast.parse(text).body
-        if isinstance(statement, ast.Expr) and type(call.out) is Ref and call.out == call.args[0]:
+        if isinstance(statement, ast.Expr) and type(call.out) is Ref and call.out.id in call.operands():
             self._bind(self._names[call.out.id], self._substituted(statement.value))  # it gave itself, as `eval` does
         elif not isinstance(statement, ast.Assign):
             raise _Steps

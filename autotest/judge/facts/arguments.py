@@ -114,12 +114,9 @@ def plain(reference: Reference, program: Program, index: int) -> Program | None:
 def _of(program: Program, index: int) -> list[int]:
     """A call, and the one that made the module which it calls."""
     call = program.calls[index]
-    made = [
-        number for number, one in enumerate(program.calls[:index]) if one.kind == "module" and one.out == call.args[0]
-    ]
-    return [
-        number for number in (index, *(made if call.kind == "call" else ())) if program.calls[number].kind in _CALLING
-    ]
+    layer = call.args[0] if call.kind == "call" else None
+    made = [number for number, one in enumerate(program.calls[:index]) if one.kind == "module" and one.out == layer]
+    return [number for number in (index, *made) if program.calls[number].kind in _CALLING]
 
 
 def _others(value: Tree) -> Iterator[Tree]:

@@ -110,6 +110,14 @@ def test_level(kind: str, level: str) -> None:
     assert Divergence(difference(kind), program(), 2).row("t", "a", "a#0")["level"] == level
 
 
+def in_place() -> Program:
+    """A value that is made, and written twice."""
+    x = Input(0, "x", np.array([1.0], np.float16), "float16")
+    made = Call("operator", "mul", (Ref(0), 2), {}, Ref(1))
+    written = [Call("function", "sin_", (), {"input": Ref(1)}, Ref(1)) for _ in range(2)]
+    return Program([x], [made, *written], Ref(1))
+
+
 @pytest.mark.parametrize(
     ("made", "call", "facts"),
     [
@@ -119,6 +127,7 @@ def test_level(kind: str, level: str) -> None:
         (program(), 1, "none"),
         (program("int64"), None, "int64"),
         (Program(), None, "none"),
+        (in_place(), 2, "float16"),
     ],
 )
 def test_facts_tell_the_dtype(made: Program, call: int | None, facts: str) -> None:

@@ -27,6 +27,7 @@ from support.programs import given, one_call, recorded
         (lambda: (lambda x: x * x)(given(3.0)), "(x := tensor([3.0])) * x"),
         (lambda: torch.nn.ReLU().eval()(given(1.0)), "torch.nn.ReLU().eval()(tensor([1.0]))"),
         (lambda: given(1.0).sum().add_(2), "tensor([1.0]).sum().add_(2)"),
+        (lambda: torch.sin_(input=given(1.0).sum()), "torch.sin_(input=tensor([1.0]).sum())"),
         (lambda: torch.cat([given(True, dtype="bool")], dim=0), "torch.cat([tensor([True])], dim=0)"),
         (lambda: given(1.0, 2.0)[1:], "tensor([1.0, 2.0])[1:]"),
         (lambda: torch.einsum("i->", given(1.0)), 'torch.einsum("i->", tensor([1.0]))'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,10 @@ def test_arguments_of_a_layer() -> None:
     program = layer(torch.nn.GRU(3, 3), "GRU", 3, 3, batch_first=True)
     found = [(argument.call, argument.at) for argument in arguments(program, 1)]
     assert found == [(1, 1), (0, "batch_first"), (0, 1), (0, 0)]
+    # Beside a layer, what is called with names alone.
+    named = Call("function", "softmax", (), {"input": Ref(0), "dim": 0}, Ref(3))
+    both = replace(program, calls=[*program.calls, named])
+    assert [(argument.call, argument.at) for argument in arguments(both, 2)] == [(2, "dim"), (2, "input")]
 
 
 @pytest.mark.parametrize(
