@@ -32,9 +32,10 @@ PACE = 30.0
 LOOK = 1.0
 #: A slot that holds so many bytes after a round is replaced: pytest and PyTorch keep something of each test.
 MOST_MEMORY = 2 << 30
-#: A round that ends its process so often at the same case goes on without it; and slots that are killed so often in a
-#: row before they have collected the tests end the campaign.
-MOST_ENDS = 3
+#: A round that ends its process so often at the same case goes on without it.
+MOST_ENDS = 2
+#: Slots that are killed so often in a row before they have collected the tests end the campaign.
+MOST_UNREADY = 3
 
 
 @contextlib.contextmanager
@@ -170,7 +171,7 @@ class Driver:
         """Start another slot for one that has ended; its round runs again."""
         how = slot.how_it_ended()
         self._unready += slot.tests is None
-        if slot.tests is None and (not slot.killed or self._unready >= MOST_ENDS):
+        if slot.tests is None and (not slot.killed or self._unready >= MOST_UNREADY):
             words = slot.last_words()
             raise EnvironmentFault(f"a slot {how} before it had collected the tests; its last words:\n{words}")
         slot.bring(self._rounds.run)
@@ -191,8 +192,9 @@ class Driver:
             self._rounds.interrupted(round_)
             return
         why = f"its process {how} {self._ends[round_.number, case]} times at"
-        if case is not None and self._rounds.avoid(round_, case, f"PyTorch itself ends the process: it {how}"):
-            self._say(f"round {round_.number} goes on without a case: {why} {case}")
+        left_out = case and self._rounds.avoid(round_, case, f"PyTorch itself ends the process: it {how}")
+        if left_out:
+            self._say(f"round {round_.number} goes on without {left_out}: {why} {case}")
             return
         words = f"round {round_.number} is left as it is: {why} {case or 'a case that nobody knows'}"
         self._say(words)

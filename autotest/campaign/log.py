@@ -88,7 +88,7 @@ class Log:
     Attributes:
         begun: what the campaign was begun with: its run's folder, identity, tests and lag; None before that.
         rounds: those that were decided, in order; `done`: what came of them, by number; `avoided`: of each the keys of
-            cases that it does not draw, with what they do.
+            cases and tests that it leaves out, with what they do.
         seconds: how long all its sittings have taken.
     """
 
@@ -154,7 +154,7 @@ class Log:
         self._write({"round": round_.number, "visits": [[*astuple(visit)] for visit in round_.visits]})
 
     def avoid(self, number: int, key: str, how: str) -> None:
-        """Note a case that a round does not draw when it runs again, and why."""
+        """Note a case, or a test, that a round leaves out when it runs again, and why."""
         self._write({"avoid": key, "of": number, "how": how})
 
     def end(self, number: int, done: Done, seconds: float) -> None:

@@ -21,7 +21,7 @@ LEAST_LAG = 8
 HEAD_START = 30.0
 #: What of them is for shrinking, for attributing, and for running scripts.
 SHRINKING, ATTRIBUTING, SCRIPTS = 0.6, 0.2, 0.2
-#: A round goes on without so many cases that end its process.
+#: A round goes on without so many cases, or tests, that end its process.
 MOST_AVOIDED = 5
 #: A fingerprint that has not had its closer look, for want of seconds, is stored anew in so many rounds.
 KEPT_ROUNDS = 3
@@ -153,14 +153,18 @@ class Rounds:
         self.log.end(round_.number, done, self.seconds)
         self._count(done)
 
-    def avoid(self, round_: Round, case: str, how: str) -> bool:
-        """Have a round run again without a case that ends its process; False where it has had enough of those."""
+    def avoid(self, round_: Round, case: str, how: str) -> str | None:
+        """Have a round run again without a case that ends its process, or without its test, where another of its cases
+        does; what is left out, by its key. None where the round has had enough of those.
+        """
         avoided = self.log.avoided[round_.number]
-        if case in avoided or len(avoided) >= MOST_AVOIDED:
-            return False
-        self.log.avoid(round_.number, case, how)
+        test = case.rpartition("#")[0]
+        if case in avoided or test in avoided or len(avoided) >= MOST_AVOIDED:
+            return None
+        key = test if any(one.rpartition("#")[0] == test for one in avoided) else case
+        self.log.avoid(round_.number, key, how)
         self.interrupted(round_)
-        return True
+        return key
 
     def leave(self, round_: Round, why: str) -> None:
         """Note that a round will not be whole: what there is of it counts, and a fault of the harness says why."""

@@ -16,6 +16,7 @@ import pytest
 
 from autotest.campaign.environment import SLOT
 from autotest.campaign.log import VISIT
+from autotest.cases.case import case_test_name
 from autotest.workers.server import die_with_parent
 
 if TYPE_CHECKING:
@@ -53,8 +54,10 @@ class SlotPlugin:
         """Run the visits of a round; its records are whole when this returns."""
         run = self._session()
         run.turn_to(**{**order["options"], "settled": frozenset(order["options"]["settled"])})
+        assert run.writer is not None, "a slot keeps records, of a round of which everything is left out as well"
         began = _computed()
-        visits = order["visits"]
+        avoided = run.options.avoided
+        visits = [visit for visit in order["visits"] if case_test_name(visit[0]) not in avoided]
         for place, (test, options) in enumerate(visits):
             item = items[test]
             run.options = replace(run.options, **options)

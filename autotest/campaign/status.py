@@ -59,7 +59,7 @@ def status(folder: Path) -> str:
         lines += ["", "newest", *(f"  round {number}  {fingerprint}" for fingerprint, number in newest)]
     ends = {key: how for avoided in log.avoided.values() for key, how in avoided.items()}
     if ends:
-        lines += ["", "not drawn", *(f"  {key}: {how}" for key, how in ends.items())]
+        lines += ["", "left out", *(f"  {key}: {how}" for key, how in ends.items())]
     return "\n".join(lines)
 
 

@@ -343,13 +343,27 @@ def test_case_that_ends_pytorch(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     ends = {key for key, verdict in judged(folder) if verdict == "rejected"}
     [deadly] = ends
-    words = f"round 0 goes on without a case: its process was killed by SIGSEGV 3 times at {deadly}"
+    words = f"round 0 goes on without {deadly}: its process was killed by SIGSEGV 2 times at {deadly}"
     assert words in done.stdout
     assert sum(judged(folder).values()) == 11  # another was drawn in its place
     run = read_run(latest_run(folder / "autotest-campaign"))
     lines = [line for _, line in run.lines() if isinstance(line, dict)]
     told = [line["reason"] for line in lines if line["type"] == "end" and line["verdict"] == "rejected"]
     assert told == ["PyTorch itself ends the process: it was killed by SIGSEGV"]
+    assert summary(folder)["faults"] == []
+
+
+def test_test_that_ends_pytorch(tmp_path: Path) -> None:
+    """Where several cases of a test do, the round goes on without the test."""
+    folder = tmp_path / "deadly"
+    lay(folder)
+    (folder / "test_ops.py").write_text(DEADLY.replace("== 7", ">= 0"))
+    done = ended(folder, "--cases", "10")
+    assert done.returncode == 0, done.stdout
+    assert (
+        "round 0 goes on without test_ops.py::test_deadly: its process was killed by SIGSEGV 2 times at" in done.stdout
+    )
+    assert judged(folder) == Counter()
     assert summary(folder)["faults"] == []
 
 

@@ -100,7 +100,7 @@ class LostSlots(LocalSlots):
 
 @pytest.mark.parametrize("lost", [MOST_ENDS - 1, MOST_ENDS])
 def test_a_round_that_ends_its_slots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int) -> None:
-    """It runs again, but not for ever: the third time at one case it goes on without that case, which the log keeps and
+    """It runs again, but not for ever: the second time at one case it goes on without it, which the log keeps and
     `status` tells.
     """
     monkeypatch.chdir(tmp_path)
@@ -113,13 +113,13 @@ def test_a_round_that_ends_its_slots(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert rounds.log.done[0].faults == 0
     avoided = lost == MOST_ENDS
     again = [f"round 0 runs again: its process was lost at {case}"] * (MOST_ENDS - 1)
-    without = [f"round 0 goes on without a case: its process was lost {MOST_ENDS} times at {case}"]
+    without = [f"round 0 goes on without {case}: its process was lost {MOST_ENDS} times at {case}"]
     assert said == again + without * avoided
     how = "PyTorch itself ends the process: it was lost"
     for log in (rounds.log, Log(tmp_path / "campaign")):
         assert log.avoided.get(0, {}) == ({case: how} if avoided else {})
     assert slots.avoided == [{}] * MOST_ENDS + [{case: how}] * avoided
-    assert status(tmp_path / "campaign").endswith(f"\n\nnot drawn\n  {case}: {how}") is avoided
+    assert status(tmp_path / "campaign").endswith(f"\n\nleft out\n  {case}: {how}") is avoided
 
 
 @pytest.mark.parametrize("case", [f"{TEST}#3", None])
@@ -143,12 +143,16 @@ def test_a_round_that_ends_its_slots_without_a_case_to_avoid(
 
 
 def test_a_round_goes_on_without_few_cases(tmp_path: Path) -> None:
-    """Where it ends at each case, something else is wrong."""
+    """Of two cases of a test the second one takes the test with it; where a round ends everywhere, something else is
+    wrong.
+    """
     rounds = Rounds(Config(folder=tmp_path, cases=100))
     rounds.begin({TEST: 20}, 1)
     round_ = rounds.next()
     assert round_ is not None
-    assert [rounds.avoid(round_, f"{TEST}#{number}", "it ends") for number in range(6)] == [True] * 5 + [False]
+    cases = [f"{TEST}#3", f"{TEST}#7@laid", f"{TEST}#9", *(f"test_{letter}.py::test_op#1" for letter in "abcd")]
+    left_out = [rounds.avoid(round_, case, "it ends") for case in cases]
+    assert left_out == [cases[0], TEST, None, *cases[3:6], None]
 
 
 def test_ray_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
