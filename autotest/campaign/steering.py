@@ -70,21 +70,24 @@ class _Arms:
         and these tests; less than 0 where there are none. Around the mean of their arm the rates of tests that
         nobody has visited are spread exponentially: the best of many is farther off than that of a few.
         """
+        arms, left = [], []
         functions = {function_of(test) for test in taken}
-        left = {
-            function: [test for test in arm.tests if test not in taken] if function in functions else arm.tests
-            for function, arm in self._arms.items()
-        }
-        arms = [(self._arms[function], tests) for function, tests in left.items() if tests]
+        for function, arm in self._arms.items():
+            tests = [test for test in arm.tests if test not in taken] if function in functions else arm.tests
+            if tests:
+                arms.append(arm)
+                left.append(tests)
         if not arms:
             return -1.0, []
-        shapes = [self._found / self._cost + arm.found for arm, _ in arms]
-        rates = random.gamma(shapes, [1 / (1 + arm.cost) for arm, _ in arms])
+        rates = random.gamma(
+            self._found / self._cost + np.array([arm.found for arm in arms]),
+            1 / (1 + np.array([arm.cost for arm in arms])),
+        )
         if self._spread:
-            counts = np.array([len(tests) for _, tests in arms])
+            counts = np.array([*map(len, left)])
             rates *= -np.log1p(-(random.random(len(arms)) ** (1 / counts)))  # the greatest of so many
         best = int(np.argmax(rates))
-        return float(rates[best]), arms[best][1]
+        return float(rates[best]), left[best]
 
 
 class Steering:
