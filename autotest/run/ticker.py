@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from autotest.run.progress import line, stages
+from autotest.run.progress import Reach, line, stages
 from reports.words.literals import literal
 
 #: Seconds between two looks.
 IN_A_TERMINAL = 0.5
 IN_A_LOG = 30.0
+#: The pace that is told is that of so many seconds.
+RECENT = 120.0
 
 
 class Sign(Protocol):
@@ -95,6 +98,8 @@ class Ticker:
         self.doing = ""
         self._folder = folder
         self._sign = sign
+        #: How far the run was at each look of the last `RECENT` seconds.
+        self._recent: deque[Reach] = deque()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="autotest-ticker", daemon=True)
         self._thread.start()
@@ -118,7 +123,11 @@ class Ticker:
             return
         found = stages(self._folder)
         if found:
-            self._sign.show(literal(line(found)))
+            reach = Reach.of(found)
+            while len(self._recent) > 1 and reach.seconds - self._recent[0].seconds > RECENT:
+                self._recent.popleft()
+            self._sign.show(literal(line(found, self._recent[0] if self._recent else None)))
+            self._recent.append(reach)
 
 
 def own_output() -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -10,11 +11,12 @@ import struct
 import termios
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from autotest.run.progress import Progress, Stage, forget, line, stages
+from autotest.run.progress import Progress, Reach, Stage, forget, line, stages
 from autotest.run.ticker import LastRow, Log, Ticker, sign_for
 from support.runs import run_pytest
 
@@ -40,6 +42,34 @@ from support.runs import run_pytest
 def test_words(found: list[Stage], words: str) -> None:
     """Cases behind and to come, the pace, what is left, and what each process does; no guess where nothing is known."""
     assert line(found) == words
+
+
+def test_pace_of_late() -> None:
+    """Where slow tests come last, the pace and what is left are those of late."""
+    found = [Stage(200, 80, 80, 100.0, "test_a"), Stage(200, 60, 70, 110.0, "test_b")]
+    assert line(found) == "140 of 200 cases, 1 a second, 47 s left: test_a; test_b"
+    then = Reach.of([Stage(200, 70, 70, 50.0), Stage(200, 60, 60, 50.0)])
+    assert line(found, then) == "140 of 200 cases, 3 s each, 6 min left: test_a; test_b"
+    assert line(found, Reach.of(found)) == "140 of 200 cases: test_a; test_b"
+    assert line(found, Reach(200, 140, 140, 50.0)) == "140 of 200 cases, 6 s each: test_a; test_b"
+
+
+def test_ticker_tells_the_pace_of_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds a run against what it was some time ago, and not against its start."""
+    monkeypatch.setattr("autotest.run.ticker.RECENT", 10.0)
+    board = Board()
+    board.every = 60.0
+    ticker = Ticker(tmp_path, board)
+    for seconds, behind in ((5.0, 500), (20.0, 530), (29.0, 540), (41.0, 552)):
+        (tmp_path / "progress-main").write_text(json.dumps(asdict(Stage(600, behind, behind, seconds, "test_a"))))
+        ticker._tick()
+    ticker.stop()
+    assert board.shown == [
+        "500 of 600 cases, 100 a second, 1 s left: test_a",
+        "530 of 600 cases, 2 a second, 35 s left: test_a",
+        "540 of 600 cases, 1 a second, 54 s left: test_a",
+        "552 of 600 cases, 1 a second, 48 s left: test_a",
+    ]
 
 
 def test_stage_of_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
