@@ -4,6 +4,8 @@ defined is compared: shape and dtype.
 
 from __future__ import annotations
 
+import pytest
+from refusals import refused
 from rows import (
     Op,
     args,
@@ -118,6 +120,21 @@ def test_form(call):
 @autotest(n=5, check_graph=False)
 def test_eager(call):
     return call()
+
+
+#: How each op that takes a shape is given one.
+OF_A_SHAPE = {
+    **{name: getattr(torch, name) for name in ("zeros", "ones", "empty", "rand", "randn")},
+    "full": lambda shape: torch.full(shape, 1.0),
+    "randint": lambda shape: torch.randint(0, 5, shape),
+}
+
+
+@pytest.mark.parametrize("made", OF_A_SHAPE.values(), ids=OF_A_SHAPE)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_negative_size(made):
+    """A size below zero is refused."""
+    refused(lambda: made((2, pick(-1, -3))))
 
 
 @autotest(n=10)
