@@ -89,6 +89,7 @@ class Log:
         begun: what the campaign was begun with: its run's folder, identity, tests and lag; None before that.
         rounds: those that were decided, in order; `done`: what came of them, by number; `avoided`: of each the keys of
             cases and tests that it leaves out, with what they do.
+        drawn: the cases that these rounds draw.
         seconds: how long all its sittings have taken.
     """
 
@@ -99,6 +100,7 @@ class Log:
         self.path = folder / NAME
         self.begun: Mapping[str, Any] | None = None
         self.rounds: list[Round] = []
+        self.drawn = 0
         self.done: dict[int, Done] = {}
         self.avoided: dict[int, dict[str, str]] = defaultdict(dict)
         self.seconds = 0.0
@@ -134,6 +136,7 @@ class Log:
         elif "round" in line:
             visits = tuple(Visit(*visit) for visit in line["visits"])
             self.rounds.append(Round(line["round"], visits))
+            self.drawn += sum(visit.cases for visit in visits)
         elif "avoid" in line:
             self.avoided[line["of"]][line["avoid"]] = line["how"]
         elif "done" in line:

@@ -99,9 +99,9 @@ class Rounds:
     def spent(self) -> bool:
         """Whether the budget allows no further round, or there is nothing left to draw."""
         time_, cases = self.config.time, self.config.cases
-        drawn = sum(visit.cases for round_ in self.log.rounds for visit in round_.visits)
-        nothing_left = self._steering is not None and not self._steering.left
-        return nothing_left or (time_ is not None and self.seconds >= time_) or (cases is not None and drawn >= cases)
+        if self._steering is not None and not self._steering.left:
+            return True
+        return (time_ is not None and self.seconds >= time_) or (cases is not None and self.log.drawn >= cases)
 
     @property
     def ended(self) -> bool:

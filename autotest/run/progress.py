@@ -98,35 +98,25 @@ def stages(folder: Path) -> list[Stage]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How far all processes of a run are together, as a `Stage` says it of one."""
-
-    planned: int = 0
-    behind: int = 0
-    ended: int = 0
-    seconds: float = 0.0
-
-    @classmethod
-    def of(cls, stages: Sequence[Stage]) -> Reach:
-        """Of processes that share the tests, each of which has collected all of them."""
-        return cls(
-            max(stage.planned for stage in stages),
-            sum(stage.behind for stage in stages),
-            sum(stage.ended for stage in stages),
-            max(stage.seconds for stage in stages),
-        )
+def together(stages: Sequence[Stage]) -> Stage:
+    """How far all processes are, which share the tests, and each of which has collected all of them."""
+    return Stage(
+        max(stage.planned for stage in stages),
+        sum(stage.behind for stage in stages),
+        sum(stage.ended for stage in stages),
+        max(stage.seconds for stage in stages),
+    )
 
 
-def line(stages: Sequence[Stage], before: Reach | None = None) -> str:
+def line(stages: Sequence[Stage], before: Stage | None = None) -> str:
     """How far a run is, in words: `120 of 2,000 cases, 45 a second, 42 s left: test_a (shrinking ...); test_b`.
 
-    The pace is that since it was as far as `before`: some tests take a hundred times as long as others.
+    The pace is that since all of it was as far as `before`: some tests take a hundred times as long as others.
     """
-    reach, before = Reach.of(stages), before or Reach()
-    behind, planned = reach.behind, reach.planned
-    ended, seconds, passed = reach.ended - before.ended, reach.seconds - before.seconds, behind - before.behind
-    parts = [f"{reach.ended:,} cases" if behind > planned else f"{behind:,} of {planned:,} cases"]
+    now, before = together(stages), before or Stage()
+    behind, planned = now.behind, now.planned
+    ended, seconds, passed = now.ended - before.ended, now.seconds - before.seconds, behind - before.behind
+    parts = [f"{now.ended:,} cases" if behind > planned else f"{behind:,} of {planned:,} cases"]
     if seconds >= 1 and ended:
         parts.append(f"{ended / seconds:,.0f} a second" if ended >= seconds else f"{seconds / ended:,.0f} s each")
         if passed and planned > behind:

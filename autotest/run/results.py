@@ -48,6 +48,12 @@ class Verdicts:
         self._ledger = ledger
         self._kept = Counter(dict.fromkeys(session.options.settled, KEPT_CASES))
 
+    def avoid(self, key: str) -> None:
+        """Record a case as refused at which PyTorch itself has ended another process."""
+        how = self._session.options.avoided.get(key)
+        if how is not None and key not in self.ended:
+            self.write(key, "rejected", time.perf_counter(), Program([], [], None), [], reason=how)
+
     def write(
         self,
         key: str,

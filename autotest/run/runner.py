@@ -37,7 +37,6 @@ from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
 from autotest.run.sparing import Sparing
 from dual_object.errors import DualError, RawTargetNeeded
-from dual_object.program.program import Program
 from generators import GeneratorError
 from reports import ReportError
 
@@ -268,12 +267,9 @@ class TestRun:
         self._accepted = 0
         for index in indices:
             key = self.drawer.key(index, origin)
+            self.verdicts.avoid(key)
             if key in self.verdicts.ended:
                 self._accepted += self.verdicts.ended[key] != "rejected"
-                continue
-            if (how := self.session.options.avoided.get(key)) is not None:
-                nothing = Program([], [], None)
-                self.verdicts.write(key, "rejected", time.perf_counter(), nothing, [], reason=how)
                 continue
             try:
                 judgement = self._record(line, index, origin)

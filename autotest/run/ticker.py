@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from autotest.run.progress import Reach, line, stages
+from autotest.run.progress import Stage, line, stages, together
 from reports.words.literals import literal
 
 #: Seconds between two looks.
@@ -99,7 +99,7 @@ class Ticker:
         self._folder = folder
         self._sign = sign
         #: How far the run was at each look of the last `RECENT` seconds.
-        self._recent: deque[Reach] = deque()
+        self._recent: deque[Stage] = deque()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="autotest-ticker", daemon=True)
         self._thread.start()
@@ -123,11 +123,11 @@ class Ticker:
             return
         found = stages(self._folder)
         if found:
-            reach = Reach.of(found)
-            while len(self._recent) > 1 and reach.seconds - self._recent[0].seconds > RECENT:
+            now = together(found)
+            while len(self._recent) > 1 and now.seconds - self._recent[0].seconds > RECENT:
                 self._recent.popleft()
             self._sign.show(literal(line(found, self._recent[0] if self._recent else None)))
-            self._recent.append(reach)
+            self._recent.append(now)
 
 
 def own_output() -> int | None:

@@ -95,10 +95,11 @@ class Facts:
         if key not in self.known:
             self.known[key] = self._facts(program, wanted, call, graph)
         facts = self.known[key]
+        if UNSTEADY not in facts:
+            return replace(divergence, facts=facts)
         # Nobody knows what of all that is there it needs.
-        names = {f"{argument.name(self.reference, program)}=" for argument in given} if UNSTEADY in facts else set()
-        present = classes(has) | names if UNSTEADY in facts else frozenset()
-        return replace(divergence, facts=facts, present=present)
+        names = {f"{argument.name(self.reference, program)}=" for argument in given}
+        return replace(divergence, facts=facts, present=classes(has) | names)
 
     def _facts(self, program: Program, wanted: Sign, call: int | None, graph: bool) -> tuple[str, ...]:
         """What a Program's divergence needs. Where it does not show at each run, nobody knows: a wrong result is

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from autotest.run.progress import Progress, Reach, Stage, forget, line, stages
+from autotest.run.progress import Progress, Stage, forget, line, stages, together
 from autotest.run.ticker import LastRow, Log, Ticker, sign_for
 from support.runs import run_pytest
 
@@ -48,10 +48,10 @@ def test_pace_of_late() -> None:
     """Where slow tests come last, the pace and what is left are those of late."""
     found = [Stage(200, 80, 80, 100.0, "test_a"), Stage(200, 60, 70, 110.0, "test_b")]
     assert line(found) == "140 of 200 cases, 1 a second, 47 s left: test_a; test_b"
-    then = Reach.of([Stage(200, 70, 70, 50.0), Stage(200, 60, 60, 50.0)])
+    then = together([Stage(200, 70, 70, 50.0), Stage(200, 60, 60, 50.0)])
     assert line(found, then) == "140 of 200 cases, 3 s each, 6 min left: test_a; test_b"
-    assert line(found, Reach.of(found)) == "140 of 200 cases: test_a; test_b"
-    assert line(found, Reach(200, 140, 140, 50.0)) == "140 of 200 cases, 6 s each: test_a; test_b"
+    assert line(found, together(found)) == "140 of 200 cases: test_a; test_b"
+    assert line(found, Stage(200, 140, 140, 50.0)) == "140 of 200 cases, 6 s each: test_a; test_b"
 
 
 def test_ticker_tells_the_pace_of_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
