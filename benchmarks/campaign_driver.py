@@ -118,7 +118,12 @@ class EchoSlots(LocalSlots):
 
 def records(round_: Round) -> bytes:
     """What a round without a divergence leaves."""
-    base = {"reason": None, "graph": {"forward": "off", "backward": "off"}, "seconds": 0.01, "divergences": []}
+    base: dict[str, Any] = {
+        "reason": None,
+        "graph": {"forward": "off", "backward": "off"},
+        "seconds": 0.01,
+        "divergences": [],
+    }
     lines: list[dict[str, Any]] = [
         {"type": "run", "version": 2, "worker": round_.worker, "seed": 0, "inputs": "standard", "target": "torch"}
         | {"environment": {"torch": "2"}, "command": "", "commit": None, "path": None, "selection": None, "time": 1.0}

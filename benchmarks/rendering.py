@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.measure import cpu_seconds
 from reports import RecordWriter, read_run, save_site, save_summary, summarize
@@ -118,7 +119,7 @@ def first_paint(page: Path) -> float | None:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        times = []
+        times: list[float] = []
         for _ in range(5):
             tab = browser.new_page()
             tab.goto(page.as_uri())
@@ -139,7 +140,7 @@ def records_share() -> float:
         spent = cpu_seconds([*command, "--report", folder])
         [lines] = [path.read_text().splitlines() for path in Path(folder).glob("runs/*/records-main.jsonl")]
         records = [json.loads(line) for line in lines]
-        identity = {"seed": 0, "target": "oneflow", "environment": {}, "command": ""}
+        identity: dict[str, Any] = {"seed": 0, "target": "oneflow", "environment": {}, "command": ""}
         with RecordWriter(Path(folder) / "again", "main", **identity) as writer:
             started = time.process_time()
             for record in records:

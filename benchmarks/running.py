@@ -61,7 +61,7 @@ def run(
     benches are about drawn cases; `laid_out`: the tests' corners are run, too.
     """
     root = folder_with_memory or ROOT
-    asked = () if folder_with_memory else ("--no-memory",)
+    asked: tuple[str, ...] = () if folder_with_memory else ("--no-memory",)
     asked += () if laid_out else ("--coverage", "none")
     with tempfile.TemporaryDirectory(prefix="autotest-bench-") as scratch:
         folder = report or Path(scratch)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autotest.budget import Budget
+from autotest.compare.fingerprint import Fingerprint
 from autotest.compare.kinds import DEADLY, NUMBERS
 from autotest.judge.standalone import trial
 from autotest.ledger.entries import Entry, read
@@ -37,7 +38,7 @@ def judged(most: int, group: str) -> Iterator[Answer]:
             program, rules = entry.proof
             divergences = trial(reference, supervisor, program, rules, graph=entry.graph)
             for divergence in divergences:
-                if not entry.covers(divergence.fingerprint("oneflow")):
+                if not entry.covers(Fingerprint.parse(divergence.fingerprint("oneflow"))):
                     continue
                 attribution = attribute(reference, supervisor, "oneflow", rules, divergence, Budget(60.0, 20.0))
                 yield Answer(group, entry.reason, entry.fingerprint, attribution.verdict, attribution.reason)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.false_alarms.explained import EXPLAINED
-from benchmarks.false_alarms.judging import complaints, score, table
+from benchmarks.false_alarms.judging import Score, complaints, score, table
 from benchmarks.false_alarms.remembering import remembering
 from benchmarks.false_alarms.variants import REMEMBERING, VARIABLE, VARIANTS
 from benchmarks.running import ROOT, run
@@ -57,7 +57,7 @@ def main() -> int:
     arguments = parser.parse_args()
     cases = arguments.cases or (QUICK_CASES if arguments.quick else math.ceil(CASES / TESTS))
     paths = arguments.paths or (QUICK_PATHS if arguments.quick else full_paths())
-    scores, wrong = [], []
+    scores, wrong = list[Score](), list[str]()
     for variant in VARIANTS:
         if arguments.variant and variant.name not in arguments.variant:
             continue

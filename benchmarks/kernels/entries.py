@@ -11,10 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-try:
-    import tomllib
-except ModuleNotFoundError:  # Python 3.10
-    import tomli as tomllib
+from autotest import toml
 
 HERE = Path(__file__).parent
 BANK = HERE / "bank"
@@ -45,12 +42,14 @@ class Entry:
     def op(self) -> Kernel:
         """The op of PyTorch."""
         folder, _, name = self.like.rpartition(".")
-        return getattr(importlib.import_module(folder), name)
+        op: Kernel = getattr(importlib.import_module(folder), name)
+        return op
 
     def load(self) -> Kernel:
         """The kernel: the one public function that its file defines, imported anew."""
         module = loaded(self.path)
-        return getattr(module, public(module)[0])
+        kernel: Kernel = getattr(module, public(module)[0])
+        return kernel
 
 
 def loaded(path: Path) -> ModuleType:
@@ -71,5 +70,5 @@ def public(module: ModuleType) -> list[str]:
 
 def entries() -> list[Entry]:
     """All of bank.toml, in its order."""
-    tables = tomllib.loads(TABLES.read_text())
+    tables = toml.loads(TABLES.read_text())
     return [Entry(name, **table) for name, table in tables.items()]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -75,7 +75,7 @@ def op_samples(kernel: Kernel, like: Kernel, dtypes: Iterable[torch.dtype] = (to
     return all(close(kernel, like, one) for dtype in dtypes for one in samples(like, dtype))
 
 
-RULES: Mapping[str, Any] = {"five draws": five_draws, "op samples": op_samples}
+RULES: Mapping[str, Callable[..., bool]] = {"five draws": five_draws, "op samples": op_samples}
 
 
 def accepted(rule: str, entry: Entry) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotest.cases.store import Store
-from autotest.repro.verifying import EACH, NOT_REPRODUCED, words
+from autotest.repro.running import EACH
+from autotest.repro.verifying import NOT_REPRODUCED, words
 from autotest.repro.writing import attempts
 from benchmarks.mutation.fault import Fault
 from benchmarks.mutation.judging import Verdict
