@@ -17,10 +17,11 @@ class OutOfTimeError(AutotestError, TimeoutError):
 
 @dataclass(slots=True)
 class Allowance:
-    """So many `seconds`, counted from now."""
+    """So many `seconds`, counted from now; `stopped` where somebody does not want to wait for their end."""
 
     seconds: float
     started: float = field(default_factory=lambda: time.monotonic())
+    stopped: bool = False
 
     @property
     def spent(self) -> float:
@@ -29,8 +30,12 @@ class Allowance:
 
     @property
     def over(self) -> bool:
-        """Whether all of them have gone by."""
-        return self.spent >= self.seconds
+        """Whether all of them have gone by, or nobody wants the rest."""
+        return self.stopped or self.spent >= self.seconds
+
+    def stop(self) -> None:
+        """Let it be over now."""
+        self.stopped = True
 
     def check(self) -> None:
         """Raise OutOfTimeError where they have."""

@@ -391,6 +391,9 @@ def _finish(session: pytest.Session, state: _State) -> None:
     state.close()
     try:
         _sum_up(session, state)
+    except KeyboardInterrupt:
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+        state.text = f"interrupted while the report was written: autotest report {state.options.folder} writes it"
     finally:
         state.hide_progress()
 
@@ -417,7 +420,10 @@ def _sum_up(session: pytest.Session, state: _State) -> None:
 
     if state.ticker is not None:
         state.ticker.doing = "running the scripts of divergences, writing the report"
-    summary = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)
+    try:
+        summary = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)
+    except KeyboardInterrupt:  # all tests have run: whoever does not want to wait for scripts has a report without them
+        summary = sum_up(folder, session.config, 0.0)
     state.text, state.annotations = summary.text, summary.annotations
     # A run that a full disk has stopped already ended with a sentence and a status of its own.
     if summary.faulty or not (summary.written or session.shouldstop):

@@ -9,13 +9,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autotest.budget import Allowance
+
 #: One script may take so many seconds, its imports included.
 EACH = 60.0
+#: Seconds after which a script ends at the latest that nobody waits for any longer.
+_NOTICE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a script ended: its status (negative: the signal; None: its time was up), and what it printed."""
+    """How a script ended: its status (negative: the signal; None: it was ended), and what it printed."""
 
     status: int | None
     out: str
@@ -23,9 +27,16 @@ class Ended:
 
 
 def run_python(
-    arguments: Sequence[str], paths: Sequence[str] = (), seconds: float = EACH, python: str | None = None
+    arguments: Sequence[str],
+    paths: Sequence[str] = (),
+    seconds: float = EACH,
+    python: str | None = None,
+    allowance: Allowance | None = None,
 ) -> Ended:
-    """Run an interpreter, by default this one, with `arguments`; `paths` is where it may import from."""
+    """Run an interpreter, by default this one, with `arguments`; `paths` is where it may import from. It is ended after
+    so many seconds, and where its `allowance` is stopped.
+    """
+    own = Allowance(seconds)
     kept = os.environ.get("PYTHONPATH")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, *([kept] if kept else [])])}
     process = subprocess.Popen(  # noqa: S603 - our own interpreter, or the target's
@@ -39,14 +50,17 @@ def run_python(
         start_new_session=True,
     )
     try:
-        out, err = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        out, err = process.communicate()
-        return Ended(None, out, err)
+        while True:
+            try:
+                out, err = process.communicate(timeout=_NOTICE)
+                return Ended(process.returncode, out, err)
+            except subprocess.TimeoutExpired:
+                if own.over or (allowance is not None and allowance.stopped):
+                    _end(process)
+                    out, err = process.communicate()
+                    return Ended(None, out, err)
     finally:
         _end(process)
-    return Ended(process.returncode, out, err)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -19,6 +19,7 @@ TOGETHER = 2
 
 #: How is told that a script was not run to its end.
 _UNVERIFIED = "not verified"
+_STOPPED = f"{_UNVERIFIED}: the run was stopped, or --repro-total is 0"
 NOT_REPRODUCED = "did not reproduce (exit 0)"
 
 
@@ -38,15 +39,18 @@ def write_repros(run: Path, summary: Summary, total: float) -> None:
     if not red:
         return
     allowance = Allowance(total)
-    with ThreadPoolExecutor(TOGETHER) as pool:
-        results = dict(
-            zip(
-                [f.first.id for f in red],
-                pool.map(lambda f: _write_repro(run, f, summary, allowance), red),
-                strict=True,
-            )
-        )
-    save_repros(run, held | results)
+    results: dict[str, ReproResult] = {}
+    try:
+        with ThreadPoolExecutor(TOGETHER) as pool:
+            try:
+                written = pool.map(lambda f: _write_repro(run, f, summary, allowance), red)
+                for finding, result in zip(red, written, strict=True):
+                    results[finding.first.id] = result
+            except KeyboardInterrupt:  # or the pool would wait for all of them
+                allowance.stop()
+                raise
+    finally:
+        save_repros(run, held | results)
 
 
 def _write_repro(run: Path, finding: Finding, summary: Summary, allowance: Allowance) -> ReproResult:
@@ -69,7 +73,9 @@ def settle(candidates: Iterator[Written | str], allowance: Allowance) -> ReproRe
         if isinstance(candidate, str):
             return ReproResult(False, candidate)
         result = ReproResult(
-            True, _refusal(allowance) or verify(candidate.script, candidate.paths, python=candidate.python)
+            True,
+            _refusal(allowance)
+            or verify(candidate.script, candidate.paths, python=candidate.python, allowance=allowance),
         )
         if result.words != NOT_REPRODUCED:
             if result.words == VERIFIED:
@@ -80,16 +86,24 @@ def settle(candidates: Iterator[Written | str], allowance: Allowance) -> ReproRe
 
 def _refusal(allowance: Allowance) -> str | None:
     """Why no further script is started, None while there is time."""
-    if not allowance.seconds:
-        return f"{_UNVERIFIED}: the run was stopped, or --repro-total is 0"
+    if allowance.stopped or not allowance.seconds:
+        return _STOPPED
     return f"{_UNVERIFIED}: budget ({allowance.seconds:g} s, --repro-total)" if allowance.over else None
 
 
-def verify(script: Path, paths: Sequence[str] = (), seconds: float = EACH, python: str | None = None) -> str:
+def verify(
+    script: Path,
+    paths: Sequence[str] = (),
+    seconds: float = EACH,
+    python: str | None = None,
+    allowance: Allowance | None = None,
+) -> str:
     """Run a script and say in words what it ended with; `paths` is where it may import from, `python` the interpreter
-    that has its target, where that is not this one.
+    that has its target, where that is not this one. Where the `allowance` is stopped, it is ended.
     """
-    ended = run_python([str(script)], paths, seconds, python)
+    ended = run_python([str(script)], paths, seconds, python, allowance)
+    if ended.status is None and allowance is not None and allowance.stopped:
+        return _STOPPED
     if ended.status is None:
         return f"{_UNVERIFIED}: it did not end within {seconds:g} s"
     return words(ended.status, ended.out, ended.err)

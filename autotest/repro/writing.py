@@ -62,7 +62,7 @@ class Written:
             told = Told(reason="there was no time to run it (--repro-total)")
         else:
             (self.folder / SHORT).write_text(self.short, encoding="utf-8")
-            told = tell(self.folder / SHORT, self.issue.row, min(EACH, allowance.seconds))
+            told = tell(self.folder / SHORT, self.issue.row, min(EACH, allowance.seconds), allowance)
         self.write_issue(told)
 
     def write_issue(self, told: Told) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autotest.budget import Allowance
 from autotest.compare.kinds import DEADLY, RAISES
 from autotest.compare.tolerance import tolerance
 from autotest.repro.lines.targets import RECIPES
@@ -43,12 +44,12 @@ class Told:
     reason: str = ""
 
 
-def tell(path: Path, row: Mapping[str, Any], seconds: float = EACH) -> Told:
+def tell(path: Path, row: Mapping[str, Any], seconds: float = EACH, allowance: Allowance | None = None) -> Told:
     """Run the short script at `path`, once; what it printed, or why that does not show the divergence of `row`."""
     recipe = RECIPES[row["target"]]
     launch = _LAUNCH.format(imports="\n    ".join(recipe.imports), ready=_READY)
     limit = min(seconds, DEADLINE * 1.5) if row["kind"] == "timeout" else seconds
-    ended = run_python(["-u", "-c", launch, str(path)], seconds=limit)
+    ended = run_python(["-u", "-c", launch, str(path)], seconds=limit, allowance=allowance)
     before, ready, out = ended.out.partition(f"\n{_READY}\n")
     if not ready:
         return Told(reason=f"the frameworks could not be imported: {_last(ended.err or before)}")

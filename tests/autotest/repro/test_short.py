@@ -259,7 +259,7 @@ def test_time_of_a_short_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     """One that does not end is left after half as long again as the long script waits, others in time."""
     given: list[float] = []
 
-    def run(arguments: list[str], seconds: float) -> Ended:
+    def run(arguments: list[str], seconds: float, allowance: None) -> Ended:
         given.append(seconds)
         return Ended(None, "\nready\ntorch [1.]\n", "")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,9 @@ from autotest.repro.issue import Extent, Issue
 from autotest.repro.verifying import settle, verify, words
 from autotest.repro.writing import Written
 from reports import read_run, summarize
-from reports.folders.repros import ReproResult
+from reports.findings.finding import Finding, findings, is_red
+from reports.folders.repros import VERIFIED, ReproResult
+from reports.tallies.summary import Summary
 from support.runs import Outcome, run_pytest
 
 BODY = """
@@ -203,6 +207,45 @@ def test_script_that_we_fail_to_write(told: Outcome, monkeypatch: pytest.MonkeyP
     assert {result.words for result in saved.values()} == {
         "no script: the harness failed to write it (IndexError: list index out of range); please report this"
     }
+
+
+def test_ended_before_its_time(tmp_path: Path) -> None:
+    """Where nobody waits for the scripts any longer, one that runs is ended, and none is begun."""
+    script = tmp_path / "repro.py"
+    script.write_text("import time\n\ntime.sleep(99)\n")
+    stopped = "not verified: the run was stopped, or --repro-total is 0"
+    allowance = Allowance(60)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(verify, script, allowance=allowance)
+        time.sleep(0.5)
+        assert not running.done()
+        allowance.stop()
+        assert running.result(timeout=10) == stopped
+    assert settle(iter([candidate(tmp_path / "a", 1)]), allowance) == ReproResult(True, stopped)
+
+
+def test_interrupted(told: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been verified before Ctrl-C is kept, and what runs then is not waited for."""
+    allowances = []
+
+    def written(run: Path, finding: Finding, summary: Summary, allowance: Allowance) -> ReproResult:
+        allowances.append(allowance)
+        if len(allowances) == 2:
+            raise KeyboardInterrupt
+        return ReproResult(True, VERIFIED)
+
+    monkeypatch.setattr(verifying, "_write_repro", written)
+    monkeypatch.setattr(verifying, "TOGETHER", 1)
+    saved: dict[str, ReproResult] = {}
+    monkeypatch.setattr(verifying, "save_repros", lambda run, results: saved.update(results))
+    run = folder(told).parent
+    summary = summarize(read_run(run))
+    red = [finding for finding in findings(summary.all_divergences) if is_red(finding.level)]
+    assert len(red) >= 2
+    with pytest.raises(KeyboardInterrupt):
+        verifying.write_repros(run, summary, 60)
+    assert saved == {red[0].first.id: ReproResult(True, VERIFIED)}
+    assert allowances[0].stopped
 
 
 def test_budget(tmp_path: Path) -> None:

@@ -183,6 +183,44 @@ def test_interrupted_while_workers_start(tmp_path: Path) -> None:
     assert not [process for process in family if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
 
 
+#: Whoever sums up is interrupted so many times.
+IMPATIENT = """
+import os
+from autotest.commands import summary
+
+summed, times = summary.sum_up, [None] * int(os.environ["TIMES"])
+
+def interrupted(folder, config, repro_total):
+    if times:
+        times.pop()
+        raise KeyboardInterrupt
+    print(f"{repro_total:g} s for scripts")
+    return summed(folder, config, repro_total)
+
+summary.sum_up = interrupted
+"""
+
+
+@pytest.mark.parametrize(
+    ("times", "status", "said"),
+    [
+        (0, 0, r"\b7 s for scripts\n(.*\n)*  aligned +1\n"),
+        (1, 0, r"\b0 s for scripts\n(.*\n)*  aligned +1\n"),
+        (2, 2, r"\ninterrupted while the report was written: autotest report (\S+/runs/\S+) writes it\n"),
+    ],
+)
+def test_interrupted_while_the_report_is_written(tmp_path: Path, times: int, status: int, said: str) -> None:
+    """All tests have run: the first Ctrl-C is for the scripts of what was found, the second leaves the report to
+    others.
+    """
+    files = {"conftest.py": IMPATIENT, "test_slow.py": SLOW}
+    outcome = run_pytest(
+        tmp_path, files, "-k", "0", "--autotest-cases=1", "--autotest-repro-total=7", env={"TIMES": str(times)}
+    )
+    assert outcome.status == status
+    assert re.search(said, outcome.out), outcome.out
+
+
 def test_xdist_waits_less_after_an_interrupt() -> None:
     """Its own ten seconds are for workers that end by themselves."""
     manager = SimpleNamespace(EXIT_TIMEOUT=10)
