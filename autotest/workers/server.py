@@ -19,7 +19,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dual_object.program.values import Array
 
@@ -162,6 +162,8 @@ def serve(joined: Joined) -> None:
         for message, arrays in joined.requests:
             try:
                 server.answer(message, arrays)
+            except (MemoryError, SystemError) as error:  # the target wrote beyond a tensor, into what is ours
+                end_as_crash(error)
             except Exception as error:  # no call of the target's: those are answered for one by one
                 end_without_device(server.adapter, error)
                 channel.send({"fault": traceback.format_exc()}, [])
@@ -175,9 +177,14 @@ def end_without_device(adapter: Any, error: Exception) -> None:
     try:
         adapter.synchronize()
     except Exception:
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-        sys.stderr.flush()
-        os.abort()
+        end_as_crash(error)
+
+
+def end_as_crash(error: Exception) -> NoReturn:
+    """End the process as if the target had, which has left it unusable; the error is its last words."""
+    sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    sys.stderr.flush()
+    os.abort()
 
 
 class Server:

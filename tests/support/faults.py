@@ -436,6 +436,14 @@ def deadly(adapter: Any) -> None:
 
     fatal("tanh", lose)
 
+    def overwrite() -> None:
+        adapter.read = overwritten
+
+    def overwritten(tensors: list[Any]) -> None:
+        raise MemoryError("planted error: a size that was overwritten")
+
+    fatal("atan", overwrite)
+
     # Before anything is traced: a first trace imports so much that it can outlast these tests' deadline.
     def graph(real: Op) -> Op:
         def planted(request: GraphRequest) -> Any:

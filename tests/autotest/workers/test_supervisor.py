@@ -103,6 +103,16 @@ def test_a_lost_device_is_a_death(deadly: Supervisor, together: bool) -> None:
     assert "RuntimeError: planted error: device-side assert triggered" in answers[1].last_words
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_overwritten_memory_is_a_death(deadly: Supervisor, together: bool) -> None:
+    """Where the target wrote beyond a tensor, any code may fail for want of memory, the worker's own as well."""
+    answers = deadly.submit([program(size=2), program("atan"), program(size=3)], together=together).result()
+    assert [type(answer) for answer in answers] == [Observation, Death, Observation]
+    assert isinstance(answers[1], Death)
+    assert (answers[1].cause, answers[1].how) == ("crash", "killed by SIGABRT")
+    assert "MemoryError: planted error: a size that was overwritten" in answers[1].last_words
+
+
 def test_death_costs_its_own_case(deadly: Supervisor) -> None:
     """The case that kills the worker gets the death, at its call; the others are answered by the next worker."""
     first, dead, last = deadly.eager([program(size=2), program("cos"), program(size=3)])
