@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from refusals import refused
 from rows import (
     Op,
     args,
@@ -215,6 +216,13 @@ def test_getitem(index):
 @autotest(n=10)
 def test_getitem_drawn_index():
     return tensor(4, 4)[whole(-4, 4), whole(-5, 3) : whole(-2, 6) : whole(1, 4)]
+
+
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_getitem_without_a_step():
+    """A slice that goes nowhere is refused."""
+    x = tensor(4)
+    refused(lambda: x[::0])
 
 
 @autotest(n=10)

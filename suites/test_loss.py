@@ -123,6 +123,11 @@ def divergence():
     return options, (tensor(*drawn, low=-2, high=-0.1), -y if log else y)
 
 
+def promoted():
+    """Draws logarithms of one dtype, and probabilities of a wider one."""
+    return args(tensor(2, 3), tensor(2, 3, low=0.1, dtype=torch.float64, requires_grad=False))
+
+
 def divergence_function():
     """Draws what `kl_div` takes."""
     options, called = divergence()
@@ -243,6 +248,7 @@ ROWS = (
     Op("cross_entropy", images, "F", variant="images"),
     Op("cross_entropy", lambda: args(*classes()().args, ignore_index=1, reduction="sum"), "F", variant="ignored"),
     Op("kl_div", divergence_function, "F"),
+    Op("kl_div", promoted, "F", variant="promoted"),
     Op("triplet_margin_loss", lambda: args(*triplet().args, **triplet_options()), "F"),
     Op("cosine_similarity", joined(similar), "F"),
     Op("cosine_similarity", vectors, "F", variant="default"),

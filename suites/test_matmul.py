@@ -182,7 +182,7 @@ ROWS = (
     Op("matmul", vectors, "torch Tensor x@y", variant="vectors"),
     Op("mv", matrix_and_vector),
     Op("dot", vectors),
-    Op("addmm", added_to),
+    Op("addmm", added_to, errors={"batch": lambda: args(tensor(3), tensor(2, 3, 4), tensor(2, 4, 3))}),
     Op("addmm", added(), variant="default"),
     Op("baddbmm", batches_added_to, "torch"),
     Op("baddbmm", batches_added(), "torch", variant="default"),

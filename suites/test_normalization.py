@@ -78,6 +78,13 @@ def layer_norm_options():
     return args(tensor(*every), last, scale, offset, eps=pick(1e-5, 1e-2))
 
 
+def scaled_rows():
+    """Draws rows that may need no gradient, and a scale for them, which needs one."""
+    columns = size(2)
+    x = tensor(size(), columns, requires_grad=pick(False, True))
+    return args(x, (columns.value(),), tensor(columns))
+
+
 def layer_norm_layer():
     """Draws a layer over the last dimensions, and its input."""
     (every, last), affine, bias = rows(), not flag(), oneof(nothing(), False)
@@ -127,6 +134,7 @@ ROWS = (
     Op("batch_norm", batch_norm_options, "F", variant="options"),
     Op("layer_norm", layer_norm, "F", keywords="input normalized_shape weight bias"),
     Op("layer_norm", layer_norm_options, "F", variant="plain"),
+    Op("layer_norm", scaled_rows, "F", variant="scale"),
     Op("normalize", normalized, "F"),
     Op("normalize", values(-1, 1, ndim=2), "F", variant="default"),
     *(Layer(f"BatchNorm{n}d", batch(n, *more), mode="train") for n, *more in ((1, 0), (2,), (3,))),

@@ -208,7 +208,7 @@ ROWS = (
     Op("repeat", lambda: args(repeated().args[0], *pick((2, 1, 3), (1, 1, 1), (0, 2, 1), (2, 3, 1, 1))), "Tensor"),
     Op("repeat_interleave", interleaved),
     Op("repeat_interleave", lambda: args(tensor(*sizes(rank())), whole(0, 4)), variant="flat"),
-    Op("flip", flipped, keywords="input dims"),
+    Op("flip", flipped, keywords="input dims", errors={"twice": lambda: args(tensor(2, 3), (1, 1))}),
     Op("roll", rolled),
     Op("roll", rolled_twice, variant="two"),
     Op("roll", lambda: args(tensor(*sizes(rank())), whole(-4, 4)), variant="flat"),

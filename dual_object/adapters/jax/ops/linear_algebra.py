@@ -11,22 +11,28 @@ from dual_object.adapters.jax.ops.shared import Array, Detached, axes
 
 
 def addmm(input: Array, mat1: Array, mat2: Array, *, beta: float = 1, alpha: float = 1) -> Array:
-    """A product added, of both so many; of nothing, NaNs do not count."""
-    product = jnp.matmul(mat1, mat2)
-    product = product if alpha == 1 else alpha * product
-    if beta == 0:
-        return product
-    return (input if beta == 1 else beta * input) + product
+    """A product of two matrices added, of both so many."""
+    if (mat1.ndim, mat2.ndim) != (2, 2):
+        raise ValueError(f"a product of {mat1.ndim} and {mat2.ndim} dimensions, but should be of 2 and 2")
+    return _added(input, jnp.matmul(mat1, mat2), beta, alpha)
 
 
 def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: float = 1, alpha: float = 1) -> Array:
     """A batch of products added, of both so many."""
-    return addmm(input, batch1, batch2, beta=beta, alpha=alpha)
+    return _added(input, jnp.matmul(batch1, batch2), beta, alpha)
 
 
 def addmv(input: Array, mat: Array, vec: Array, *, beta: float = 1, alpha: float = 1) -> Array:
     """A product of a matrix and a vector added, of both so many."""
-    return addmm(input, mat, vec, beta=beta, alpha=alpha)
+    return _added(input, jnp.matmul(mat, vec), beta, alpha)
+
+
+def _added(input: Array, product: Array, beta: float, alpha: float) -> Array:
+    """Both, of each so many; of nothing, NaNs do not count."""
+    product = product if alpha == 1 else alpha * product
+    if beta == 0:
+        return product
+    return (input if beta == 1 else beta * input) + product
 
 
 def tensordot(a: Array, b: Array, dims: Any = 2) -> Array:
