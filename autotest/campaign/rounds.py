@@ -11,6 +11,7 @@ from autotest.campaign import outcome
 from autotest.campaign.config import Config
 from autotest.campaign.log import Done, Log, Round
 from autotest.campaign.steering import Steering
+from autotest.cases.case import case_test_name
 from autotest.errors import UsageError
 from autotest.run.settings import typed_command
 from reports import RecordWriter, plan_run
@@ -120,8 +121,11 @@ class Rounds:
             done = self.log.done.get(self._learned)
             if done is None:
                 return None
-            steering.take(self.log.rounds[self._learned], done)
+            round_, avoided = self.log.rounds[self._learned], self.log.avoided[self._learned]
+            steering.take(round_, done, [v.test for v in round_.visits if case_test_name(v.test) in avoided])
             self._learned += 1
+        if not steering.left:  # the last of them ends the process
+            return None
         round_ = steering.next(number)
         self.log.decide(round_)
         steering.decided(round_)

@@ -131,8 +131,14 @@ class Steering:
         """Whether there is a test to visit."""
         return bool(self._tests)
 
-    def take(self, round_: Round, done: Done) -> None:
-        """Learn from the next round in order."""
+    def take(self, round_: Round, done: Done, avoided: Collection[str] = ()) -> None:
+        """Learn from the next round in order. Those of its tests that were `avoided`, for their cases end the process,
+        are not visited again.
+        """
+        for test in avoided:
+            if test in self._tests:
+                self._tests.remove(test)
+                (self._later if self._turns[test] else self._first).remove(test)
         worth = len(self._seen) / len(self._cells) if self._cells else 0.0
         first = {visit.test for visit in round_.visits if not visit.turn}
         for test, cost in done.costs.items():

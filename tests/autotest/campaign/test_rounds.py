@@ -177,6 +177,26 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     assert rounds.ended
 
 
+def test_what_ends_pytorch_is_left_out_of_later_rounds(tmp_path: Path) -> None:
+    """A round has gone on without the campaign's only test: there is no other round than those decided before it was
+    done, also for a sitting that goes on.
+    """
+    rounds = Rounds(Config(folder=tmp_path, cases=100_000))
+    rounds.begin({"suites/test_a.py::test_op": 20}, 1)
+    decided = taken(rounds, 8)
+    assert rounds.next() is None
+    for number, left_out in ((1, "test_a.py::test_op#1"), (2, "test_a.py::test_op")):
+        assert rounds.avoid(decided[0], f"test_a.py::test_op#{number}", "it ends") == left_out
+        assert rounds.next() == decided[0]
+    for round_ in decided:
+        ran(rounds.run, round_)
+        rounds.end(round_, 1.0, 0.0)
+    again = Rounds(Config(folder=tmp_path, cases=100_000))
+    again.begin({"suites/test_a.py::test_op": 20}, 1)
+    for sitting in (rounds, again):
+        assert (sitting.next(), sitting.ended) == (None, True)
+
+
 def test_cells(tmp_path: Path) -> None:
     """A campaign that is steered by cells keeps which of them each test has reached, in the phases in which it has."""
     cells = {"float32 2 contiguous ordinary": [3, 0, 1, 0, 0, 0], "int8 2 contiguous ordinary": [0, 0, 0, 0, 2, 0]}

@@ -116,6 +116,20 @@ def test_another_way_to_be_wrong_is_worth_more_than_other_facts() -> None:
     assert ways / likes == pytest.approx(4, rel=0.05)
 
 
+@pytest.mark.parametrize("uniform", [False, True])
+def test_what_ends_the_process_is_not_visited_again(uniform: bool) -> None:
+    """Only in rounds that were decided before."""
+    tests = dict.fromkeys(["a.py::test_a", "a.py::test_b"], 20)
+    steering = Steering(tests, 0, 8, uniform=uniform)
+    ended = Round(0, (Visit("a.py::test_a", 0, 20),))
+    steering.decided(ended)
+    for number in range(2):  # another round may have been under way
+        steering.take(ended, Done(), ["a.py::test_a"])
+        assert {visit.test for visit in steering.next(number).visits} == {"a.py::test_b"}
+    steering.take(ended, Done(), ["a.py::test_b"])
+    assert not steering.left
+
+
 def test_first_visits_are_another_arm() -> None:
     """What finds when it is visited first, and nothing later, has each of its tests visited once before any again; and
     where it is later ones that find, those are taken.
