@@ -115,7 +115,7 @@ class Rounds:
             return self._again.pop(0)
         number = len(self.log.rounds)
         steering = self._steering
-        if steering is None or self.spent:
+        if steering is None:
             return None
         while self._learned <= number - steering.lag:
             done = self.log.done.get(self._learned)
@@ -124,7 +124,7 @@ class Rounds:
             round_, avoided = self.log.rounds[self._learned], self.log.avoided[self._learned]
             steering.take(round_, done, [v.test for v in round_.visits if case_test_name(v.test) in avoided])
             self._learned += 1
-        if not steering.left:  # the last of them ends the process
+        if self.spent:  # asked when all is learned: the last test left may have ended the process
             return None
         round_ = steering.next(number)
         self.log.decide(round_)

@@ -162,7 +162,7 @@ def serve(joined: Joined) -> None:
         for message, arrays in joined.requests:
             try:
                 server.answer(message, arrays)
-            except (MemoryError, SystemError) as error:  # the target wrote beyond a tensor, into what is ours
+            except (MemoryError, SystemError) as error:  # as of a size that the target has written over
                 end_as_crash(error)
             except Exception as error:  # no call of the target's: those are answered for one by one
                 end_without_device(server.adapter, error)
