@@ -2,13 +2,13 @@
 
 Tests of one function are alike: where one has found something, another may. And a test's first visit, which has its
 laid-out cases, is another thing than the later ones. So each function has two arms of a bandit, one for its tests that
-nobody has visited, and one for the others. Their reward is new fingerprints by what they cost. That an op diverges in
-another phase, or shows another kind, is worth more than the same on other facts, for one op can be called wrong in many
-ways. Thompson sampling with the conjugate prior of a Poisson rate draws each arm's rate from what is believed of it,
-and takes the greatest. Before anything is known of an arm, it is believed to be as good as all of its sort were so far.
-What an arm has to find runs out, so what it found earlier counts less at each visit: the discounted form, for rewards
-that change. An arm of many tests that nobody has visited is taken more often than one of a few, for any of them may be
-better than the others.
+nobody has visited, and one for the others. Their reward is new fingerprints by what they cost. An op that shows a kind
+for the first time is most likely a fault that nobody has seen; the same in another phase, or on other facts, is most
+likely the fault again, and worth a tenth. Thompson sampling with the conjugate prior of a Poisson rate draws each arm's
+rate from what is believed of it, and takes the greatest. Before anything is known of an arm, it is believed to be as
+good as all of its sort were so far. What an arm has to find runs out, so what it found earlier counts less at each
+visit: the discounted form, for rewards that change. An arm of many tests that nobody has visited is taken more often
+than one of a few, for any of them may be better than the others.
 
 Where cells are told, a cell that no test has reached before is worth what such cells were worth so far: fingerprints
 per new cell, of the whole campaign.
@@ -23,13 +23,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autotest.campaign.log import VISIT, Done, Round, Visit, function_of
+from autotest.compare.fingerprint import Fingerprint
 
 #: Visits of a round.
 VISITS = 5
 #: What is left, after one more visit, of what earlier ones say about an arm.
 KEPT = 0.9
-#: What a new fingerprint is worth that differs in its facts alone from one that was seen.
-LIKE = 0.25
+#: What a new fingerprint is worth that differs in its phase or its facts alone from one that was seen.
+LIKE = 0.1
 
 
 @dataclass(slots=True)
@@ -109,7 +110,7 @@ class Steering:
             self._first.add(test)
         self._turns: Counter[str] = Counter()
         self._seen: set[str] = set()
-        self._ways: set[str] = set()
+        self._ways: set[tuple[str, str, str]] = set()
         self._cells: set[str] = set()
 
     def decided(self, round_: Round) -> None:
@@ -150,7 +151,8 @@ class Steering:
     def _new(self, found: Mapping[str, str]) -> float:
         """What the fingerprints among these are worth that nobody has seen before."""
         new = {id_: fingerprint for id_, fingerprint in found.items() if id_ not in self._seen}
-        ways = {fingerprint.rpartition("/")[0] for fingerprint in new.values()} - self._ways
+        parsed = map(Fingerprint.parse, new.values())
+        ways = {(one.target, one.kind, one.op) for one in parsed} - self._ways
         self._seen |= new.keys()
         self._ways |= ways
         return len(ways) + LIKE * (len(new) - len(ways))

@@ -40,7 +40,9 @@ def came(round_: Round, rich: str) -> Done:
     """What such a round comes to."""
     tests = {visit.test for visit in round_.visits}
     found = {
-        test: {f"{round_.number}-{test}": f"{round_.number}/phase/value/x"} for test in tests if test.startswith(rich)
+        test: {f"{round_.number}-{test}": f"{round_.number}/phase/value/x/float32"}
+        for test in tests
+        if test.startswith(rich)
     }
     return Done(costs=dict.fromkeys(tests, 20), found=found)
 
@@ -69,8 +71,10 @@ def test_what_was_seen_before_is_no_find() -> None:
     """A fingerprint counts once."""
     steering = visited()
     for number in range(200):
-        steering.take(LATER, Done(costs={TESTS[0]: 20}, found={TESTS[0]: {"same": "torch/phase/value/x"}}))
-        steering.take(LATER, Done(costs={TESTS[10]: 20}, found={TESTS[10]: {f"{number}": f"{number}/phase/value/x"}}))
+        steering.take(LATER, Done(costs={TESTS[0]: 20}, found={TESTS[0]: {"same": "torch/phase/value/x/float32"}}))
+        steering.take(
+            LATER, Done(costs={TESTS[10]: 20}, found={TESTS[10]: {f"{number}": f"{number}/phase/value/x/float32"}})
+        )
     decided = [steering.next(number) for number in range(40)]
     assert visits(decided)["test_a"] < 20 < visits(decided)["test_b"]
 
@@ -94,7 +98,7 @@ def test_new_cells_count_as_much_as_they_were_worth() -> None:
             LATER,
             Done(
                 costs={TESTS[0]: 20, TESTS[10]: 20, TESTS[20]: 20},
-                found={TESTS[20]: {f"{number}": f"{number}/phase/value/x"}} if number < 20 else {},
+                found={TESTS[20]: {f"{number}": f"{number}/phase/value/x/float32"}} if number < 20 else {},
                 cells={TESTS[0]: ["old", "older"], TESTS[10]: [f"{number}", f"{number}'"], TESTS[20]: [f"x{number}"]},
             ),
         )
@@ -102,18 +106,23 @@ def test_new_cells_count_as_much_as_they_were_worth() -> None:
     assert decided["test_a"] < 10 < decided["test_b"]
 
 
-def test_another_way_to_be_wrong_is_worth_more_than_other_facts() -> None:
-    """Four fingerprints that differ from a seen one in their facts count as one that differs in its op."""
+@pytest.mark.parametrize(
+    "like",
+    ["torch/eager_forward/value/relu/float32,arg{}=", "torch/phase{}/value/relu/float32"],
+    ids=["facts", "phase"],
+)
+def test_another_op_or_kind_is_worth_more_than_the_same_again(like: str) -> None:
+    """Ten fingerprints that differ from a seen one in their facts or phase count as one that differs in its op."""
     steering = visited()
     known = {"seen": "torch/eager_forward/value/relu/float32"}
     steering.take(LATER, Done(costs={TESTS[20]: 20}, found={TESTS[20]: known}))
     for number in range(40):
-        like = f"{known['seen']},arg{number}="
         way = f"torch/eager_forward/value/op{number}/float32"
-        steering.take(LATER, Done(costs={TESTS[0]: 20}, found={TESTS[0]: {**known, f"a{number}": like}}))
+        again = {**known, f"a{number}": like.format(number)}
+        steering.take(LATER, Done(costs={TESTS[0]: 20}, found={TESTS[0]: again}))
         steering.take(LATER, Done(costs={TESTS[10]: 20}, found={TESTS[10]: {**known, f"b{number}": way}}))
     likes, ways = (steering._later._arms[TESTS[number].partition("[")[0]].found for number in (0, 10))
-    assert ways / likes == pytest.approx(4, rel=0.05)
+    assert ways / likes == pytest.approx(10, rel=0.05)
 
 
 @pytest.mark.parametrize("uniform", [False, True])
@@ -139,7 +148,7 @@ def test_first_visits_are_another_arm() -> None:
         steering.decided(Round(0, (Visit(TESTS[0], 0, 20), Visit(TESTS[6], 0, 20))))
         for number in range(30):
             for test, rich in ((TESTS[0], True), (TESTS[6], False)):
-                found = {test: {f"{test}{number}": f"{test}{number}/phase/value/x"}} if rich else {}
+                found = {test: {f"{test}{number}": f"{test}{number}/phase/value/x/float32"}} if rich else {}
                 steering.take(Round(0, (Visit(test, 0, 20),)), Done(costs={test: 20}, found=found if first else {}))
                 steering.take(LATER, Done(costs={test: 20}, found={} if first else found))
         taken = Counter(
@@ -155,10 +164,10 @@ def test_what_nobody_knows_is_believed_to_be_as_good_as_the_others() -> None:
     shares = []
     for count in (200, 0):
         steering = visited({new: 20})
-        found = {f"{number}": f"{number}/phase/value/x" for number in range(count)}
+        found = {f"{number}": f"{number}/phase/value/x/float32" for number in range(count)}
         steering.take(Round(0, (Visit(other, 0, 20),)), Done(costs={other: 4000}, found={other: found}))
         for number in range(20):
-            later = {TESTS[10]: {f"later{number}": f"later{number}/phase/value/x"}} if number % 2 else {}
+            later = {TESTS[10]: {f"later{number}": f"later{number}/phase/value/x/float32"}} if number % 2 else {}
             steering.take(LATER, Done(costs={TESTS[10]: 20}, found=later))
         shares.append(sum(visit.test == new for number in range(200) for visit in steering.next(number).visits))
     assert shares[0] > 2 * shares[1]
@@ -175,7 +184,8 @@ def test_tests_of_a_function_may_differ() -> None:
         steering = Steering(dict.fromkeys([*many, *few], 20), seed, 8)
         for test in (many[0], few[0]):
             steering.take(
-                Round(0, (Visit(test, 0, 20),)), Done(costs={test: 200}, found={test: {test: f"{test}/phase/value/x"}})
+                Round(0, (Visit(test, 0, 20),)),
+                Done(costs={test: 200}, found={test: {test: f"{test}/phase/value/x/float32"}}),
             )
         shares.append(visits([steering.next(number) for number in range(20)]))
     assert sum(share["test_many"] for share in shares) > 4 * sum(share["test_0"] for share in shares)
