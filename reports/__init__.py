@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reports.past.saved import Saved, load_saved, save_summary
     from reports.pictures.png import png_picture
     from reports.pictures.svg import svg_picture
-    from reports.records.run import Damage, Run, read_run
+    from reports.records.run import Damage, Run, read_run, records_file
     from reports.records.shape import RED_LEVELS
     from reports.records.writer import RecordWriter
     from reports.tallies.argument_space import REACHED_COUNTS, ArgumentSpace
@@ -98,6 +98,7 @@ _HOMES = {
         "Damage",
         "Run",
         "read_run",
+        "records_file",
     ),
     "reports.records.writer": ("RecordWriter",),
     "reports.folders.repros": ("load_repros",),
@@ -165,6 +166,7 @@ __all__ = [
     "png_picture",
     "prune_runs",
     "read_run",
+    "records_file",
     "render",
     "render_difference",
     "resolve_run",

@@ -11,7 +11,7 @@ from typing import Any
 
 from autotest.campaign.log import Done
 from autotest.compare.kinds import DEADLY
-from reports import RED_LEVELS
+from reports import RED_LEVELS, records_file
 from reports.records.run import Damage, Run
 from reports.tallies.argument_space import SPACE_PHASES
 
@@ -22,17 +22,12 @@ DEATH = 20
 VISITED, TRAINED = 2, 3
 
 
-def records(run: Path, worker: str) -> Path:
-    """The records of a round."""
-    return run / f"records-{worker}.jsonl"
-
-
 def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: bool = False) -> Done:
     """What came of a round, with its `cells` where they are asked for; its records are on the disk when this returns.
 
     Raises RecordError.
     """
-    path = records(run, worker)
+    path = records_file(run, worker)
     with path.open("rb") as file:
         os.fsync(file.fileno())
     cases: Counter[str] = Counter()
@@ -88,24 +83,23 @@ def _cells(groups: list[dict[str, Any]]) -> Iterator[str]:
 
 def last_started(run: Path, worker: str) -> str | None:
     """The case that a round began last."""
-    path = records(run, worker)
+    path = records_file(run, worker)
     if not path.exists():
         return None
-    started = (line for _, line in Run(run, (path,)).lines() if not isinstance(line, Damage))
-    return next((line["key"] for line in reversed([*started]) if line["type"] == "start"), None)
+    return Run(run, (path,)).last_begun
 
 
 def files(run: Path, worker: str) -> dict[str, bytes]:
     """All that a round has left, by paths in the run's folder."""
-    held = [records(run, worker), *(run / "programs").glob(f"**/*-{worker}-*")]
+    held = [records_file(run, worker), *(run / "programs").glob(f"**/*-{worker}-*")]
     return {str(path.relative_to(run)): path.read_bytes() for path in held if path.is_file()}
 
 
 def forget(run: Path, worker: str) -> None:
     """Take away all that a round has left."""
-    records(run, worker).unlink(missing_ok=True)
+    records_file(run, worker).unlink(missing_ok=True)
     for path in (run / "programs").glob(f"**/*-{worker}-*"):
         path.unlink(missing_ok=True)
 
 
-__all__ = ["came", "files", "forget", "last_started", "records"]
+__all__ = ["came", "files", "forget", "last_started"]

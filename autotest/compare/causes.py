@@ -15,8 +15,10 @@ _SAYS = re.compile(r" raised \w+: | refuses with \w+: | returned (?=\w)")
 _REST = re.compile(r"; but should raise \w+$| \[on .*\]$")
 #: Numbers in a row, and then a shape, however many dimensions it has: neither is a cause by itself.
 _NUMBERS, _SHAPE = re.compile(r"-?\d+(?:[ ,x.]+-?\d+)*"), re.compile(r"[(\[](?:0,?)?[)\]]")
-#: A value of the program, by its name.
-_VALUE = re.compile(r"\b\w+ (?=itself)|(?<=than )\w+(?=,)")
+#: A value of the program, by its name: whichever it is, it is what the call was given.
+_VALUE = re.compile(
+    r"^\w+(?= itself, but should return )|(?<=another tensor than )\w+(?=, )|(?<=but should return )\w+(?= itself$)"
+)
 #: A word that says something: no class of exceptions, and no `vs` between two numbers.
 _WORD = re.compile(r"(?!\w*(?:Error|Exception)\b)\b[A-Za-z]{3,}")
 #: What is said of any call that fits none of an op's signatures, whatever is wrong with it.
@@ -30,5 +32,5 @@ def cause(message: str) -> str:
     said = _SAYS.search(message)
     if said is None:
         return ""
-    words = _SHAPE.sub("()", _NUMBERS.sub("0", _VALUE.sub("", _REST.sub("", message[said.end() :]))))
+    words = _SHAPE.sub("()", _NUMBERS.sub("0", _VALUE.sub("an argument", _REST.sub("", message[said.end() :]))))
     return words if _WORD.search(words) and _ANY_CALL not in words else ""

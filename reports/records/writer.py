@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from reports.errors import PartError, RecordError
 from reports.records.plain import encode
+from reports.records.run import records_file
 from reports.records.shape import VERSION, Record
 
 
@@ -45,7 +46,7 @@ class RecordWriter:
         """Create the folder and the file where they are missing, and describe the run."""
         if not re.fullmatch(r"[A-Za-z0-9_-]+", worker):
             raise PartError(f"worker={worker!r}, but should be letters, digits, - and _ [RecordWriter]")
-        self.path = folder / f"records-{worker}.jsonl"
+        self.path = records_file(folder, worker)
         self._clock = clock
         self._torn = False
         self._descriptor: int | None = None

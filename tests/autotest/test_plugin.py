@@ -285,6 +285,38 @@ def test_target_that_dies_at_import(tmp_path: Path) -> None:
     ]
 
 
+ENDS = """
+import os
+import signal
+from autotest import autotest, random_tensor, torch
+
+drawn = []
+
+@autotest(n=4, check_graph=False)
+def test_ends():
+    drawn.append(None)
+    if len(drawn) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return torch.relu(random_tensor(ndim=1))
+
+def test_ordinary():
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_body_that_ends_the_process(tmp_path: Path) -> None:
+    """The case is named at which a worker of pytest ended; where an ordinary test ends it, nothing is said of cases."""
+    alone = ["-q", "-n", "1", "--max-worker-restart", "9", "--autotest-coverage", "none"]
+    outcome = run_pytest(tmp_path, {"test_ends.py": ENDS}, *alone)
+    assert outcome.status == 1
+    told = (
+        "worker 'gw0' of pytest ended; the last case that it began is test_ends.py::test_ends#2. PyTorch has ended it, "
+        "or the test's body, or somebody from elsewhere: the target runs in a process of its own"
+    )
+    assert told in outcome.out.splitlines()
+    assert "worker 'gw1' crashed while running 'test_ends.py::test_ordinary'" in outcome.out.splitlines()
+
+
 def test_usage_error_in_a_file_names_its_line(tmp_path: Path) -> None:
     """What cannot be collected is told by its sentence and the line of the file."""
     wrong = "from autotest import autotest\n\n\n@autotest(n=0)\ndef test_it():\n    pass\n"

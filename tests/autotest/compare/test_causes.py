@@ -18,17 +18,24 @@ from autotest.compare.causes import cause
         ("topk accepted what the reference refuses with RuntimeError: k not in range", "k not in range"),
         ("norm accepted what the reference refuses with RuntimeError: it is (1 x 4), got 2 0 -1", "it is (), got 0"),
         ("argmax raised RuntimeError: std::bad_alloc", "std::bad_alloc"),
+        ("pad raised ValueError: less than 5, the input itself", "less than 0, the input itself"),
         # What tells numbers alone, or nothing but that the call is wrong, may have any cause.
         ("matmul raised RuntimeError: (3 vs 5)", ""),
         ("matmul raised RuntimeError: ((1,) vs (5,5))", ""),
         ("Conv2d raised AssertionError: AssertionError", ""),
         ("sum raised TypeError: Error: sum(): received an invalid combination of arguments", ""),
         ("norm returned None, but should return one object", "None, but should return one object"),
-        ("sum returned x itself, but should return another tensor", "itself, but should return another tensor"),
-        ("sum returned t0 itself, but should return another tensor", "itself, but should return another tensor"),
+        (
+            "sum returned x itself, but should return another tensor",
+            "an argument itself, but should return another tensor",
+        ),
+        (
+            "sum returned t0 itself, but should return another tensor",
+            "an argument itself, but should return another tensor",
+        ),
         (
             "ELU returned another tensor than t0, but should return t0 itself",
-            "another tensor than , but should return itself",
+            "another tensor than an argument, but should return an argument itself",
         ),
         # Nothing is raised, and no other thing given.
         ("t0 differs in 1 of 2 elements", ""),
