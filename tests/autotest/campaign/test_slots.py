@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from autotest.campaign import outcome
 from autotest.campaign.campaign import campaign
 from autotest.campaign.config import Config
 from autotest.campaign.driver import MOST_ENDS, Driver
@@ -20,7 +19,7 @@ from autotest.campaign.rounds import Rounds
 from autotest.campaign.slots import LocalSlots
 from autotest.campaign.status import status
 from autotest.errors import UsageError
-from reports import RecordWriter
+from reports import RecordWriter, records_file
 
 TEST = "test_x.py::test_op"
 
@@ -137,7 +136,7 @@ def test_a_round_that_ends_its_slots_without_a_case_to_avoid(
     where = case or "a case that nobody knows"
     words = f"round 0 is left as it is: its process was lost {lost} times at {where}"
     assert said[-1] == words
-    records = [json.loads(line) for line in outcome.records(rounds.run, "r0").read_text().splitlines()]
+    records = [json.loads(line) for line in records_file(rounds.run, "r0").read_text().splitlines()]
     assert [record["message"] for record in records if record["type"] == "fault"] == [words]
     assert rounds.log.done[0].faults == 1
 
