@@ -1,4 +1,5 @@
-"""What steering is worth: distinct red fingerprints per minute of computing, steered in each way and uniformly.
+"""What steering is worth: distinct red fingerprints, and ops with a kind, per minute of computing, steered in each way
+and uniformly.
 
     python -m benchmarks.steering [--target oneflow] [--time 30m] [--sources mutations ...]
 
@@ -13,28 +14,39 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from autotest.campaign.log import Log
+from autotest.compare.fingerprint import Fingerprint
 
 #: How campaigns may be steered, and what is compared with what.
 WAYS = ("finds", "cells", "uniform")
 
 
-def found(folder: Path) -> list[tuple[float, int, int]]:
-    """After each round: seconds of computing, cases, and distinct red fingerprints so far."""
-    seconds, cases, seen = 0.0, 0, set[str]()
+class Point(NamedTuple):
+    """Where a campaign was after a round."""
+
+    seconds: float
+    cases: int
+    fingerprints: int
+    kinds: int
+
+
+def found(folder: Path) -> list[Point]:
+    """After each round: seconds of computing, cases, distinct red fingerprints, and ops with a kind, so far."""
+    seconds, cases, seen = 0.0, 0, dict[str, Fingerprint]()
     curve = []
     for _, done in sorted(Log(folder).done.items()):
         seconds += done.cpu
         cases += sum(done.cases.values())
-        seen |= {id_ for rows in done.found.values() for id_ in rows}
-        curve.append((seconds, cases, len(seen)))
+        seen |= {id_: Fingerprint.parse(text) for rows in done.found.values() for id_, text in rows.items()}
+        curve.append(Point(seconds, cases, len(seen), len({(one.op, one.kind) for one in seen.values()})))
     return curve
 
 
-def until(curve: list[tuple[float, int, int]], seconds: float) -> tuple[float, int, int]:
+def until(curve: list[Point], seconds: float) -> Point:
     """Where a campaign was after so much computing."""
-    return [point for point in curve if point[0] <= seconds][-1]
+    return [point for point in curve if point.seconds <= seconds][-1]
 
 
 def main() -> None:
@@ -59,17 +71,18 @@ def main() -> None:
         for process in running:
             process.wait()
         curves = {way: found(folder) for way, folder in folders.items()}
-    common = min(curve[-1][0] for curve in curves.values())
-    rates = {}
-    for way, curve in curves.items():
-        seconds, cases, distinct = until(curve, common)
-        rates[way] = 60 * distinct / seconds
+    common = min(curve[-1].seconds for curve in curves.values())
+    points = {way: until(curve, common) for way, curve in curves.items()}
+    for way, point in points.items():
         print(
-            f"{way:8} {cases:7,} cases, {distinct:5,} fingerprints in {seconds / 60:.1f} min of computing: "
-            f"{rates[way]:.1f} a minute"
+            f"{way:8} {point.cases:7,} cases, {point.fingerprints:5,} fingerprints of {point.kinds:5,} ops with a kind "
+            f"in {point.seconds / 60:.1f} min of computing"
         )
+    uniform = points["uniform"]
     for way in WAYS[:-1]:
-        print(f"{way} / uniform: {rates[way] / rates['uniform']:.2f}")
+        point = points[way]
+        shares = (point.fingerprints / uniform.fingerprints, point.kinds / uniform.kinds)
+        print(f"{way} / uniform: {shares[0]:.2f} fingerprints, {shares[1]:.2f} ops with a kind")
 
 
 if __name__ == "__main__":
