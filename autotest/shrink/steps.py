@@ -292,9 +292,10 @@ def _calmed(array: Array, rank: int) -> Array:
     if array.dtype.kind in "iu":
         low = 0 if array.dtype.kind == "u" else -SMALL
         return np.clip(array, low, SMALL).astype(array.dtype)
-    parts = array.view(array.real.dtype) if array.dtype.kind == "c" else array
+    rows = np.ascontiguousarray(array)  # of one dimension at least: NumPy makes numbers of arrays without any
+    parts = rows.view(array.real.dtype) if array.dtype.kind == "c" else rows
     calmed = np.clip(np.round(np.nan_to_num(parts, nan=0.0)), -SMALL, SMALL) + 0.0
-    back: Array = calmed.astype(parts.dtype).view(array.dtype)
+    back: Array = calmed.astype(parts.dtype).view(array.dtype).reshape(array.shape)
     return back
 
 

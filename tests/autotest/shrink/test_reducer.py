@@ -238,3 +238,22 @@ def test_mean_of_batches_stays_one(reference: Adapter) -> None:
     lines = str(found).splitlines()
     assert "    m0 = torch.nn.Linear(1, 1)" in lines
     assert [line.partition(" = ")[2] for line in lines if " / " in line] == ["t4 / 2", "t7 / 2"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_numbers_of_no_dimension_stay_arrays(reference: Adapter, dtype: str) -> None:
+    """A number with a fraction becomes a whole one in inputs and cotangents, and can be stored."""
+    number = np.array(4.25, dtype)
+    program = Program(
+        inputs=[Input(0, "x", number, dtype, requires_grad=True, strides=())],
+        calls=[Call("function", "exp", (Ref(0),), {}, out=Ref(1))],
+        outputs=(Ref(1),),
+        cotangents={1: number},
+    )
+
+    def given(program: Program) -> list[np.ndarray]:
+        return [program.inputs[0].data, *program.cotangents.values()]
+
+    found = _reduce(reference, program, lambda program: len(given(program)) == 2 and min(given(program)).real > 3)
+    assert [(type(array), array.item()) for array in given(found)] == [(np.ndarray, 4.0)] * 2
+    found.to_json([])
