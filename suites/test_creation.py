@@ -21,6 +21,7 @@ from rows import (
     tensor,
     values,
     whole,
+    wrong_calls,
 )
 
 from autotest import autotest, torch
@@ -91,7 +92,8 @@ ROWS = (
     Op("as_tensor", lambda: args([1.5, 2.5]), "torch"),
     Op("hann_window", lambda: args(whole(0, 8)), "torch"),
     Op("hann_window", lambda: args(whole(0, 8), periodic=flag()), "torch", variant="symmetric"),
-    *ops("rand randn", sizes(), "torch", then=shape_alone),
+    Op("rand", sizes(), "torch", then=shape_alone, errors={"below_0": lambda: args((-1, 0))}),
+    Op("randn", sizes(), "torch", then=shape_alone),
     Op("randint", lambda: args(0, 5, shaped()), "torch", then=shape_alone),
     *ops("randn_like", values(0, 1), "torch", then=shape_alone),
     Op("randint_like", lambda: args(tensor(*shape(2)), 0, 5), "torch", then=shape_alone),
@@ -99,7 +101,12 @@ ROWS = (
     Op("normal", lambda: args(0.0, 1.0, shaped()), "torch", then=shape_alone),
     Op("bernoulli", values(0.1, 0.9), then=shape_alone),
     Op("multinomial", lambda: args(tensor(size(), 4, low=0.1), 2), "torch", then=shape_alone),
-    Op("one_hot", lambda: args(tensor(*shaped(), low=0, high=4, dtype=int), pick(4, 5, 7)), "F"),
+    Op(
+        "one_hot",
+        lambda: args(tensor(*shaped(), low=0, high=4, dtype=int), pick(4, 5, 7)),
+        "F",
+        errors={"below_0": lambda: args(tensor(2, low=-4, high=0, dtype=int), 4)},
+    ),
     Op("one_hot", lambda: args(tensor(size(), low=0, high=4, dtype=int)), "F", variant="default", graph=False),
 )
 
@@ -107,6 +114,12 @@ ROWS = (
 @main_forms(ROWS)
 @autotest(n=10, coverage="pairs")
 def test_op(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
     return call()
 
 

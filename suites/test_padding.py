@@ -117,6 +117,9 @@ ROWS = (
     Op("pad", padded_by(3), "F", variant="3d"),
     Op("pad", lambda: args(image(2), (1, whole(0, 3))), "F", variant="last_dim"),
     Op("pad", lambda: args(image(2), (-1, 0, 0, -1)), "F", variant="negative"),
+    Op(
+        "pad", lambda: args(tensor(2, 3, low=0, high=2, dtype=bool), (1, 2), value=pick(0.5, 0, 2)), "F", variant="bool"
+    ),
     *(Op("pad", padded(2, mode=mode), "F", variant=mode) for mode in ("reflect", "replicate", "circular")),
     *(Op("pad", padded(1, mode=mode), "F", variant=f"{mode}_1d") for mode in ("reflect", "replicate")),
     *(Layer(f"ConstantPad{n}d", layer(n, 1.5)) for n in (1, 2, 3)),

@@ -19,6 +19,7 @@ from rows import (
     untied,
     values,
     whole,
+    wrong_calls,
 )
 
 from autotest import autotest, nothing, oneof, torch
@@ -80,7 +81,12 @@ ROWS = (
         graph=False,
         variant="all",
     ),
-    Op("bincount", lambda: args(tensor(size(2), low=0, high=4, dtype=int)), graph=False),
+    Op(
+        "bincount",
+        lambda: args(tensor(size(2), low=0, high=4, dtype=int)),
+        graph=False,
+        errors={"matrix": lambda: args(tensor(2, 3, low=0, high=4, dtype=int))},
+    ),
     Op(
         "bincount", lambda: args(tensor(4, low=0, high=4, dtype=int), minlength=oneof(2, 7)), graph=False, variant="min"
     ),
@@ -90,6 +96,12 @@ ROWS = (
 @main_forms(ROWS)
 @autotest(n=20, coverage="pairs")
 def test_op(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
     return call()
 
 

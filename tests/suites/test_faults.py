@@ -267,3 +267,15 @@ def test_ids_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
     for family in FAMILIES:
         ids = [call.id for row in _rows(family, monkeypatch) for call in row.calls()]
         assert len(ids) == len({*ids}), family
+
+
+def test_every_wrong_call_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A family whose rows have wrong calls has the test that makes them, or has these rows from one that has."""
+    wrong = {
+        family: {f"{row.name}-{what}" for row in _rows(family, monkeypatch) for what in getattr(row, "errors", ())}
+        for family in FAMILIES
+    }
+    made = {
+        name for family in FAMILIES if hasattr(_module(family, monkeypatch), "test_errors") for name in wrong[family]
+    }
+    assert {name for names in wrong.values() for name in names} == made
