@@ -26,10 +26,10 @@ FOUR := $(foreach name,unary binary reduction activation,suites/test_$(name).py)
 $(STAMP): pyproject.toml constraints.txt .python-version
 	@if uv --version >/dev/null 2>&1; then \
 		uv venv --quiet --clear .venv && \
-		uv pip install --quiet --python $(PYTHON) -c constraints.txt -e '.[docs,oneflow,suites,test]'; \
+		uv pip install --quiet --python $(PYTHON) -c constraints.txt -e '.[docs,oneflow,ray,suites,test]'; \
 	else \
 		rm -rf .venv && python3.10 -m venv .venv && \
-		$(PYTHON) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs,oneflow,suites,test]'; \
+		$(PYTHON) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs,oneflow,ray,suites,test]'; \
 	fi
 	@touch $@
 

@@ -169,11 +169,17 @@ class Running:
         found = []
         for process in psutil.process_iter():
             try:
-                if word in " ".join(process.cmdline()) and process.environ().get("PYTHONPATH") == self._path:
+                if word in " ".join(process.cmdline()) and self._has(process):
                     found.append(process)
             except psutil.Error:
                 continue
         return found
+
+    def _has(self, process: psutil.Process) -> bool:
+        """Whether a process is of this campaign. Those of Ray have their title for an environment, but its folder."""
+        if process.cmdline()[0].startswith("ray::"):
+            return process.cwd() == str(self.folder)
+        return process.environ().get("PYTHONPATH") == self._path
 
     def killed(self, kind: str, chance: random.Random, *, waits: bool) -> bool:
         """Kill the driver, a slot or a target a moment from now, or from when another round is done; whether there was
