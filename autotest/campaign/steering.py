@@ -1,14 +1,17 @@
 """Which tests a campaign runs next.
 
-Tests of one function are alike: where one has found something, another may. And a test's first visit, which has its
-laid-out cases, is another thing than the later ones. So each function has two arms of a bandit, one for its tests that
-nobody has visited, and one for the others. Their reward is new fingerprints by what they cost. An op that shows a kind
-for the first time is most likely a fault that nobody has seen; the same in another phase, or on other facts, is most
-likely the fault again, and worth a tenth. Thompson sampling with the conjugate prior of a Poisson rate draws each arm's
-rate from what is believed of it, and takes the greatest. Before anything is known of an arm, it is believed to be as
-good as all of its sort were so far. What an arm has to find runs out, so what it found earlier counts less at each
-visit: the discounted form, for rewards that change. An arm of many tests that nobody has visited is taken more often
-than one of a few, for any of them may be better than the others.
+Tests of one function are alike: where one has found something, another may. So are tests of one op, whatever function
+they are of: an op that is wrong in one way often is in another, and one that has been visited five times has less to
+show. And a test's first visit, which has its laid-out cases, is another thing than the later ones. So the tests of each
+function and op are two arms of a bandit, one for those that nobody has visited, and one for the others. Their reward is
+new fingerprints by what they cost. An op that shows a kind for the first time is most likely a fault that nobody has
+seen; the same in another phase, or on other facts, is most likely the fault again, and worth a tenth. Thompson sampling
+with the conjugate prior of a Poisson rate draws what is believed of each function, and for each op by how much it finds
+more, or less, than its functions let expect; the rate of an arm is the product of both, and the greatest is taken.
+Before anything is known of a function, it is believed to be as good as all of its sort were so far. What an arm has to
+find runs out, so what it found earlier counts less at each visit: the discounted form, for rewards that change. An arm
+of many tests that nobody has visited is taken more often than one of a few, for any of them may be better than the
+others.
 
 Where cells are told, a cell that no test has reached before is worth what such cells were worth so far: fingerprints
 per new cell, of the whole campaign.
@@ -16,79 +19,103 @@ per new cell, of the whole campaign.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from autotest.campaign.log import VISIT, Done, Round, Visit, function_of
 from autotest.compare.fingerprint import Fingerprint
 
+Rates: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 #: Visits of a round.
 VISITS = 5
 #: What is left, after one more visit, of what earlier ones say about an arm.
 KEPT = 0.9
+#: The same for an op, which has fewer visits.
+KEPT_OF_OP = 0.8
+#: How much has to be expected of an op before what it has found counts as much as that nothing is known of it.
+OP = 0.5
 #: What a new fingerprint is worth that differs in its phase or its facts alone from one that was seen.
 LIKE = 0.1
 
 
-@dataclass(slots=True)
-class _Arm:
-    """Tests of a function, and what their visits have found and cost, where VISIT plain cases cost 1."""
-
-    tests: list[str] = field(default_factory=list)
-    found: float = 0.0
-    cost: float = 0.0
-
-
 class _Arms:
-    """Those of one sort, by function, and what all of them have found and cost."""
+    """Tests of one sort, by function and op, and what visits of them have found and cost, where VISIT plain cases
+    cost 1.
+    """
 
-    def __init__(self, *, spread: bool) -> None:
+    def __init__(self, tests: Iterable[str], *, spread: bool) -> None:
+        """Of `tests`, none of which is to be visited yet."""
         self._spread = spread
-        self._arms: dict[str, _Arm] = defaultdict(_Arm)
         self._found = self._cost = 1.0
+        self._arms: dict[tuple[str, str], int] = {}
+        self._arm_of = {test: self._arms.setdefault(key_of(test), len(self._arms)) for test in tests}
+        self._left: list[list[str]] = [[] for _ in self._arms]
+        self._counts = np.zeros(len(self._arms), dtype=np.intp)
+        functions, ops = (dict.fromkeys(names) for names in zip(*self._arms, strict=True)) if self._arms else ({}, {})
+        self._functions, self._ops = ({name: place for place, name in enumerate(names)} for names in (functions, ops))
+        self._function_of = np.array([self._functions[function] for function, _ in self._arms], dtype=np.intp)
+        self._op_of = np.array([self._ops[op] for _, op in self._arms], dtype=np.intp)
+        #: Of each function what was found, and what that has cost; of each op what was found, and how much its
+        #: functions let expect.
+        self._of_function = np.zeros((2, len(self._functions)))
+        self._of_op = np.zeros((2, len(self._ops)))
 
     def add(self, test: str) -> None:
         """Have a test to visit."""
-        self._arms[function_of(test)].tests.append(test)
+        self._left[self._arm_of[test]].append(test)
+        self._counts[self._arm_of[test]] += 1
 
     def remove(self, test: str) -> None:
         """Have it no longer."""
-        self._arms[function_of(test)].tests.remove(test)
+        self._left[self._arm_of[test]].remove(test)
+        self._counts[self._arm_of[test]] -= 1
 
-    def learn(self, function: str, found: float, cost: float) -> None:
+    def learn(self, test: str, found: float, cost: float) -> None:
         """Count what a visit has come to."""
-        arm = self._arms[function]
-        arm.found = arm.found * KEPT + found
-        arm.cost = arm.cost * KEPT + cost
+        function, op = (names[name] for names, name in zip((self._functions, self._ops), key_of(test), strict=True))
+        before = self._of_function[:, function]
+        expected = cost * (self._found / self._cost + before[0]) / (1 + before[1])
+        self._of_op[:, op] = self._of_op[:, op] * KEPT_OF_OP + (found, expected)
+        self._of_function[:, function] = before * KEPT + (found, cost)
         self._found += found
         self._cost += cost
 
-    def best(self, random: np.random.Generator, taken: Collection[str]) -> tuple[float, list[str]]:
-        """The greatest of the rates that are drawn from what is believed of each arm with tests that are not `taken`,
-        and these tests; less than 0 where there are none. Around the mean of their arm the rates of tests that
-        nobody has visited are spread exponentially: the best of many is farther off than that of a few.
+    def rates(self, random: np.random.Generator) -> Rates:
+        """A rate for each arm, new fingerprints by what they cost, drawn from what is believed of it; less than 0 where
+        no test of it is to be visited. Around the mean of their arm the rates of tests that nobody has visited are
+        spread exponentially: the best of many is farther off than that of a few.
         """
-        arms, left = [], []
-        functions = {function_of(test) for test in taken}
-        for function, arm in self._arms.items():
-            tests = [test for test in arm.tests if test not in taken] if function in functions else arm.tests
-            if tests:
-                arms.append(arm)
-                left.append(tests)
-        if not arms:
-            return -1.0, []
-        rates = random.gamma(
-            self._found / self._cost + np.array([arm.found for arm in arms]),
-            1 / (1 + np.array([arm.cost for arm in arms])),
-        )
+        if not self._counts.any():
+            return np.full(len(self._counts), -1.0)
+        found, cost = self._of_function
+        rates: Rates = random.gamma(self._found / self._cost + found, 1 / (1 + cost))[self._function_of]
+        found, expected = self._of_op
+        rates *= random.gamma(OP + found, 1 / (OP + expected))[self._op_of]
         if self._spread:
-            counts = np.array([*map(len, left)])
-            rates *= -np.log1p(-(random.random(len(arms)) ** (1 / counts)))  # the greatest of so many
-        best = int(np.argmax(rates))
-        return float(rates[best]), left[best]
+            among = np.maximum(self._counts, 1)
+            rates *= -np.log1p(-(random.random(len(among)) ** (1 / among)))  # the greatest of so many
+        rates[self._counts == 0] = -1.0
+        return rates
+
+    def tests(self, arm: int) -> list[str]:
+        """Those of an arm that are to be visited."""
+        return self._left[arm]
+
+
+def key_of(test: str) -> tuple[str, str]:
+    """The function of a test and the op that it is about, as its node id has them: `test_op[torch.nn.GELU-named]` and
+    `test_gelu_2` are about gelu. Where the name of a test is no op's, what is called so is taken for one.
+    """
+    function = function_of(test)
+    _, bracket, parameters = test.partition("[")
+    name = parameters.rstrip("]").partition("-")[0].rpartition(".")[2]
+    if not bracket:
+        name = re.sub(r"_\d+$", "", function.rpartition("::")[2].removeprefix("test_"))
+    return function, name.rstrip("_").lower()
 
 
 class Steering:
@@ -105,7 +132,7 @@ class Steering:
         self._uniform = uniform
         self._cases = tests
         self._tests = list(tests)
-        self._first, self._later = _Arms(spread=True), _Arms(spread=False)
+        self._first, self._later = _Arms(tests, spread=True), _Arms(tests, spread=False)
         for test in tests:
             self._first.add(test)
         self._turns: Counter[str] = Counter()
@@ -146,7 +173,7 @@ class Steering:
             fresh = {*done.cells.get(test, ())} - self._cells
             self._cells |= fresh
             found = self._new(done.found.get(test, {})) + worth * len(fresh)
-            (self._first if test in first else self._later).learn(function_of(test), found, cost / VISIT)
+            (self._first if test in first else self._later).learn(test, found, cost / VISIT)
 
     def _new(self, found: Mapping[str, str]) -> float:
         """What the fingerprints among these are worth that nobody has seen before."""
@@ -162,20 +189,34 @@ class Steering:
         random = np.random.default_rng([self._seed, number])
         turns: Counter[str] = Counter()
         visits = []
-        for _ in range(VISITS):
-            test = self._pick(random, turns)
+        for tests in self._chosen(random):
+            least = min(self._turns[test] + turns[test] for test in tests)
+            rarest = [test for test in tests if self._turns[test] + turns[test] == least]
+            test = rarest[random.integers(len(rarest))]
             visits.append(Visit(test, self._turns[test] + turns[test], self._cases[test]))
             turns[test] += 1
         return Round(number, tuple(visits))
 
-    def _pick(self, random: np.random.Generator, turns: Counter[str]) -> str:
-        if self._uniform:
-            return self._tests[random.integers(len(self._tests))]
-        _, tests = max(self._first.best(random, turns), self._later.best(random, ()))
-        tests = tests or self._tests  # this round has the first visit of each
-        least = min(self._turns[test] + turns[test] for test in tests)
-        rarest = [test for test in tests if self._turns[test] + turns[test] == least]
-        return rarest[random.integers(len(rarest))]
+    def _chosen(self, random: np.random.Generator) -> Iterator[list[str]]:
+        """For each visit of a round the tests of which one has its turn: those of the arm with the greatest rate, which
+        is then worth half for the rest of the round; any, where no arm has a test left.
+        """
+        sorts = () if self._uniform else (self._first, self._later)
+        rates = [arms.rates(random) for arms in sorts]
+        taken: Counter[int] = Counter()
+        for _ in range(VISITS):
+            best = max(range(len(sorts)), key=lambda sort: rates[sort].max(), default=0)
+            arm = int(rates[best].argmax()) if sorts else 0
+            if not sorts or rates[best][arm] < 0:
+                yield self._tests
+                continue
+            rates[best][arm] /= 2
+            tests = sorts[best].tests(arm)
+            if sorts[best] is self._first:
+                taken[arm] += 1
+                if taken[arm] == len(tests):  # this round has the first visit of each
+                    rates[best][arm] = -1.0
+            yield tests
 
 
 __all__ = ["VISITS", "Steering"]

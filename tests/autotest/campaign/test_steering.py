@@ -9,9 +9,10 @@ from types import MappingProxyType
 import pytest
 
 from autotest.campaign.log import Done, Round, Visit
-from autotest.campaign.steering import VISITS, Steering
+from autotest.campaign.steering import VISITS, Steering, key_of
 
-TESTS = [f"test_{letter}.py::test_op[{number}]" for letter in "abcd" for number in range(6)]
+#: Of four functions with an op each.
+TESTS = [f"test_{letter}.py::test_op[torch.{letter}-{number}]" for letter in "abcd" for number in range(6)]
 EACH = dict.fromkeys(TESTS, 20)
 #: A round that is the first visit of no test.
 LATER = Round(0, ())
@@ -103,7 +104,7 @@ def test_new_cells_count_as_much_as_they_were_worth() -> None:
             ),
         )
     decided = visits([steering.next(number) for number in range(40)])
-    assert decided["test_a"] < 10 < decided["test_b"]
+    assert decided["test_a"] < 20 < decided["test_b"]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,8 @@ def test_another_op_or_kind_is_worth_more_than_the_same_again(like: str) -> None
         again = {**known, f"a{number}": like.format(number)}
         steering.take(LATER, Done(costs={TESTS[0]: 20}, found={TESTS[0]: again}))
         steering.take(LATER, Done(costs={TESTS[10]: 20}, found={TESTS[10]: {**known, f"b{number}": way}}))
-    likes, ways = (steering._later._arms[TESTS[number].partition("[")[0]].found for number in (0, 10))
+    later = steering._later
+    likes, ways = (later._of_function[0, later._functions[key_of(TESTS[number])[0]]] for number in (0, 10))
     assert ways / likes == pytest.approx(10, rel=0.05)
 
 
@@ -163,7 +165,8 @@ def test_what_nobody_knows_is_believed_to_be_as_good_as_the_others() -> None:
     other, new = "test_x.py::test_op", "test_new.py::test_op"
     shares = []
     for count in (200, 0):
-        steering = visited({new: 20})
+        steering = visited({new: 20, other: 20})
+        steering.decided(Round(0, (Visit(other, 0, 20),)))
         found = {f"{number}": f"{number}/phase/value/x/float32" for number in range(count)}
         steering.take(Round(0, (Visit(other, 0, 20),)), Done(costs={other: 4000}, found={other: found}))
         for number in range(20):
@@ -189,6 +192,42 @@ def test_tests_of_a_function_may_differ() -> None:
             )
         shares.append(visits([steering.next(number) for number in range(20)]))
     assert sum(share["test_many"] for share in shares) > 4 * sum(share["test_0"] for share in shares)
+
+
+def test_tests_of_an_op_may_be_alike() -> None:
+    """Of functions that find as much the unvisited tests of an op that was wrong are run before those of others; where
+    its tests find nothing more, they are not.
+    """
+    ops = [f"op{number}" for number in range(40)]
+    files = [f"test_{number}.py" for number in range(9)]
+    places = []
+    for rich in (True, False):
+        steering = Steering({f"{file}::test_op[torch.{op}-x]": 20 for op in ops for file in files}, 3, 8)
+        for file in files[:2]:
+            tests = [f"{file}::test_op[torch.{op}-x]" for op in ops]
+            round_ = Round(0, tuple(Visit(test, 0, 20) for test in tests))
+            steering.decided(round_)
+            found = {test: {f"{test}{n}": f"{test}{n}/eager/value/x/float32" for n in range(8)} for test in tests}
+            finds = {test: rows for test, rows in found.items() if ("op7-" in test) == rich}
+            steering.take(round_, Done(costs=dict.fromkeys(tests, 20), found=finds))
+        first = [visit.test for number in range(12) for visit in steering.next(number).visits]
+        places.append(sum("op7-" in test for test in first))
+    assert places[0] > 10 > 2 > places[1], places
+
+
+@pytest.mark.parametrize(
+    ("test", "key"),
+    [
+        ("suites/test_a.py::test_op[torch.nn.GELU-named]", ("suites/test_a.py::test_op", "gelu")),
+        ("suites/test_a.py::test_form[Tensor.add_]", ("suites/test_a.py::test_form", "add")),
+        ("test_calls.py::test_gelu_2", ("test_calls.py::test_gelu_2", "gelu")),
+        ("test_a.py::TestIt::test_what_it_does", ("test_a.py::TestIt::test_what_it_does", "what_it_does")),
+        ("test_a.py::test_sample[hstack]", ("test_a.py::test_sample", "hstack")),
+    ],
+)
+def test_what_a_test_is_about(test: str, key: tuple[str, str]) -> None:
+    """Its function, and its op by the parameters or by its name."""
+    assert key_of(test) == key
 
 
 def test_a_test_that_draws_nothing_is_visited_once() -> None:
