@@ -51,18 +51,18 @@ class _Arms:
         """Of `tests`, none of which is to be visited yet."""
         self._spread = spread
         self._found = self._cost = 1.0
-        self._arms: dict[tuple[str, str], int] = {}
-        self._arm_of = {test: self._arms.setdefault(key_of(test), len(self._arms)) for test in tests}
-        self._left: list[list[str]] = [[] for _ in self._arms]
-        self._counts = np.zeros(len(self._arms), dtype=np.intp)
-        functions, ops = (dict.fromkeys(names) for names in zip(*self._arms, strict=True)) if self._arms else ({}, {})
-        self._functions, self._ops = ({name: place for place, name in enumerate(names)} for names in (functions, ops))
-        self._function_of = np.array([self._functions[function] for function, _ in self._arms], dtype=np.intp)
-        self._op_of = np.array([self._ops[op] for _, op in self._arms], dtype=np.intp)
+        arms: dict[tuple[str, str], int] = {}
+        self._arm_of = {test: arms.setdefault(key_of(test), len(arms)) for test in tests}
+        self._left: list[list[str]] = [[] for _ in arms]
+        self._counts = np.zeros(len(arms), dtype=np.intp)
+        functions: dict[str, int] = {}
+        ops: dict[str, int] = {}
+        self._function_of = np.array([functions.setdefault(name, len(functions)) for name, _ in arms], dtype=np.intp)
+        self._op_of = np.array([ops.setdefault(name, len(ops)) for _, name in arms], dtype=np.intp)
         #: Of each function what was found, and what that has cost; of each op what was found, and how much its
         #: functions let expect.
-        self._of_function = np.zeros((2, len(self._functions)))
-        self._of_op = np.zeros((2, len(self._ops)))
+        self._of_function = np.zeros((2, len(functions)))
+        self._of_op = np.zeros((2, len(ops)))
 
     def add(self, test: str) -> None:
         """Have a test to visit."""
@@ -76,7 +76,8 @@ class _Arms:
 
     def learn(self, test: str, found: float, cost: float) -> None:
         """Count what a visit has come to."""
-        function, op = (names[name] for names, name in zip((self._functions, self._ops), key_of(test), strict=True))
+        arm = self._arm_of[test]
+        function, op = self._function_of[arm], self._op_of[arm]
         before = self._of_function[:, function]
         expected = cost * (self._found / self._cost + before[0]) / (1 + before[1])
         self._of_op[:, op] = self._of_op[:, op] * KEPT_OF_OP + (found, expected)
@@ -189,33 +190,42 @@ class Steering:
         random = np.random.default_rng([self._seed, number])
         turns: Counter[str] = Counter()
         visits = []
-        for tests in self._chosen(random):
-            least = min(self._turns[test] + turns[test] for test in tests)
-            rarest = [test for test in tests if self._turns[test] + turns[test] == least]
-            test = rarest[random.integers(len(rarest))]
+        for test in self._drawn(random) if self._uniform else self._steered(random, turns):
             visits.append(Visit(test, self._turns[test] + turns[test], self._cases[test]))
             turns[test] += 1
         return Round(number, tuple(visits))
+
+    def _drawn(self, random: np.random.Generator) -> Iterator[str]:
+        """The tests of a round, of which each is any."""
+        return (self._tests[random.integers(len(self._tests))] for _ in range(VISITS))
+
+    def _steered(self, random: np.random.Generator, turns: Mapping[str, int]) -> Iterator[str]:
+        """The tests of a round, in which those before have had these turns: of each arm's the one that was visited
+        least.
+        """
+        for tests in self._chosen(random):
+            least = min(self._turns[test] + turns[test] for test in tests)
+            rarest = [test for test in tests if self._turns[test] + turns[test] == least]
+            yield rarest[random.integers(len(rarest))]
 
     def _chosen(self, random: np.random.Generator) -> Iterator[list[str]]:
         """For each visit of a round the tests of which one has its turn: those of the arm with the greatest rate, which
         is then worth half for the rest of the round; any, where no arm has a test left.
         """
-        sorts = () if self._uniform else (self._first, self._later)
-        rates = [arms.rates(random) for arms in sorts]
+        first, later = (arms.rates(random) for arms in (self._first, self._later))
         taken: Counter[int] = Counter()
         for _ in range(VISITS):
-            best = max(range(len(sorts)), key=lambda sort: rates[sort].max(), default=0)
-            arm = int(rates[best].argmax()) if sorts else 0
-            if not sorts or rates[best][arm] < 0:
+            new = first.max() >= later.max()
+            rates, arms = (first, self._first) if new else (later, self._later)
+            arm = int(rates.argmax())
+            if rates[arm] < 0:
                 yield self._tests
                 continue
-            rates[best][arm] /= 2
-            tests = sorts[best].tests(arm)
-            if sorts[best] is self._first:
-                taken[arm] += 1
-                if taken[arm] == len(tests):  # this round has the first visit of each
-                    rates[best][arm] = -1.0
+            rates[arm] /= 2
+            tests = arms.tests(arm)
+            taken[arm] += new
+            if new and taken[arm] == len(tests):  # this round has the first visit of each
+                rates[arm] = -1.0
             yield tests
 
 

@@ -64,8 +64,9 @@ def test_what_finds_is_run_more_often() -> None:
     steered = visits(rounds(Steering(EACH, 3, 8), "test_b"))
     assert sum(steered.values()) == 60 * VISITS
     assert steered["test_b"] > 150
-    uniform = visits(rounds(Steering(EACH, 3, 8, uniform=True), "test_b"))
-    assert max(uniform.values()) < 100
+    drawn = rounds(Steering(EACH, 3, 8, uniform=True), "test_b")
+    assert max(visits(drawn).values()) < 100
+    assert any(visit.turn for round_ in drawn[:3] for visit in round_.visits)  # whatever was visited before
 
 
 def test_what_was_seen_before_is_no_find() -> None:
@@ -123,7 +124,7 @@ def test_another_op_or_kind_is_worth_more_than_the_same_again(like: str) -> None
         steering.take(LATER, Done(costs={TESTS[0]: 20}, found={TESTS[0]: again}))
         steering.take(LATER, Done(costs={TESTS[10]: 20}, found={TESTS[10]: {**known, f"b{number}": way}}))
     later = steering._later
-    likes, ways = (later._of_function[0, later._functions[key_of(TESTS[number])[0]]] for number in (0, 10))
+    likes, ways = (later._of_function[0, later._function_of[later._arm_of[TESTS[number]]]] for number in (0, 10))
     assert ways / likes == pytest.approx(10, rel=0.05)
 
 
