@@ -189,11 +189,10 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
     """Say which case an xdist worker began last before it ended. No target ends it: each has a process of its own."""
     from autotest.cases.case import case_test_name
-    from reports import Run, records_file
+    from reports import last_begun
 
     node: Any = vars(report)["node"]
-    records = records_file(node.config.stash[_STATE].options.folder, node.gateway.id)
-    case = Run(records.parent, (records,)).last_begun if records.exists() else None
+    case = last_begun(node.config.stash[_STATE].options.folder, node.gateway.id)
     if case is not None and case.startswith(f"{case_test_name(crashitem)}#"):
         report.longrepr = (
             f"worker {node.gateway.id!r} of pytest ended; the last case that it began is {case}. PyTorch has ended it, "

@@ -81,14 +81,6 @@ def _cells(groups: list[dict[str, Any]]) -> Iterator[str]:
                     yield f"{zlib.crc32(f'{op} {cell} {phase}'.encode()):08x}"
 
 
-def last_started(run: Path, worker: str) -> str | None:
-    """The case that a round began last."""
-    path = records_file(run, worker)
-    if not path.exists():
-        return None
-    return Run(run, (path,)).last_begun
-
-
 def files(run: Path, worker: str) -> dict[str, bytes]:
     """All that a round has left, by paths in the run's folder."""
     held = [records_file(run, worker), *(run / "programs").glob(f"**/*-{worker}-*")]
@@ -102,4 +94,4 @@ def forget(run: Path, worker: str) -> None:
         path.unlink(missing_ok=True)
 
 
-__all__ = ["came", "files", "forget", "last_started"]
+__all__ = ["came", "files", "forget"]

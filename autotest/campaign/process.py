@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autotest.campaign import outcome
 from autotest.campaign.environment import SLOT
 from autotest.campaign.log import Round
 from autotest.commands.run import PYTEST
+from reports import last_begun
 
 #: So many lines of a slot that has ended are shown.
 LAST_LINES = 15
@@ -89,7 +89,7 @@ class Process:
 
     def last_started(self, run: Path) -> str | None:
         """The case that its round began last."""
-        return None if self.round is None else outcome.last_started(run, self.round.worker)
+        return None if self.round is None else last_begun(run, self.round.worker)
 
     def last_words(self) -> str:
         """The end of what it has printed."""

@@ -41,16 +41,21 @@ class Run:
             for line in _lines(path):
                 yield path, line
 
-    @property
-    def last_begun(self) -> str | None:
-        """The key of the case that began last, whether or not it has ended. Raises as `lines`."""
-        begun = [line["key"] for _, line in self.lines() if not isinstance(line, Damage) and line["type"] == "start"]
-        return begun[-1] if begun else None
-
 
 def records_file(folder: Path, worker: str) -> Path:
     """Where a pytest worker of a run writes its records."""
     return folder / f"records-{worker}.jsonl"
+
+
+def last_begun(folder: Path, worker: str) -> str | None:
+    """The key of the case that a pytest worker began last, whether or not it has ended; None where it began none.
+
+    Raises as Run.lines.
+    """
+    path = records_file(folder, worker)
+    lines = Run(folder, (path,)).lines() if path.exists() else ()
+    begun = [line["key"] for _, line in lines if not isinstance(line, Damage) and line["type"] == "start"]
+    return begun[-1] if begun else None
 
 
 def read_run(folder: Path) -> Run:

@@ -17,6 +17,7 @@ from typing import Any
 from autotest.campaign import outcome
 from autotest.campaign.log import Round
 from autotest.campaign.process import Process
+from reports import last_begun
 
 
 class SlotActor:
@@ -63,7 +64,7 @@ class SlotActor:
     def started(self, round_: Round, after: float) -> dict[str, Any]:
         """After so many seconds the case that a round has begun last."""
         time.sleep(after)
-        return {"round": round_.number, "started": outcome.last_started(self._run, round_.worker)}
+        return {"round": round_.number, "started": last_begun(self._run, round_.worker)}
 
     def close(self) -> None:
         """End the process, and leave nothing behind."""

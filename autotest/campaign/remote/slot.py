@@ -10,9 +10,9 @@ from typing import Any
 
 import ray
 
-from autotest.campaign import outcome
 from autotest.campaign.log import Round
 from autotest.errors import EnvironmentFault
+from reports import last_begun
 
 #: Seconds after which an actor tells which case its round has begun last, again and again while it runs.
 TELLS = 5.0
@@ -115,7 +115,7 @@ class RemoteSlot:
 
     def last_started(self, run: Path) -> str | None:
         """By the records that it has brought, else as its actor told last."""
-        held = None if self.round is None else outcome.last_started(run, self.round.worker)
+        held = None if self.round is None else last_begun(run, self.round.worker)
         return held or self._started
 
     def last_words(self) -> str:

@@ -12,7 +12,7 @@ from autotest.campaign.config import Config
 from autotest.campaign.log import Done, Log, Round
 from autotest.campaign.rounds import KEPT_ROUNDS, Rounds
 from autotest.errors import UsageError
-from reports import RecordWriter
+from reports import RecordWriter, last_begun
 
 TESTS = {f"test_{letter}.py::test_op": 20 for letter in "abcdefgh"}
 
@@ -139,9 +139,9 @@ def test_what_a_round_comes_to(tmp_path: Path) -> None:
     assert outcome.came(rounds.run, round_.worker, cpu=1.23456) == Done(
         {"divergent": 1, "aligned": 1}, {test: 21}, {test: {"aaaa0000": "torch/aaaa0000"}}, (), {}, 1.235
     )
-    assert outcome.last_started(rounds.run, round_.worker) == f"{test}#2"
+    assert last_begun(rounds.run, round_.worker) == f"{test}#2"
     outcome.forget(rounds.run, round_.worker)
-    assert outcome.last_started(rounds.run, round_.worker) is None
+    assert last_begun(rounds.run, round_.worker) is None
 
 
 @pytest.mark.parametrize(
