@@ -318,9 +318,8 @@ def test_ray(undisturbed: Path, tmp_path: Path) -> None:
     assert ended(folder, "--ray", "local").returncode == 1
     assert judged(folder) == judged(undisturbed)
     assert summary(folder) == summary(undisturbed)
-    kept, own = ({path.name for path in (here / "autotest-campaign").glob("runs/*/programs/*-r*")}
-                 for here in (undisturbed, folder))  # fmt: skip
-    assert kept and own  # how many rounds keep theirs depends on which has ended first
+    # How many rounds keep theirs depends on which has ended first.
+    assert [*(folder / "autotest-campaign").glob("runs/*/programs/*-r*")]
 
 
 @pytest.mark.usefixtures("ray")
