@@ -27,7 +27,8 @@ class Adapter(OneFlow):
             os.write(2, b"Fatal Python error: planted at import\n")
             os._exit(7)
         super().__init__()
-        self._of_relu: set[int] = set()
+        #: Kept, or another tensor would have the identity of one that is gone.
+        self._of_relu: dict[int, Any] = {}
         if FAULT and here():
             self._plant()
 
@@ -43,7 +44,7 @@ class Adapter(OneFlow):
             if FAULT == "hang":
                 time.sleep(1000)
             result = relu(x)
-            self._of_relu.add(id(result))
+            self._of_relu[id(result)] = result
             return result
 
         self.flow.relu = planted
