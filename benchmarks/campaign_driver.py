@@ -56,7 +56,7 @@ class EchoSlot:
         self.round = round_
         self._records = records(round_)
         self._said = [{"done": round_.number, "cpu": 20.0, "look": 0.0, "memory": 0}]
-        self._traffic.count(json.dumps([round_.number, [[v.test, v.first] for v in round_.visits], options]).encode())
+        self._traffic.count(json.dumps([round_.number, [[v.test, v.options] for v in round_.visits], options]).encode())
         self._traffic.count(json.dumps(self._said).encode() + self._records)
         self._traffic.seconds += time.process_time() - began
         os.write(self._bell, b".")
@@ -130,7 +130,7 @@ def records(round_: Round) -> bytes:
     ]
     for visit in round_.visits:
         for number in range(VISIT):
-            key = f"{visit.test}#{visit.first + number}"
+            key = f"{visit.test}#{visit.options['first'] + number}"
             lines.append({"type": "start", "test": visit.test, "key": key, "index": number, "time": 1.0})
             end = {"type": "end", "test": visit.test, "key": key, "verdict": "aligned", "ops": ["op"], "time": 1.0}
             lines.append({**end, **base, "dtypes": ["float32"], "evidence_of_others": "x" * (CASE_BYTES - PLAIN_BYTES)})

@@ -18,8 +18,8 @@ from autotest.errors import UsageError
 from reports import RecordError
 
 NAME = "log.jsonl"
-VERSION = 2
-#: Cases that a visit of a test draws at most: what the target is handed at once.
+VERSION = 3
+#: Cases of a visit at most: what the target is handed at once.
 VISIT = 20
 #: Draws of the next visit begin so much further on: of VISIT cases all but one may be refused, and the number shares no
 #: divisor with how many items a test lists.
@@ -33,16 +33,20 @@ def function_of(test: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One test of a round, how often the campaign has come to it before, and how many cases it draws."""
+    """One test of a round, how often the campaign has come to it before, and how many cases it has: first those that
+    are laid out, where there may be some that no visit had, then drawn ones.
+    """
 
     test: str
     turn: int
     cases: int
+    laid_out: bool = False
 
     @property
-    def first(self) -> int:
-        """The number of its first draw."""
-        return self.turn * STRIDE
+    def options(self) -> dict[str, Any]:
+        """What its run is asked for."""
+        laid_out = (self.turn * VISIT, (self.turn + 1) * VISIT) if self.laid_out else (0, 0)
+        return {"first": self.turn * STRIDE, "cases": self.cases, "laid_out": laid_out}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Done:
     Attributes:
         cases: by verdict.
         costs: of each test how much it took, in cases of one eager call.
+        laid_out: the tests of which laid-out cases may be left.
         found: of each test the red fingerprints that it showed, by id.
         cells: of each test those of its tensors, each by a short digest, where a campaign is steered by them.
         looked: ids of those that have had their closer look.
@@ -74,6 +79,7 @@ class Done:
 
     cases: Mapping[str, int] = field(default_factory=dict)
     costs: Mapping[str, int] = field(default_factory=dict)
+    laid_out: Sequence[str] = ()
     found: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     looked: Sequence[str] = ()
     cells: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -140,7 +146,9 @@ class Log:
         elif "avoid" in line:
             self.avoided[line["of"]][line["avoid"]] = line["how"]
         elif "done" in line:
-            self.done[line["done"]] = Done(**{**line["came"], "looked": tuple(line["came"]["looked"])})
+            came = line["came"]
+            told: dict[str, Any] = {name: tuple(came[name]) for name in ("laid_out", "looked")}
+            self.done[line["done"]] = Done(**{**came, **told})
         self.seconds = line.get("seconds", self.seconds)
 
     def written(self) -> set[int]:

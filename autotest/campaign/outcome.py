@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autotest.campaign.log import Done
+from autotest.campaign.log import VISIT, Done
+from autotest.cases.drawer import LAYING
 from autotest.compare.kinds import DEADLY
 from reports import RED_LEVELS, records_file
 from reports.records.run import Damage, Run
@@ -32,6 +33,7 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: 
         os.fsync(file.fileno())
     cases: Counter[str] = Counter()
     costs: Counter[str] = Counter()
+    laid_out: dict[str, bool] = {}
     found: dict[str, dict[str, str]] = defaultdict(dict)
     looked: dict[str, None] = {}
     ids: dict[str, str] = {}
@@ -42,7 +44,9 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: 
             faults += 1
             continue
         kind = line["type"]
-        if kind == "end":
+        if kind == "start" and line["key"].endswith(f"@{LAYING}"):
+            laid_out[line["test"]] = (line["index"] + 1) % VISIT == 0
+        elif kind == "end":
             cases[line["verdict"]] += 1
             rows = line["divergences"]
             costs[line["test"]] += DEATH if any(row["kind"] in DEADLY for row in rows) else _cost(line)
@@ -59,7 +63,8 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: 
             faults += 1
     shown: dict[str, Any] = {test: rows for test, rows in found.items() if rows}
     told = {test: sorted(digests) for test, digests in reached.items()}
-    return Done(dict(cases), dict(costs), shown, tuple(looked), told, round(cpu, 3), round(look, 3), faults)
+    left = tuple(test for test, whole in laid_out.items() if whole)
+    return Done(dict(cases), dict(costs), left, shown, tuple(looked), told, round(cpu, 3), round(look, 3), faults)
 
 
 def _cost(case: Mapping[str, Any]) -> int:

@@ -64,10 +64,7 @@ class Process:
     def run(self, round_: Round, options: dict[str, Any]) -> None:
         """Tell it to run a round."""
         self.round = round_
-        visits = [
-            [visit.test, {"first": visit.first, "cases": visit.cases, "coverage": "none" if visit.turn else None}]
-            for visit in round_.visits
-        ]
+        visits = [[visit.test, visit.options] for visit in round_.visits]
         order = json.dumps({"round": round_.number, "options": options, "visits": visits}) + "\n"
         with contextlib.suppress(BrokenPipeError):  # that it has ended is seen where its answer is read
             view = memoryview(order.encode("ascii"))

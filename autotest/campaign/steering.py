@@ -1,17 +1,17 @@
 """Which tests a campaign runs next.
 
-Tests of one function are alike: where one has found something, another may. So are tests of one op, whatever function
-they are of: an op that is wrong in one way often is in another, and one that has been visited five times has less to
-show. And a test's first visit, which has its laid-out cases, is another thing than the later ones. So the tests of each
-function and op are two arms of a bandit, one for those that nobody has visited, and one for the others. Their reward is
-new fingerprints by what they cost. An op that shows a kind for the first time is most likely a fault that nobody has
-seen; the same in another phase, or on other facts, is most likely the fault again, and worth a tenth. Thompson sampling
-with the conjugate prior of a Poisson rate draws what is believed of each function, and for each op by how much it finds
-more, or less, than its functions let expect; the rate of an arm is the product of both, and the greatest is taken.
-Before anything is known of a function, it is believed to be as good as all of its sort were so far. What an arm has to
-find runs out, so what it found earlier counts less at each visit: the discounted form, for rewards that change. An arm
-of many tests that nobody has visited is taken more often than one of a few, for any of them may be better than the
-others.
+Tests of one function are alike: where one has found something, another may. So are those of the functions of one file,
+and those of one op, whatever function they are of: an op that is wrong in one way often is in another, and one that has
+been visited five times has less to show. And a test that nobody has visited, the laid-out cases that are left of one,
+and what is drawn where there are none, are different things. So the tests of each function and op are three arms of a
+bandit, by how far they are. Their reward is new fingerprints by what they cost. An op that shows a kind for the first
+time is most likely a fault that nobody has seen; the same in another phase, or on other facts, is most likely the fault
+again, and worth a tenth. Thompson sampling with the conjugate prior of a Poisson rate draws what is believed of each
+file and function, and for each op by how much it finds more, or less, than its functions let expect; the rate of an arm
+is that of its function times that, and the greatest is taken. Before anything is known of a function, it is believed to
+be as good as its file, and a file as all of its sort were so far. What an arm has to find runs out, so what it found
+earlier counts less at each visit: the discounted form, for rewards that change. An arm of many tests that nobody has
+visited is taken more often than one of a few, for any of them may be better than the others.
 
 Where cells are told, a cell that no test has reached before is worth what such cells were worth so far: fingerprints
 per new cell, of the whole campaign.
@@ -32,12 +32,10 @@ from autotest.compare.fingerprint import Fingerprint
 Rates: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 #: Visits of a round.
 VISITS = 5
-#: What is left, after one more visit, of what earlier ones say about an arm.
+#: What is left, after one more visit, of what earlier ones say about a function.
 KEPT = 0.9
-#: The same for an op, which has fewer visits.
-KEPT_OF_OP = 0.8
-#: How much has to be expected of an op before what it has found counts as much as that nothing is known of it.
-OP = 0.5
+#: The same for a file, which has more visits, and for an op, which has fewer.
+KEPT_OF_FILE, KEPT_OF_OP = 0.97, 0.8
 #: What a new fingerprint is worth that differs in its phase or its facts alone from one that was seen.
 LIKE = 0.1
 
@@ -55,12 +53,18 @@ class _Arms:
         self._arm_of = {test: arms.setdefault(key_of(test), len(arms)) for test in tests}
         self._left: list[list[str]] = [[] for _ in arms]
         self._counts = np.zeros(len(arms), dtype=np.intp)
+        files: dict[str, int] = {}
         functions: dict[str, int] = {}
         ops: dict[str, int] = {}
         self._function_of = np.array([functions.setdefault(name, len(functions)) for name, _ in arms], dtype=np.intp)
         self._op_of = np.array([ops.setdefault(name, len(ops)) for _, name in arms], dtype=np.intp)
-        #: Of each function what was found, and what that has cost; of each op what was found, and how much its
+        #: Of each function, the file that it is in.
+        self._file_of = np.array(
+            [files.setdefault(name.partition("::")[0], len(files)) for name in functions], dtype=np.intp
+        )
+        #: Of each file and function what was found, and what that has cost; of each op what was found, and how much its
         #: functions let expect.
+        self._of_file = np.zeros((2, len(files)))
         self._of_function = np.zeros((2, len(functions)))
         self._of_op = np.zeros((2, len(ops)))
 
@@ -78,24 +82,29 @@ class _Arms:
         """Count what a visit has come to."""
         arm = self._arm_of[test]
         function, op = self._function_of[arm], self._op_of[arm]
-        before = self._of_function[:, function]
-        expected = cost * (self._found / self._cost + before[0]) / (1 + before[1])
+        file = self._file_of[function]
+        of_file, of_function = self._of_file[:, file], self._of_function[:, function]
+        rate = (self._found / self._cost + of_file[0]) / (1 + of_file[1])
+        expected = cost * (rate + of_function[0]) / (1 + of_function[1])
         self._of_op[:, op] = self._of_op[:, op] * KEPT_OF_OP + (found, expected)
-        self._of_function[:, function] = before * KEPT + (found, cost)
+        self._of_file[:, file] = of_file * KEPT_OF_FILE + (found, cost)
+        self._of_function[:, function] = of_function * KEPT + (found, cost)
         self._found += found
         self._cost += cost
 
     def rates(self, random: np.random.Generator) -> Rates:
         """A rate for each arm, new fingerprints by what they cost, drawn from what is believed of it; less than 0 where
-        no test of it is to be visited. Around the mean of their arm the rates of tests that nobody has visited are
-        spread exponentially: the best of many is farther off than that of a few.
+        no test of it is to be visited. Around the mean of their arm the rates of tests may be spread exponentially: the
+        best of many is farther off than that of a few.
         """
         if not self._counts.any():
             return np.full(len(self._counts), -1.0)
+        found, cost = self._of_file
+        of_files = random.gamma(self._found / self._cost + found, 1 / (1 + cost))[self._file_of]
         found, cost = self._of_function
-        rates: Rates = random.gamma(self._found / self._cost + found, 1 / (1 + cost))[self._function_of]
+        rates: Rates = random.gamma(of_files + found, 1 / (1 + cost))[self._function_of]
         found, expected = self._of_op
-        rates *= random.gamma(OP + found, 1 / (OP + expected))[self._op_of]
+        rates *= random.gamma(1 + found, 1 / (1 + expected))[self._op_of]
         if self._spread:
             among = np.maximum(self._counts, 1)
             rates *= -np.log1p(-(random.random(len(among)) ** (1 / among)))  # the greatest of so many
@@ -127,56 +136,80 @@ class Steering:
     """
 
     def __init__(self, tests: Mapping[str, int], seed: int, lag: int, *, uniform: bool = False) -> None:
-        """Of `tests`, a visit of which draws so many cases."""
+        """Of `tests`, a visit of which has so many cases."""
         self.lag = lag
         self._seed = seed
         self._uniform = uniform
         self._cases = tests
-        self._tests = list(tests)
-        self._first, self._later = _Arms(tests, spread=True), _Arms(tests, spread=False)
+        #: Of tests that nobody has visited, of those that may have laid-out cases left, and of the others.
+        self._new, self._laid_out, self._drawn = (_Arms(tests, spread=spread) for spread in (True, False, False))
+        #: Each test that has cases left, and where it is.
+        self._left = dict.fromkeys(tests, self._new)
         for test in tests:
-            self._first.add(test)
+            self._new.add(test)
+        #: How many visits of laid-out cases are under way. Meanwhile the test is not among those to visit: whether it
+        #: has any left is known then.
+        self._under_way: Counter[str] = Counter()
         self._turns: Counter[str] = Counter()
         self._seen: set[str] = set()
         self._ways: set[tuple[str, str, str]] = set()
         self._cells: set[str] = set()
 
     def decided(self, round_: Round) -> None:
-        """Count the visits of a round, which another sitting may have decided. A test that draws no cases, but has laid
-        out ones, has one visit.
-        """
+        """Count the visits of a round, which another sitting may have decided."""
         for visit in round_.visits:
             test = visit.test
-            if not self._turns[test]:
-                self._first.remove(test)
-                if visit.cases:
-                    self._later.add(test)
-                else:
-                    self._tests.remove(test)
             self._turns[test] += 1
+            if visit.laid_out:
+                if self._waits(test):
+                    self._left[test].remove(test)
+                self._under_way[test] += 1
+
+    def _waits(self, test: str) -> bool:
+        """Whether a test is among those to visit."""
+        return test in self._left and (self._left[test] is self._drawn or not self._under_way[test])
 
     @property
     def left(self) -> bool:
         """Whether there is a test to visit."""
-        return bool(self._tests)
+        return bool(self._left)
 
     def take(self, round_: Round, done: Done, avoided: Collection[str] = ()) -> None:
         """Learn from the next round in order. Those of its tests that were `avoided`, for their cases end the process,
         are not visited again.
         """
+        of = {visit.test: self._arms(visit) for visit in reversed(round_.visits)}
+        self._under_way.subtract(visit.test for visit in round_.visits if visit.laid_out)
+        for test, arms in of.items():
+            if arms is not self._drawn and self._left.get(test) not in (None, self._drawn):
+                self._go_on(test, laid_out=test in done.laid_out)
         for test in avoided:
-            if test in self._tests:
-                self._tests.remove(test)
-                (self._later if self._turns[test] else self._first).remove(test)
+            if self._waits(test):
+                self._left[test].remove(test)
+            self._left.pop(test, None)
         worth = len(self._seen) / len(self._cells) if self._cells else 0.0
-        first = {visit.test for visit in round_.visits if not visit.turn}
         for test, cost in done.costs.items():
             fresh = {*done.cells.get(test, ())} - self._cells
             self._cells |= fresh
-            found = self._new(done.found.get(test, {})) + worth * len(fresh)
-            (self._first if test in first else self._later).learn(test, found, cost / VISIT)
+            found = self._worth(done.found.get(test, {})) + worth * len(fresh)
+            of[test].learn(test, found, cost / VISIT)
 
-    def _new(self, found: Mapping[str, str]) -> float:
+    def _arms(self, visit: Visit) -> _Arms:
+        """Where a test was that had this visit."""
+        if not visit.laid_out:
+            return self._drawn
+        return self._laid_out if visit.turn else self._new
+
+    def _go_on(self, test: str, *, laid_out: bool) -> None:
+        """Have a test again of which laid-out cases were visited: there may be some left, or not."""
+        if laid_out or self._cases[test]:
+            self._left[test] = self._laid_out if laid_out else self._drawn
+            if self._waits(test):
+                self._left[test].add(test)
+        else:
+            del self._left[test]
+
+    def _worth(self, found: Mapping[str, str]) -> float:
         """What the fingerprints among these are worth that nobody has seen before."""
         new = {id_: fingerprint for id_, fingerprint in found.items() if id_ not in self._seen}
         parsed = map(Fingerprint.parse, new.values())
@@ -190,14 +223,16 @@ class Steering:
         random = np.random.default_rng([self._seed, number])
         turns: Counter[str] = Counter()
         visits = []
-        for test in self._drawn(random) if self._uniform else self._steered(random, turns):
-            visits.append(Visit(test, self._turns[test] + turns[test], self._cases[test]))
+        for test in self._any(random) if self._uniform else self._steered(random, turns):
+            laid_out = self._left[test] is not self._drawn
+            visits.append(Visit(test, self._turns[test] + turns[test], self._cases[test], laid_out))
             turns[test] += 1
         return Round(number, tuple(visits))
 
-    def _drawn(self, random: np.random.Generator) -> Iterator[str]:
+    def _any(self, random: np.random.Generator) -> list[str]:
         """The tests of a round, of which each is any."""
-        return (self._tests[random.integers(len(self._tests))] for _ in range(VISITS))
+        tests = [*self._left]
+        return [tests[place] for place in random.integers(len(tests), size=VISITS)]
 
     def _steered(self, random: np.random.Generator, turns: Mapping[str, int]) -> Iterator[str]:
         """The tests of a round, in which those before have had these turns: of each arm's the one that was visited
@@ -212,21 +247,21 @@ class Steering:
         """For each visit of a round the tests of which one has its turn: those of the arm with the greatest rate, which
         is then worth half for the rest of the round; any, where no arm has a test left.
         """
-        first, later = (arms.rates(random) for arms in (self._first, self._later))
-        taken: Counter[int] = Counter()
+        sorts = (self._new, self._laid_out, self._drawn)
+        rates = [arms.rates(random) for arms in sorts]
+        taken: Counter[tuple[int, int]] = Counter()
         for _ in range(VISITS):
-            new = first.max() >= later.max()
-            rates, arms = (first, self._first) if new else (later, self._later)
-            arm = int(rates.argmax())
-            if rates[arm] < 0:
-                yield self._tests
+            sort = max(range(len(sorts)), key=lambda sort: rates[sort].max())
+            arm = int(rates[sort].argmax())
+            if rates[sort][arm] < 0:
+                yield [*self._left]
                 continue
-            rates[arm] /= 2
-            tests = arms.tests(arm)
-            taken[arm] += new
-            if new and taken[arm] == len(tests):  # this round has the first visit of each
-                rates[arm] = -1.0
+            tests = sorts[sort].tests(arm)
             yield tests
+            rates[sort][arm] /= 2
+            taken[sort, arm] += 1
+            if sorts[sort] is not self._drawn and taken[sort, arm] == len(tests):  # a visit of each is under way
+                rates[sort][arm] = -1.0
 
 
 __all__ = ["VISITS", "Steering"]

@@ -64,6 +64,9 @@ class RunOptions:
     worker: str = "main"
     #: The number of the first draw of each test: a campaign that comes to it again goes on where it was.
     first: int = 0
+    #: Which of each test's laid-out cases run, from one number up to another; so many fewer are drawn. None: all, and n
+    #: are drawn.
+    laid_out: tuple[int, int] | None = None
     #: Ids of fingerprints that have had their closer look, in a campaign's earlier rounds.
     settled: frozenset[str] = frozenset()
     #: Keys of cases that are not drawn, for PyTorch itself ends the process at them, and how it does.

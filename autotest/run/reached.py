@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,8 +33,13 @@ class Reached:
 
     def __init__(self) -> None:
         self._laid_out = 0
+        self._before: Counter[str] = Counter()
         self._counts: dict[tuple[str, ...], dict[str, list[int]]] = {}
         self._layouts: dict[tuple[object, ...], str] = {}
+
+    def begins(self, design: Design) -> None:
+        """Leave out what has come of a design so far: another run of the test counts it."""
+        self._before = _come(design)
 
     def judged(self, judgement: Judgement) -> None:
         """Count a case by what was compared of it."""
@@ -48,9 +54,10 @@ class Reached:
 
     def record(self, design: Design) -> dict[str, object]:
         """What the records keep at the end of a test."""
-        pairs = {"pairs": design.pairs, "covered": design.covered}
+        come = _come(design)
+        come.subtract(self._before)
         groups = [{"ops": [*ops], "cells": cells} for ops, cells in self._counts.items()]
-        return {"laid_out": {"cases": self._laid_out, "refused": design.refused, **pairs}, "groups": groups}
+        return {"laid_out": {"cases": self._laid_out, **come}, "groups": groups}
 
     def _count(self, ops: Sequence[str], program: Program, columns: Sequence[int]) -> None:
         cells = self._counts.setdefault(tuple(dict.fromkeys(ops)), {})
@@ -67,6 +74,10 @@ class Reached:
             layout = self._layouts[lies] = next((name for name in LAYOUTS if name in names), LAYOUTS[0])
             values = "+".join(name for name in (*CLASSES, "empty") if name in names) or ORDINARY
         return f"{x.dtype} {x.data.ndim} {layout} {values}"
+
+
+def _come(design: Design) -> Counter[str]:
+    return Counter(refused=design.refused, pairs=design.pairs, covered=design.covered)
 
 
 def calm(x: Input) -> bool:

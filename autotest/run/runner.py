@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from autotest.cases.case import Case, Origin, Rejection, case_test_name
-from autotest.cases.design import Level
+from autotest.cases.design import MOST_ROWS, Level
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import LAID, Drawer
 from autotest.cases.mistakes import MISTAKEN_DRAWS
@@ -87,6 +87,8 @@ class TestRun:
         self._survey: Survey | None = None
         if session.options.survey or options.own_tolerance is not None:
             self._survey = Survey(session.reference, options, exact=session.options.survey)
+        #: How many laid-out cases stood, where these count among the n.
+        self._laid = 0
         #: How many of the run's own cases stand so far.
         self._accepted = 0
         self._sparing = Sparing()
@@ -117,7 +119,8 @@ class TestRun:
             if self.session.writer is not None:
                 self.session.writer.reached(self.nodeid, self._reached.record(self.drawer.design))
                 self.session.writer.inferred(self.nodeid, self._inference.record())
-        if not (self.n or self.verdicts.ended) and self.session.options.case is None:
+        whole = self.session.options.laid_out is None and self.session.options.case is None
+        if whole and not (self.n or self.verdicts.ended):
             self._refused = self._nothing_ran()
         self._conclude()
 
@@ -174,6 +177,8 @@ class TestRun:
         reference has refused nearly all, which `_refused` then says.
         """
         index, first = 0, self.session.options.first
+        if not self._wanted:
+            return
         while index < self._most_draws and (self._accepted < self._wanted or self.drawer.listed is not None):
             yield first + index
             index += 1
@@ -194,16 +199,25 @@ class TestRun:
 
     def _laid_out(self) -> Iterator[int]:
         """The numbers of the test's laid-out cases; what comes of one decides on the next."""
-        index = 0
-        while not self._missing and self.drawer.laid_out(index):
+        first, end = self.session.options.laid_out or (0, MOST_ROWS)
+        for index in range(first):  # what they come to decides on the others
+            if self.drawer.laid_out(index):
+                self.drawer.draw(index, origin=LAID)
+                self.drawer.repeated()
+        self._reached.begins(self.drawer.design)
+        for index in range(first, end):
+            if self._missing or not self.drawer.laid_out(index):
+                return
             yield index
-            index += 1
 
     @property
     def _wanted(self) -> int:
-        """How many cases are to stand: n, or as many as are listed, unless the run is asked for fewer."""
+        """How many cases are to stand: n, or as many as are listed, unless the run is asked for fewer; those that are
+        laid out count where the run has some of them.
+        """
         listed = self.drawer.listed
-        return self.n if listed is None else min(listed, self.session.options.cases or listed)
+        wanted = self.n if listed is None else min(listed, self.session.options.cases or listed)
+        return max(0, wanted - self._laid)
 
     @property
     def _most_draws(self) -> int:
@@ -234,6 +248,8 @@ class TestRun:
         try:
             if self.session.options.case is None:
                 self._run_cases(replayer, self._laid_out(), LAID)
+                if self.session.options.laid_out is not None:
+                    self._laid = self._accepted
                 for origin, indices in self._recollection.besides(self.n):
                     self._run_cases(replayer, indices, origin)
             self._run_drawn(replayer)

@@ -137,7 +137,7 @@ def test_what_a_round_comes_to(tmp_path: Path) -> None:
     ran(rounds.run, round_, row("aaaa0000", "crash"), row("cccc0000", level="known"))
     test = round_.visits[0].test
     assert outcome.came(rounds.run, round_.worker, cpu=1.23456) == Done(
-        {"divergent": 1, "aligned": 1}, {test: 21}, {test: {"aaaa0000": "torch/aaaa0000"}}, (), {}, 1.235
+        {"divergent": 1, "aligned": 1}, {test: 21}, (), {test: {"aaaa0000": "torch/aaaa0000"}}, (), {}, 1.235
     )
     assert last_begun(rounds.run, round_.worker) == f"{test}#2"
     outcome.forget(rounds.run, round_.worker)
@@ -169,12 +169,27 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     """Where no test draws cases, a campaign has an end before its budget has one."""
     rounds = Rounds(Config(folder=tmp_path, cases=100_000))
     rounds.begin({"test_a.py::test_op": 0}, 1)
-    [round_] = taken(rounds, 1)
+    for round_ in (decided := taken(rounds, 8)):
+        ran(rounds.run, round_)
     assert rounds.next() is None
-    assert (rounds.spent, rounds.ended) == (True, False)
-    ran(rounds.run, round_)
-    rounds.end(round_, 1.0, 0.0)
-    assert rounds.ended
+    for round_ in decided:
+        assert not rounds.ended
+        rounds.end(round_, 1.0, 0.0)
+    assert rounds.next() is None
+    assert (rounds.spent, rounds.ended) == (True, True)
+
+
+@pytest.mark.parametrize(("last", "left"), [(18, ()), (19, ("test_a.py::test_op",))])
+def test_laid_out_cases_that_may_be_left(tmp_path: Path, last: int, left: tuple[str, ...]) -> None:
+    """Where the last one that a visit may have was there: others may come after it."""
+    rounds = Rounds(Config(folder=tmp_path, cases=100_000))
+    rounds.begin({"test_a.py::test_op": 20}, 1)
+    [round_] = taken(rounds, 1)
+    with RecordWriter(rounds.run, round_.worker, seed=0, target="torch", environment={}, command="") as writer:
+        for number in range(last + 1):
+            writer.start("test_a.py::test_op", f"test_a.py::test_op#{number}@laid", number)
+        writer.start("test_a.py::test_op", "test_a.py::test_op#19", 19)
+    assert outcome.came(rounds.run, round_.worker).laid_out == left
 
 
 def test_what_ends_pytorch_is_left_out_of_later_rounds(tmp_path: Path) -> None:

@@ -153,6 +153,33 @@ def test_laid_out_cases_are_counted(run: Run, tmp_path: Path) -> None:
     assert record["laid_out"]["cases"] == len(ends) > 5
 
 
+def test_laid_out_cases_run_a_part_at_a_time(run: Run, tmp_path: Path) -> None:
+    """The parts have a whole run's cases, each once, and their counts add up; drawn ones are so many fewer."""
+
+    def body() -> Any:
+        x = random_tensor(ndim=2, dim0=3, dtype="float32")
+        return torch.linalg.cholesky(x) if random(0, 4).to(int).value() == 3 else torch.square(x)
+
+    parts = [None, *((start, start + 20) for start in range(0, 140, 20))]
+    for part in parts:
+        run(body, 6, inputs="standard", coverage="pairs", laid_out=part)
+    keys, drawn, sums = [], [], []
+    for number in range(len(parts)):
+        held = [line for _, line in read_run(tmp_path / f"run{number}").lines()]
+        laid_out = [line["key"] for line in held if line["type"] == "start" and line["key"].endswith("@laid")]
+        keys.append(laid_out)
+        stood = [line for line in held if line["type"] == "end" and line["verdict"] == "aligned"]
+        drawn.append((len(laid_out), sum("@" not in line["key"] for line in stood), len(stood)))
+        [record] = [line["laid_out"] for line in held if line["type"] == "reached"]
+        sums.append(record)
+    assert keys[0] == [key for part in keys[1:] for key in part]
+    assert {name: sum(part[name] for part in sums[1:]) for name in sums[0]} == sums[0]
+    assert min(sums[0]["refused"], sums[0]["covered"]) > 0, sums[0]
+    assert drawn[0][1] == 6
+    for laid_out, own, stood in drawn[1:]:
+        assert own == max(0, 6 - (stood - own)), (laid_out, own, stood)
+
+
 @pytest.mark.parametrize("n", [1, CHUNK, CHUNK + 1, 2 * CHUNK + 3])
 def test_each_case_has_one_verdict(run: Run, target: FakeTarget, n: int) -> None:
     """Cases are judged in order, chunk by chunk, and every answer is waited for."""
