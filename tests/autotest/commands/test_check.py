@@ -29,6 +29,20 @@ def test_check(tmp_path: Path) -> None:
     assert (tmp_path / ".autotest" / ".gitignore").read_text() == "*\n"
 
 
+def test_pytorch_ends_the_process(tmp_path: Path) -> None:
+    """Where PyTorch itself ends the process that draws, the case is told, and the other expressions are judged."""
+    (tmp_path / "ends.py").write_text("import os\nimport torch\n\ntorch.sin = lambda x: os.abort()\n")
+    done = run_autotest(
+        tmp_path,
+        *("check", "torch.sin(x[2])", "torch.abs(x[3])", "-n", "3", *QUICK),
+        env={"PYTHONPATH": str(tmp_path), "PYTEST_PLUGINS": "ends"},
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    outcomes = Outcome(1, done.stdout, tmp_path).summary["outcomes"]
+    assert outcomes == {"test_check.py::test_abs": "passed"}
+    assert "the last case that it began is test_check.py::test_sin#0. PyTorch has ended it" in done.stdout
+
+
 def test_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file that was run is left where it was asked for; nothing is overwritten."""
     ran: list[tuple[list[str], str, dict[str, object]]] = []
@@ -39,7 +53,7 @@ def test_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(main, arguments)
     assert (result.exit_code, result.output) == (0, "")
     [(given, processes, options)] = ran
-    assert (given[0], processes, options["seed"], options["target"]) == ("test_x.py", "0", "3", "oneflow")
+    assert (given[0], processes, options["seed"], options["target"]) == ("test_x.py", "1", "3", "oneflow")
     assert (options["ledger"], options["memory_limit"]) == (("a.toml", "suites"), "2G")
     assert "return x + 1\n" in Path("test_x.py").read_text()
     result = CliRunner().invoke(main, arguments)
