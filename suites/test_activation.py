@@ -20,6 +20,7 @@ from rows import (
     sizes,
     tensor,
     whole,
+    wrong_calls,
 )
 
 from autotest import autotest, torch
@@ -105,6 +106,8 @@ def shape_alone(result):
     return torch.zeros_like(result)
 
 
+OF_INTEGERS = {"integers": lambda: args(tensor(2, 3, dtype=int))}
+
 ROWS = (
     *ops("relu", wide(), "torch Tensor Tensor_ F", keywords="input"),
     *ops("selu", wide(), "torch F"),
@@ -114,13 +117,13 @@ ROWS = (
     *ops("relu relu6 selu celu elu leaky_relu hardtanh silu mish hardswish", wide(inplace=False), "F", variant="named"),
     Op("relu", lambda: args(tensor(*shape(2)) * 2, inplace=True), "F", variant="inplace"),
     Op("gelu", given(approximate=("tanh", "none")), "F", variant="tanh"),
-    *ops("elu celu", given((0.7, 2.0, 0.1, 1)), "F", variant="alpha"),
+    *ops("elu celu", given((0.7, 2.0, 0.1, 1)), "F", variant="alpha", errors=OF_INTEGERS),
     *ops("elu celu", given(alpha=(0.7, 2.0)), "F", variant="alpha_named"),
-    *ops("leaky_relu", given((0.2, 0.0, -0.5, 1, 2.0)), "F", variant="slope"),
+    *ops("leaky_relu", given((0.2, 0.0, -0.5, 1, 2.0)), "F", variant="slope", errors=OF_INTEGERS),
     *ops("hardtanh", given((-1.5, 0, -3), (2.0, 1, 0.5)), "F", variant="range"),
     *ops("softplus", given((2, 1, 0.5), (10, 20, 1, -1)), "F", variant="beta"),
     *ops("relu6 softplus", far, "F", variant="far"),
-    *ops("softshrink hardshrink", given((0.7, 0, 3.0)), "F", variant="lambd"),
+    *ops("softshrink hardshrink", given((0.7, 0, 3.0)), "F", variant="lambd", errors=OF_INTEGERS),
     *ops("threshold", given((0.5, 0, -2.0), (-1.0, 0, 3)), "torch F"),
     *ops("glu", halved, "F"),
     *ops("glu", lambda: args(tensor(size(), 4)), "F", variant="default"),
@@ -155,6 +158,12 @@ def test_op(call):
 @other_forms(ROWS)
 @autotest(n=5, coverage="none")
 def test_form(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
     return call()
 
 

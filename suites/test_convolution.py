@@ -169,7 +169,10 @@ ROWS = (
             "bias": lambda: args(tensor(1, 2, 4, 4), tensor(2, 2, 3, 3), tensor(3)),
         },
     ),
-    *(Op(f"conv{n}d", function(n), "F") for n in (1, 3)),
+    *(
+        Op(f"conv{n}d", function(n), "F", errors={"matrix": lambda n=n: args(tensor(1, 2, *[4] * n), tensor(2, 2))})
+        for n in (1, 3)
+    ),
     Op("conv2d", padded_by_word, "F", variant="w"),
     *(
         Op(f"conv_transpose{n}d", function(n, transposed=True), "F", errors={"output_padding": padded_out(n)})

@@ -220,6 +220,11 @@ def test_form(call):
     return call()
 
 
+@autotest(n=1, check_graph=False, coverage="none")
+def test_tensordot_over_nothing():  # OneFlow 0.9.0 divides by zero, each time
+    return torch.tensordot(tensor(2, 0, dtype="float32"), tensor(0, 3, dtype="float32"), dims=1)
+
+
 @wrong_calls(ROWS)
 @autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
 def test_errors(call):

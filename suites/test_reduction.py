@@ -20,6 +20,7 @@ from rows import (
     sizes,
     tensor,
     values,
+    wrong_calls,
 )
 
 from autotest import autotest, nothing, oneof, torch
@@ -115,17 +116,20 @@ def over_nans():
     return args(torch.sqrt(tensor(*sizes(ndim), requires_grad=False)), dim=dims, keepdim=keepdim)
 
 
+#: What there is none of has no greatest.
+OF_NOTHING = {"nothing": lambda: args(tensor(2, 0), dim=1)}
+
 ROWS = (
     *ops("sum mean prod", values(0.5, 1.5), variant="whole"),
     *ops("max min amax amin", values(-1, 1), variant="whole"),
     *ops("sum mean logsumexp amax amin", over()),
     Op("prod", along()),
     *ops("sum mean amax", positional, "torch", keywords="input dim keepdim", variant="by_position"),
-    *ops("max min", along(-1, 1)),
+    *ops("max min", along(-1, 1), errors=OF_NOTHING),
     Op("median", lambda: args(tensor(oneof(1, 3, 5)))),
     Op("median", along(-1, 1), variant="dim"),
     Op("median", values(-1, 1), "torch", variant="even"),
-    *ops("var std", lambda: over(unbiased=flag())()),
+    *ops("var std", lambda: over(unbiased=flag())(), errors={"integers": lambda: args(tensor(2, 3, dtype=int))}),
     *ops("var std", lambda: args(tensor(*sizes(rank(2, 0, 1, 5))), unbiased=flag()), variant="whole"),
     Op("norm", over(), keywords=""),
     Op("norm", values(0.5, 1.5), variant="whole"),
@@ -134,7 +138,7 @@ ROWS = (
     Op("vector_norm", vectors_normed, "linalg"),
     Op("matrix_norm", lambda: args(tensor(*sizes(rank(3, 2, 4, 5)), low=0.5)), "linalg"),
     Op("matrix_norm", matrices_normed("fro", 1, -1, float("inf"), float("-inf")), "linalg", variant="ord"),
-    *ops("argmax argmin", along(-1, 1)),
+    *ops("argmax argmin", along(-1, 1), errors=OF_NOTHING),
     *ops("argmax argmin", values(-1, 1), "torch Tensor", variant="whole"),
     Op("nansum", with_nans),
     Op("nansum", over_nans, variant="dim"),
@@ -160,6 +164,12 @@ def test_form(call):
 @eager_forms(ROWS)
 @autotest(n=5, check_graph=False)
 def test_eager(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
     return call()
 
 
