@@ -1,10 +1,11 @@
 """What steering is worth: distinct red fingerprints, and ops with a kind, per minute of computing, steered in each way
 and uniformly.
 
-    python -m benchmarks.steering [--target oneflow] [--time 30m] [--sources mutations ...]
+    python -m benchmarks.steering [--target oneflow] [--time 30m] [--sources mutations ...] [--ways finds cells]
 
 All have the same seed, tests and budget, and run side by side, so that a busy machine is as busy for both. They are
-held against each other at the computing that both have spent.
+held against each other at the computing that both have spent, and by how much of it each takes to find as much: what
+there is to find runs out, and each way would come to all of it in the end.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from typing import NamedTuple
 from autotest.campaign.log import Log
 from autotest.compare.fingerprint import Fingerprint
 
-#: How campaigns may be steered, and what is compared with what.
-WAYS = ("finds", "cells", "uniform")
+#: How campaigns may be steered, besides uniformly.
+WAYS = ("finds", "cells")
+UNIFORM = "uniform"
 
 
 class Point(NamedTuple):
@@ -49,6 +51,11 @@ def until(curve: list[Point], seconds: float) -> Point:
     return [point for point in curve if point.seconds <= seconds][-1]
 
 
+def since(curve: list[Point], fingerprints: int) -> float:
+    """The seconds of computing after which a campaign had so many fingerprints; infinite where it never had."""
+    return next((point.seconds for point in curve if point.fingerprints >= fingerprints), float("inf"))
+
+
 def main() -> None:
     """Run them, and print what each has found."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -56,9 +63,10 @@ def main() -> None:
     parser.add_argument("--time", default="30m")
     parser.add_argument("--seed", default="0")
     parser.add_argument("--sources", nargs="*", default=["mutations", "calls"])
+    parser.add_argument("--ways", nargs="*", default=WAYS, choices=WAYS)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="autotest-steering-") as scratch:
-        folders = {way: Path(scratch) / way for way in WAYS}
+        folders = {way: Path(scratch) / way for way in (*asked.ways, UNIFORM)}
         options = ["--target", asked.target, "--time", asked.time, "--seed", asked.seed, "-n", "1", "--look", "0"]
         options += [option for source in asked.sources for option in ("--sources", source)]
         running = [
@@ -78,11 +86,13 @@ def main() -> None:
             f"{way:8} {point.cases:7,} cases, {point.fingerprints:5,} fingerprints of {point.kinds:5,} ops with a kind "
             f"in {point.seconds / 60:.1f} min of computing"
         )
-    uniform = points["uniform"]
-    for way in WAYS[:-1]:
+    uniform = points[UNIFORM]
+    for way in asked.ways:
         point = points[way]
         shares = (point.fingerprints / uniform.fingerprints, point.kinds / uniform.kinds)
         print(f"{way} / uniform: {shares[0]:.2f} fingerprints, {shares[1]:.2f} ops with a kind")
+        faster = uniform.seconds / since(curves[way], uniform.fingerprints)
+        print(f"{way} finds as many fingerprints as uniform {faster:.2f} times as fast")
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from reports.tallies.argument_space import SPACE_PHASES
 
 #: A case that ends the target costs as much as so many of one eager call: a process is started again, and what the end
 #: needs is tried.
-DEATH = 20
+DEATH = 40
 #: So much costs a visit itself. A call in a graph costs one, and where the case trains so many.
-VISITED, TRAINED = 2, 3
+VISITED, TRAINED = 4, 3
 
 
 def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: bool = False) -> Done:

@@ -6,7 +6,7 @@ been visited five times has less to show. And a test that nobody has visited, th
 and what is drawn where there are none, are different things. So the tests of each function and op are three arms of a
 bandit, by how far they are. Their reward is new fingerprints by what they cost. An op that shows a kind for the first
 time is most likely a fault that nobody has seen; the same in another phase, or on other facts, is most likely the fault
-again, and worth a tenth. Thompson sampling with the conjugate prior of a Poisson rate draws what is believed of each
+again, and worth a quarter. Thompson sampling with the conjugate prior of a Poisson rate draws what is believed of each
 file and function, and for each op by how much it finds more, or less, than its functions let expect; the rate of an arm
 is that of its function times that, and the greatest is taken. Before anything is known of a function, it is believed to
 be as good as its file, and a file as all of its sort were so far. What an arm has to find runs out, so what it found
@@ -37,7 +37,7 @@ KEPT = 0.9
 #: The same for a file, which has more visits, and for an op, which has fewer.
 KEPT_OF_FILE, KEPT_OF_OP = 0.97, 0.8
 #: What a new fingerprint is worth that differs in its phase or its facts alone from one that was seen.
-LIKE = 0.1
+LIKE = 0.25
 
 
 class _Arms:

@@ -131,13 +131,13 @@ def test_closer_looks(tmp_path: Path) -> None:
 
 
 def test_what_a_round_comes_to(tmp_path: Path) -> None:
-    """Verdicts, costs, what is red, and faults; what is known is no find, and a death costs as much as twenty cases."""
+    """Verdicts, costs, what is red, and faults; what is known is no find, and a death costs as much as 40 cases."""
     rounds = begun(tmp_path)
     [round_] = taken(rounds, 1)
     ran(rounds.run, round_, row("aaaa0000", "crash"), row("cccc0000", level="known"))
     test = round_.visits[0].test
     assert outcome.came(rounds.run, round_.worker, cpu=1.23456) == Done(
-        {"divergent": 1, "aligned": 1}, {test: 21}, (), {test: {"aaaa0000": "torch/aaaa0000"}}, (), {}, 1.235
+        {"divergent": 1, "aligned": 1}, {test: 41}, (), {test: {"aaaa0000": "torch/aaaa0000"}}, (), {}, 1.235
     )
     assert last_begun(rounds.run, round_.worker) == f"{test}#2"
     outcome.forget(rounds.run, round_.worker)
@@ -162,7 +162,7 @@ def test_what_a_case_costs(tmp_path: Path, graph: dict[str, Any] | None, ops: li
     with RecordWriter(rounds.run, round_.worker, seed=0, target="torch", environment={}, command="") as writer:
         writer.end(test, f"{test}#0", "aligned", ops=ops, graph=graph, seconds=0.1)
         writer.test(test, 0.1, "passed")
-    assert outcome.came(rounds.run, round_.worker).costs == {test: 2 + cost}
+    assert outcome.came(rounds.run, round_.worker).costs == {test: 4 + cost}
 
 
 def test_nothing_is_left(tmp_path: Path) -> None:
