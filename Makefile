@@ -20,7 +20,7 @@ MAPPED := $(foreach name,unary binary reduction activation matmul convolution,su
 # What the target of docs/new-target.md is held to.
 FOUR := $(foreach name,unary binary reduction activation,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree targets paddle jax mlx paddle-all jax-all boxing-4 compile survey test test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
+.PHONY: align onnxruntime iree targets paddle jax mlx paddle-all jax-all boxing-4 compile survey test test-slow test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -99,7 +99,12 @@ onnxruntime iree: %: .venv-%/.built
 	.venv-$*/bin/autotest run $(SIX) --target torch:$* -n auto --cases 1 --coverage none $(ARGS)
 
 test: $(STAMP)
-	$(PYTHON) -m pytest tests -m "not own_environment" -n $(TESTERS) --dist worksteal $(ARGS)
+	$(PYTHON) -m pytest tests -m "not own_environment and not slow" -n $(TESTERS) --dist worksteal $(ARGS)
+
+# The tests of whole things, which take seconds each: kernels that are judged, runs that are killed, campaigns, scripts,
+# faults that a suite has to find. As long as all others together.
+test-slow: $(STAMP)
+	$(PYTHON) -m pytest tests -m slow -n $(TESTERS) --dist worksteal $(ARGS)
 
 # The tests of the targets paddle, jax and mlx, each skipped where `make targets` has not built its environment.
 test-targets: $(STAMP)

@@ -15,6 +15,8 @@ from support.family_faults import FAULTS
 from support.forks import forks
 from support.runs import environment
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "suites"
 FAMILIES = sorted(path.stem.removeprefix("test_") for path in SUITES.glob("test_*.py"))

@@ -22,7 +22,7 @@ from reports import latest_run, read_run
 from support.forks import forks
 from support.runs import INTERPRETER, environment
 
-pytestmark = pytest.mark.usefixtures("real_interpreter")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("real_interpreter")]
 
 #: A driver is a process that one can kill; its slots and their targets are forks that have PyTorch.
 DRIVER = "import sys\nsys.executable = sys.argv.pop(1)\nfrom autotest.cli import main\nmain()\n"

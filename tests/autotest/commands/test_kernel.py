@@ -15,6 +15,8 @@ from autotest.repro.running import run_python
 from dual_object.replay.adapter import load_reference
 from support.runs import run_autotest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "kernels.md").read_text()
 

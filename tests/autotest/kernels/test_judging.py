@@ -31,6 +31,8 @@ from dual_object.replay.adapter import load_reference
 from dual_object.replay.observation import Seen
 from dual_object.replay.replay import QuietReplay
 
+pytestmark = pytest.mark.slow
+
 RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"
 SIBLINGS = RELUS.with_name("siblings.py")
 BY_CPP = RELUS.with_name("by_cpp.py")

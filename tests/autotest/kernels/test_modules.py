@@ -10,6 +10,8 @@ from autotest.errors import EnvironmentFault, UsageError
 from autotest.kernels.modules import ModuleJudge, ModulePair, ModuleVerdict
 from dual_object.replay.adapter import load_reference
 
+pytestmark = pytest.mark.slow
+
 PROBLEM = """
 import torch
 import torch.nn as nn

@@ -16,6 +16,8 @@ from dual_object.adapters.torch.kernels.samples.drawing import samples
 from dual_object.errors import TargetError
 from dual_object.replay.adapter import load_reference
 
+pytestmark = pytest.mark.slow
+
 SOFTMAX = """
 import torch
 

@@ -15,6 +15,8 @@ from autotest.kernels.sandbox import sandbox_command, sandbox_environment
 from autotest.workers.launch import Launch
 from dual_object.replay.adapter import load_reference
 
+pytestmark = pytest.mark.slow
+
 REACHING = Path(__file__).parents[2] / "support" / "kernels" / "reaching.py"
 
 

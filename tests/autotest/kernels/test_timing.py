@@ -14,6 +14,8 @@ from autotest.kernels.telling import times_data, times_text
 from autotest.kernels.timing import ROUNDS, Times, programs, times
 from dual_object.replay.adapter import load_reference
 
+pytestmark = pytest.mark.slow
+
 RELUS = Path(__file__).parents[2] / "support" / "kernels" / "relus.py"
 
 

@@ -17,6 +17,8 @@ from autotest.kernels.ways import CLAIMS, MOST_ASKED
 from autotest.options.overrides import CLAIMS as NAMES
 from dual_object.replay.adapter import load_reference
 
+pytestmark = pytest.mark.slow
+
 CLAIMING = Path(__file__).parents[2] / "support" / "kernels" / "claiming.py"
 #: By the function and what it claims the category, and the message, or its beginning, all of which is ours.
 FAULTS = {

@@ -28,6 +28,8 @@ from reports import read_run, summarize
 from support.forks import forks
 from support.runs import INTERPRETER, Outcome, environment, lay
 
+pytestmark = pytest.mark.slow
+
 RELU = """
 from autotest import autotest, globaltest, random_tensor, sbp, torch
 

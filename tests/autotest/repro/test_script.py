@@ -30,6 +30,8 @@ from support.programs import one_call
 from support.runs import run_python
 from support.scripts import run_all
 
+pytestmark = pytest.mark.slow
+
 LEDGER = Path(__file__).parents[3] / "suites" / "known_divergences.toml"
 ENVIRONMENT = {"oneflow": "0.9.0", "torch": "2.14.1", "numpy": "1.26.4", "python": "3.10.13"}
 

@@ -22,7 +22,7 @@ from autotest.plugin import _hurry
 from reports import latest_run, read_run, summarize
 from support.runs import Outcome, command, environment, lay, run_pytest
 
-pytestmark = pytest.mark.usefixtures("real_interpreter")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("real_interpreter")]
 
 #: No worker is done with its tests before the other has begun.
 SLOW = """

@@ -15,6 +15,8 @@ from autotest.commands.bisecting import environments
 from autotest.commands.bisecting.environments import environment
 from autotest.errors import EnvironmentFault
 
+pytestmark = pytest.mark.slow
+
 WHEEL = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from autotest.cli import main
 from support.runs import lay, run_autotest
 
+pytestmark = pytest.mark.slow
+
 PYTHON = str(Path(sys.prefix, "bin", "python"))
 PROGRAM = """
 import sys

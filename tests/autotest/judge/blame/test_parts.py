@@ -10,6 +10,8 @@ from autotest.judge.blame.batches import NAME, WORDS
 from support.runs import Outcome
 from support.scripts import assert_stand_where_planted, scripts_of
 
+pytestmark = pytest.mark.slow
+
 FILES = {"test_parts.py": "parts.py"}
 FAULT = {"AUTOTEST_FAULT": "training_faults:parts"}
 ARGUMENTS = ("--autotest-shrink=10", "--autotest-no-memory")

@@ -36,7 +36,7 @@ COS = one_call("cos", np.ones(2))
 TORCH = "dual_object.adapters.torch.adapter"
 SERVER = forking._Server
 
-pytestmark = pytest.mark.usefixtures("real_interpreter")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("real_interpreter")]
 
 
 @pytest.fixture(scope="module")

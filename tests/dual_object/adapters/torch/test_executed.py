@@ -21,6 +21,8 @@ from dual_object.replay.observation import Capture, Observation
 from dual_object.replay.second_call import second_call
 from support.executors import Plain, adapter, refusing
 
+pytestmark = pytest.mark.slow
+
 #: A body of which no executor makes a graph, and why.
 UNGRAPHED = {"leaf": "the body makes leaves, which are none outside of a graph"}
 
