@@ -42,6 +42,11 @@ class Row:
     dtype: str = ORDINARY
     attempt: int = 0
 
+    @property
+    def ordinary(self) -> bool:
+        """Whether nothing of it is a corner."""
+        return not self.levels and self.dtype == ORDINARY
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

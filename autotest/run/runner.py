@@ -199,16 +199,28 @@ class TestRun:
 
     def _laid_out(self) -> Iterator[int]:
         """The numbers of the test's laid-out cases; what comes of one decides on the next."""
-        first, end = self.session.options.laid_out or (0, MOST_ROWS)
-        for index in range(first):  # what they come to decides on the others
-            if self.drawer.laid_out(index):
-                self.drawer.draw(index, origin=LAID)
-                self.drawer.repeated()
-        self._reached.begins(self.drawer.design)
-        for index in range(first, end):
+        for index in range(*(self.session.options.laid_out or (0, MOST_ROWS))):
             if self._missing or not self.drawer.laid_out(index):
                 return
             yield index
+
+    def _go_on(self, line: Line) -> None:
+        """Draw the laid-out cases before those that the run is asked for, which another run has recorded: what they
+        come to decides on the others. The ordinary one is judged as well, for corners show no fault anew that it has.
+        """
+        first, _ = self.session.options.laid_out or (0, MOST_ROWS)
+        ordinary: Case | None = None
+        for index in range(first):
+            if self.drawer.laid_out(index):
+                row, drawn = self.drawer.design.rows[index], line.replayer.draw(self.drawer, index, LAID)
+                if self._obstacle(drawn, row.levels) is None and isinstance(drawn, Case) and row.ordinary:
+                    ordinary = drawn
+        self._reached.begins(self.drawer.design)
+        if ordinary is not None and line.judge.lacking(ordinary.program) is None:
+            line.replayer.ready()
+            judgement = Judgement(ordinary, time.perf_counter())
+            line.judge.judge([judgement], line.replayer.submit([ordinary.program]).result())
+            self._learn(judgement)
 
     @property
     def _wanted(self) -> int:
@@ -281,6 +293,8 @@ class TestRun:
         options = replace(self.options, check_graph=False) if eager_alone else self.options
         line = Line(replayer, judge_on(replayer, self.session, options, self._survey, self._dialect, self.ledger))
         self._accepted = 0
+        if origin == LAID:
+            self._go_on(line)
         for index in indices:
             key = self.drawer.key(index, origin)
             self.verdicts.avoid(key)
@@ -448,7 +462,8 @@ class TestRun:
                 self._lacking.add(lacking)
         return able
 
-    def _end(self, judgement: Judgement) -> None:
+    def _learn(self, judgement: Judgement) -> None:
+        """Note what a case says about those after it."""
         case = judgement.case
         self._sparing.note(judgement)
         if judgement.death is not None:
@@ -456,6 +471,10 @@ class TestRun:
         if case.laid_out:
             kinds = {divergence.difference.kind for divergence in judgement.divergences}
             self._missing |= case.index == 0 and self.options.missing == "count" and kinds == {"missing"}
+
+    def _end(self, judgement: Judgement) -> None:
+        case = judgement.case
+        self._learn(judgement)
         self._recollection.met(case.key, case.program)
         self._reached.judged(judgement)
         self.verdicts.write(

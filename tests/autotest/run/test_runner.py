@@ -359,6 +359,31 @@ def test_corner_shows_no_fault_anew_that_the_ordinary_case_has(run: Run, target:
     assert len(divergent) > 20
 
 
+def test_a_part_of_the_corners_knows_what_the_ordinary_case_has(run: Run, target: FakeTarget, tmp_path: Path) -> None:
+    """Also where another run has recorded it."""
+    target.answers = {"square": wrong}
+    body = lambda: torch.square(random_tensor(ndim=1, requires_grad=False))  # noqa: E731
+    _, session = run(body, 1, raises=DivergenceError, inputs="standard", laid_out=(4, 24))
+    corners = [end for end in ends(session) if end["key"].endswith("@laid")]
+    assert len(corners) > 10
+    found = {row["fingerprint"] for end in corners for row in end["divergences"] if row["kind"] == "value"}
+    assert found == {"torch/eager_forward/value/square/float32"}
+    assert "test_a.py::test_b#0@laid" not in {end["key"] for end in corners}
+    assert lines(session, "reached")[0]["laid_out"]["cases"] == len(corners)
+
+
+def test_a_part_of_the_corners_is_left_out_where_the_ordinary_case_ends_the_target(
+    run: Run, target: FakeTarget
+) -> None:
+    """It is tried once, whoever has recorded it; the drawn cases run."""
+    target.answers = {"square": lambda seen: DEATH}
+    body = lambda: torch.square(random_tensor(ndim=1, requires_grad=False))  # noqa: E731
+    verdicts, session = run(body, 1, raises=DivergenceError, inputs="standard", laid_out=(4, 24))
+    assert [verdict for _, verdict in verdicts] == ["crashed"]
+    reasons = {line["reason"] for line in lines(session, "left_out")}
+    assert "the ordinary case test_a.py::test_b#0@laid ends the target" in reasons
+
+
 def listed(*ops: Callable[[Any], Any]) -> Callable[[], Any]:
     """A body whose case k applies the k-th op to a tensor of one dimension."""
     return lambda: each(*ops).value()(random_tensor(ndim=1))
