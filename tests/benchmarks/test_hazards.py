@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.hazards import EXECUTORS, column, hazards, table, written
 
-pytestmark = pytest.mark.usefixtures("forked")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forked")]
 
 #: What Inductor compiles in a minute is measured by `python -m benchmarks.hazards` alone, but for what it gets wrong.
 INDUCTOR = ("python random number", "identity that folds")

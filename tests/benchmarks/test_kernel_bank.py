@@ -15,6 +15,8 @@ from benchmarks.kernels.children import BROKEN, NO, YES
 from benchmarks.kernels.entries import BANK, Entry, entries
 from support.forks import forks, outer_environment
 
+pytestmark = pytest.mark.slow
+
 ALL = entries()
 WRONG = [entry for entry in ALL if not entry.sound]
 SOUND = [entry for entry in ALL if entry.sound]

@@ -19,6 +19,8 @@ from benchmarks.mutation.table import FAULTS
 from benchmarks.running import Outcome, Red, RunError, outcome, run
 from support.forks import forks, outer_environment
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 NAIVE = ROOT / "benchmarks/mutation/naive_ops.py"
 

@@ -11,6 +11,8 @@ import pytest
 
 from support.runs import SUPPORT, Outcome, run_autotest, run_pytest
 
+pytestmark = pytest.mark.slow
+
 FILES = {"test_configurations.py": "configurations.py"}
 NAMES = ["sound", "half", "sin_rounds", "sin_wrong", "sin_again", "cos_raises", "tan_fails", "exp_aborts"]
 #: What a case without modules comes to under the one that is of modules.

@@ -9,6 +9,8 @@ import pytest
 
 from support.runs import Outcome, run_autotest, run_pytest
 
+pytestmark = pytest.mark.slow
+
 FILE = """
 from autotest import autotest, random_tensor, torch
 

@@ -9,6 +9,8 @@ import pytest
 
 from support.runs import Outcome
 
+pytestmark = pytest.mark.slow
+
 EAGER, BACK, SECOND = "eager_forward", "eager_backward", "eager_second"
 GRAPH, GRAPH_BACK, STATE = "graph_forward", "graph_backward", "graph_state"
 

@@ -13,6 +13,8 @@ from autotest.judge.blame.clipping import WORDS
 from support.runs import Outcome
 from support.scripts import assert_stand_where_planted, scripts_of
 
+pytestmark = pytest.mark.slow
+
 FILES = {"test_training.py": "training.py"}
 EAGER, BACK, UPDATE = "eager_forward", "eager_backward", "eager_update"
 # Per test: phase, kind and blamed op, and how its message begins.

@@ -12,6 +12,8 @@ from autotest.cases.store import ReplayError
 from autotest.commands.replaying.pdb import step_through
 from support.runs import Outcome, lay, run_autotest, run_pytest, run_python
 
+pytestmark = pytest.mark.slow
+
 FILES = {"test_a.py": "softmaxes.py", "kernels.py": "kernels_of_softmax.py"}
 
 

@@ -34,6 +34,8 @@ from reports import read_run, render, summarize
 from support.runs import Outcome, run_autotest, run_pytest
 from support.trainings import batch, recorded
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def run(shared_run: Callable[..., Outcome]) -> Outcome:

@@ -24,6 +24,8 @@ from dual_object.replay.adapter import Reference
 from generators import RangeError
 from generators.source import Source
 
+pytestmark = pytest.mark.slow
+
 N = 100
 
 

@@ -28,6 +28,8 @@ from support.runs import Outcome
 from support.scripts import assert_stand_where_planted, scripts_of
 from support.trainings import Planted, batch, recorded
 
+pytestmark = pytest.mark.slow
+
 FILES = {"test_clipping.py": "clipping.py"}
 FAULT = {"AUTOTEST_FAULT": "training_faults:clipping"}
 #: Per test: what is to blame in the graph, and how its message ends.
