@@ -102,7 +102,7 @@ test: $(STAMP)
 	$(PYTHON) -m pytest tests -m "not own_environment and not slow" -n $(TESTERS) --dist worksteal $(ARGS)
 
 # The tests of whole things, which take seconds each: kernels that are judged, runs that are killed, campaigns, scripts,
-# faults that a suite has to find. As long as all others together.
+# faults that a suite has to find. They take longer than all others together.
 test-slow: $(STAMP)
 	$(PYTHON) -m pytest tests -m slow -n $(TESTERS) --dist worksteal $(ARGS)
 

@@ -106,6 +106,7 @@ def shape_alone(result):
     return torch.zeros_like(result)
 
 
+#: PyTorch has kernels of real numbers alone.
 OF_INTEGERS = {"integers": lambda: args(tensor(2, 3, dtype=int))}
 
 ROWS = (

@@ -1,4 +1,7 @@
-"""The life of one test: draw and record its cases, have them judged, record the verdicts, raise what diverged."""
+"""The life of one test: draw and record its cases, have them judged, record the verdicts, raise what diverged.
+
+Over 500 lines, for what one case comes to decides which is drawn next, which is asked about, and what the test says.
+"""
 
 from __future__ import annotations
 
