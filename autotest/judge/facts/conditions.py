@@ -170,15 +170,22 @@ class Facts:
         """The same for numbers close together, where no `special` ones are needed, for numbers below zero, for vectors,
         and for one argument of the call after the other.
         """
+        apart: Program | None = None
         for name in (CLOSE, NEGATIVE, VECTOR):
             if name not in usual(program) or (special and name == CLOSE):
                 continue
             less, needed = self._lessened(self._unlike(program, name), wanted, graph)
-            # Numbers that were spread are no more ordinary than those that were there.
-            program = less if less is not None and name != CLOSE else program
+            if name == CLOSE:  # numbers that were spread are no more ordinary than those that were there
+                apart = less
+            else:
+                program = less or program
             if needed:
                 yield name
-        yield from self._needed_arguments(program, call, wanted, graph)
+        named = self._needed_arguments(program, call, wanted, graph)
+        if not named and apart is not None:
+            # What is wrong by itself among close numbers shows without the argument that makes it wrong everywhere.
+            named = self._needed_arguments(apart, call, wanted, graph)
+        yield from named
 
     def _unlike(self, program: Program, name: str) -> Iterable[Program]:
         """The Program without one of what is asked for where a result is wrong."""

@@ -119,3 +119,14 @@ def test_numbers_that_were_spread_are_not_kept(monkeypatch: pytest.MonkeyPatch) 
     x = Input(0, "x", np.array([100.1, 100.2, 100.3], np.float32), "float32")
     program = Program([x], [Call("function", "var", (Ref(0),), {"unbiased": False}, out=Ref(1))], Ref(1))
     assert facts(program, Faulty(fault, monkeypatch, torch, "var")) == ("unbiased=",)
+
+
+def test_close_numbers_do_not_hide_an_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong of close numbers by cancellation, and of all others with an argument, needs the argument there."""
+
+    def fault(x: Any, dim: int = 0, *, unbiased: bool = True) -> Any:
+        return one_pass(x, dim) + bool(not unbiased)
+
+    x = Input(0, "x", np.array([100.1, 100.2, 100.3], np.float32), "float32")
+    program = Program([x], [Call("function", "var", (Ref(0), 0), {"unbiased": False}, out=Ref(1))], Ref(1))
+    assert facts(program, Faulty(fault, monkeypatch, torch, "var")) == ("unbiased=",)
