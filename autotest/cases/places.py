@@ -67,6 +67,11 @@ def users_lines(trace: TracebackType | None) -> str:
     )
 
 
+def bracketed(place: str | None) -> str:
+    """What a message ends with to name a place: ` [test_x.py:12]`."""
+    return "" if place is None else f" [{place}]"
+
+
 def name_place(error: BaseException, place: str | None) -> None:
     """Add a place to the sentence of an exception of ours."""
     if place is not None:

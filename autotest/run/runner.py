@@ -1,12 +1,8 @@
-"""The life of one test: draw and record its cases, have them judged, record the verdicts, raise what diverged.
-
-Over 500 lines, for what one case comes to decides which is drawn next, which is asked about, and what the test says.
-"""
+"""The life of one test: draw and record its cases, have them judged, record the verdicts, raise what diverged."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +16,10 @@ from autotest.cases.case import Case, Origin, Rejection, case_test_name
 from autotest.cases.design import MOST_ROWS, Level
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import LAID, Drawer
-from autotest.cases.mistakes import MISTAKEN_DRAWS
-from autotest.cases.places import raised_at
+from autotest.cases.places import bracketed, raised_at
 from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import DEADLY
-from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, RejectionError, UsageError
+from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, UsageError
 from autotest.judge.judgement import Judgement
 from autotest.judge.survey import Survey
 from autotest.ledger.check import StaleEntryError, stale_entries
@@ -32,6 +27,7 @@ from autotest.options import TestOptions
 from autotest.oracle.inference import ShapeInference
 from autotest.oracle.undecidable import reason_of
 from autotest.run.deaths import Deaths
+from autotest.run.draws import Draws, nothing_ran
 from autotest.run.line import AnyJudge, Line, judge_on
 from autotest.run.reached import Reached
 from autotest.run.regressions import Memory, Recollection
@@ -43,8 +39,6 @@ from dual_object.errors import DualError, RawTargetNeeded
 from generators import GeneratorError
 from reports import ReportError
 
-#: A test may draw so many times its n before it gives up on the reference's refusals.
-DRAWS_PER_CASE = 20
 #: So many refused draws per test are shown to the target as well.
 REFUSED_SAMPLE = 2
 
@@ -90,15 +84,10 @@ class TestRun:
         self._survey: Survey | None = None
         if session.options.survey or options.own_tolerance is not None:
             self._survey = Survey(session.reference, options, exact=session.options.survey)
-        #: How many laid-out cases stood, where these count among the n.
-        self._laid = 0
-        #: How many of the run's own cases stand so far.
-        self._accepted = 0
+        self._draws = Draws(self.drawer, run, self.n)
         self._sparing = Sparing()
         #: Why the target could not be asked about some cases.
         self._lacking: set[str] = set()
-        self._rejections: list[Rejection] = []
-        self._refused: RejectionError | None = None
         self._reached = Reached()
         self._inference = ShapeInference(session.reference)
         self._deaths = Deaths(self.ledger)
@@ -124,19 +113,8 @@ class TestRun:
                 self.session.writer.inferred(self.nodeid, self._inference.record())
         whole = self.session.options.laid_out is None and self.session.options.case is None
         if whole and not (self.n or self.verdicts.ended):
-            self._refused = self._nothing_ran()
+            self._draws.refusal = nothing_ran(self.drawer, deadly=self._deaths.any)
         self._conclude()
-
-    def _nothing_ran(self) -> RejectionError:
-        """Why none of the laid-out cases ran of a test that has no others. Raises SkipTest where the run has none."""
-        rows = len(self.drawer.design.rows)
-        if not rows:
-            raise SkipTest("its cases are laid out, and the run lays out none: it wants plain inputs or no coverage")
-        if self._deaths.any:
-            raise SkipTest("the ledger knows that its ordinary case ends the target")
-        return RejectionError(
-            f"{self.drawer.test}: the reference refused each of {rows} laid-out cases: correct the call"
-        )
 
     @property
     def _inline(self) -> bool:
@@ -148,7 +126,7 @@ class TestRun:
 
         A divergence is raised before the error that nearly all draws were refused.
         """
-        refused, inline = self._refused, self._inline
+        refused, inline = self._draws.refusal, self._inline
         if self._survey is not None and self.session.writer is not None:
             for row in self._survey.rows():
                 self.session.writer.tolerance(self.nodeid, row)
@@ -175,31 +153,6 @@ class TestRun:
         if self._lacking and not {*self.verdicts.ended.values()} - {"skipped", "rejected"}:
             raise SkipTest("; ".join(sorted(self._lacking)))  # what has looked at nothing has not passed
 
-    def _draws(self) -> Iterator[int]:
-        """Draw numbers, from the run's `first`, until n cases stand, or each listed item has had its turn, or the
-        reference has refused nearly all, which `_refused` then says.
-        """
-        index, first = 0, self.session.options.first
-        if not self._wanted:
-            return
-        while index < self._most_draws and (self._accepted < self._wanted or self.drawer.listed is not None):
-            yield first + index
-            index += 1
-            if index == MISTAKEN_DRAWS and self._mistaken(lasting=True):
-                break
-        if self._mistaken():
-            self._refused = self._mistake()
-        elif self._accepted < (self._wanted if self.drawer.listed is None else 1):
-            reasons = Counter(rejection.reason for rejection in self._rejections)
-            reason, count = reasons.most_common(1)[0]
-            place = next(rejection.place for rejection in self._rejections if rejection.reason == reason)
-            self._refused = RejectionError(
-                f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {index} draws, "
-                f"so only {self._accepted} "
-                f"of n={self._wanted} cases could run; the commonest reason ({count} times) is {reason}: "
-                f"narrow the generators' ranges{_at(place)}"
-            )
-
     def _laid_out(self) -> Iterator[int]:
         """The numbers of the test's laid-out cases; what comes of one decides on the next."""
         for index in range(*(self.session.options.laid_out or (0, MOST_ROWS))):
@@ -225,35 +178,6 @@ class TestRun:
             line.judge.judge([judgement], line.replayer.submit([ordinary.program]).result())
             self._learn(judgement)
 
-    @property
-    def _wanted(self) -> int:
-        """How many cases are to stand: n, or as many as are listed, unless the run is asked for fewer; those that are
-        laid out count where the run has some of them.
-        """
-        listed = self.drawer.listed
-        wanted = self.n if listed is None else min(listed, self.session.options.cases or listed)
-        return max(0, wanted - self._laid)
-
-    @property
-    def _most_draws(self) -> int:
-        """How many draws there may be; what is listed is drawn once."""
-        return DRAWS_PER_CASE * self.n if self.drawer.listed is None else self._wanted
-
-    def _mistaken(self, *, lasting: bool = False) -> bool:
-        """Whether every draw so far was a mistaken call, and `lasting`: whether any other draw would be one."""
-        mistakes = [rejection.mistake for rejection in self._rejections]
-        return bool(mistakes and not self._accepted) and all(
-            mistake is not None and (mistake.lasting or not lasting) for mistake in mistakes
-        )
-
-    def _mistake(self) -> RejectionError:
-        first = self._rejections[0]
-        assert first.mistake is not None
-        return RejectionError(
-            f"{self.drawer.test}: PyTorch raised a TypeError at each of {len(self._rejections)} draws, "
-            f"so the call is mistaken, not what was drawn: correct it{_at(first.place)}\n\n{first.mistake.text}"
-        )
-
     def _run_isolated(self) -> None:
         """Run the laid-out cases, the remembered ones that are not drawn anyway, then the n cases. A case that needs
         the target in this process ends this, and the test is noted as one to run inline.
@@ -264,7 +188,7 @@ class TestRun:
             if self.session.options.case is None:
                 self._run_cases(replayer, self._laid_out(), LAID)
                 if self.session.options.laid_out is not None:
-                    self._laid = self._accepted
+                    self._draws.laid = self._draws.accepted
                 for origin, indices in self._recollection.besides(self.n):
                     self._run_cases(replayer, indices, origin)
             self._run_drawn(replayer)
@@ -272,7 +196,7 @@ class TestRun:
             if self.session.options.isolate == "always":
                 raise UsageError(
                     f"{needed}, but the run is isolated: use --isolate auto or never to run such a test inline"
-                    f"{_at(raised_at(needed))}"
+                    f"{bracketed(raised_at(needed))}"
                 ) from None
             self.session.inline_tests[self.nodeid] = str(needed)
 
@@ -280,7 +204,7 @@ class TestRun:
         """Run the n cases, or the one that the run is asked for, whatever it is drawn from."""
         only = self.session.options.case
         if only is None:
-            self._run_cases(replayer, self._draws())
+            self._run_cases(replayer, self._draws.numbers())
             return
         index, origin = self.drawer.place(only)
         self._run_cases(replayer, [index], None if origin == self.drawer.origin else origin)
@@ -295,14 +219,14 @@ class TestRun:
         eager_alone = origin == LAID and self.options.train is None
         options = replace(self.options, check_graph=False) if eager_alone else self.options
         line = Line(replayer, judge_on(replayer, self.session, options, self._survey, self._dialect, self.ledger))
-        self._accepted = 0
+        self._draws.accepted = 0
         if origin == LAID:
             self._go_on(line)
         for index in indices:
             key = self.drawer.key(index, origin)
             self.verdicts.avoid(key)
             if key in self.verdicts.ended:
-                self._accepted += self.verdicts.ended[key] != "rejected"
+                self._draws.accepted += self.verdicts.ended[key] != "rejected"
                 continue
             try:
                 judgement = self._record(line, index, origin)
@@ -317,7 +241,7 @@ class TestRun:
                 self._judge_all(line)
                 raise
             if judgement is not None:
-                self._accepted += 1
+                self._draws.accepted += 1
                 line.drawn.append(judgement)
             # What the target lacks has no corners: where that is only counted, the ordinary case goes alone.
             first = origin == LAID and index == 0 and self.options.missing == "count"
@@ -398,11 +322,11 @@ class TestRun:
         which should refuse them too.
         """
         if not remembered:
-            self._rejections.append(rejection)
+            self._draws.rejections.append(rejection)
         program = rejection.program
         self._reached.refused(program)
         divergences: list[Divergence] = []
-        sampled = remembered or len(self._rejections) <= REFUSED_SAMPLE
+        sampled = remembered or len(self._draws.rejections) <= REFUSED_SAMPLE
         if sampled and program.calls and program.calls[-1].raises:
             divergences = judge.refused(program)
         unshown = divergences if self._dialect.passes_refused_draws() else []
@@ -493,10 +417,6 @@ class TestRun:
             dtypes=case.op_dtypes,
             graph=judgement.graph,
         )
-
-
-def _at(place: str | None) -> str:
-    return "" if place is None else f" [{place}]"
 
 
 def run_test(
