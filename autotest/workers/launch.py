@@ -17,12 +17,24 @@ from autotest.workers.process import Process
 TARGET_PYTHON = "target's python"
 #: Seconds in which a target must be imported.
 START_TIMEOUT = IMPORTED_WITHIN
+#: What OneFlow imports of others once it has started threads: half of what is left to import then.
+_OTHERS = (
+    "cgitb",
+    "doctest",
+    "multiprocessing.connection",
+    "multiprocessing.resource_sharer",
+    "queue",
+    "rich.console",
+    "rich.table",
+    "tqdm.auto",
+    "urllib.request",
+)
 #: Of a target that starts threads while it is imported: what is imported before its processes are forked, and the call
 #: in the middle of that before which they are, as `Forks` takes both.
 FORKED: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
     {
         "oneflow": (
-            ("dual_object.adapters.oneflow.graph", "dual_object.adapters.oneflow.eager:import_oneflow"),
+            (*_OTHERS, "dual_object.adapters.oneflow.graph", "dual_object.adapters.oneflow.eager:import_oneflow"),
             "oneflow.framework.env_util:GetEnv",
         )
     }

@@ -504,6 +504,25 @@ def test_oneflow_computes_in_a_forked_worker() -> None:
     launched.forks.close()
 
 
+def test_oneflow_imports_nothing_of_others_after_the_fork() -> None:
+    """What each worker imports costs each death of one: of what is not OneFlow's own nothing is left."""
+    code = """
+    import json, sys
+    from autotest.workers.forking.halt import halted
+    from autotest.workers.forking.server import OURS, import_all
+    from autotest.workers.launch import FORKED
+    imports, before = FORKED["oneflow"]
+    there = set()
+    with halted(before, lambda: there.update(sys.modules)):
+        import_all([*OURS, *imports])
+    print(json.dumps(sorted({name.partition(".")[0] for name in {*sys.modules} - there})))
+    """
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert json.loads(done.stdout.splitlines()[-1]) == ["oneflow"]
+
+
 def test_they_end_with_what_forks_them(threaded: Callable[..., Launch]) -> None:
     """With the last that knows of it, the process ends that they are forked from, and they with it."""
     forks = Forks((TORCH,))
