@@ -9,6 +9,7 @@ import torch
 
 from dual_object.adapters.torch.executors import private
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured
+from dual_object.adapters.torch.executors.linking import prefer_mold
 from dual_object.errors import TargetError
 from dual_object.replay.asked.executors import AskedExecutor
 from dual_object.replay.observation import ALL_PARTS, Capture, first_words
@@ -33,6 +34,7 @@ class TorchCompile:
             # Of its own compilations alone: another executor may run in this process.
             self._settings["options"] = {"emulate_precision_casts": True}
         if asked.name == "inductor":
+            prefer_mold()
             self._warm_up(asked.target)
 
     def _warm_up(self, target: str) -> None:
