@@ -1,4 +1,6 @@
-"""Running a script in a process of its own, which is ended with its children when its time is up."""
+"""Running a script in a process of its own, which is ended with its children when its time is up, and by itself when
+whoever runs it is killed.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,14 @@ from autotest.budget import Allowance
 EACH = 60.0
 #: Seconds after which a script ends at the latest that nobody waits for any longer.
 _NOTICE = 0.2
+#: Run by an interpreter, becomes the command that follows, of its parent's process id and the command: Linux kills it
+#: when its parent dies. A script that never ends would outlive a run that was killed, and keep a core busy.
+_BOUND = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9)
+if os.getppid() == int(sys.argv[1]):
+    os.execv(sys.argv[2], sys.argv[2:])
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +50,7 @@ def run_python(
     kept = os.environ.get("PYTHONPATH")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, *([kept] if kept else [])])}
     process = subprocess.Popen(  # noqa: S603 - our own interpreter, or the target's
-        [python or sys.executable, *arguments],
+        _bound([python or sys.executable, *arguments]),
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -61,6 +71,13 @@ def run_python(
                     return Ended(None, out, err)
     finally:
         _end(process)
+
+
+def _bound(command: list[str]) -> list[str]:
+    """The command, ended with this process where the system can do that."""
+    if sys.platform != "linux":
+        return command
+    return [sys.executable, "-I", "-S", "-c", _BOUND, str(os.getpid()), *command]
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -19,10 +19,12 @@ LOOK = 0.5
 
 
 def needs_an_interpreter(arguments: list[str]) -> bool:
-    """Whether it must be a real one: what OneFlow's workers are forked from holds no PyTorch, and of the scripts that
-    run a graph of OneFlow's in a fork, one in fifty dies. Where a module of that name lies beside a script, it is none
-    of OneFlow's.
+    """Whether it must be a real one: `-I` asks for nothing else in it; what OneFlow's workers are forked from holds no
+    PyTorch, and of the scripts that run a graph of OneFlow's in a fork, one in fifty dies. Where a module of that name
+    lies beside a script, it is none of OneFlow's.
     """
+    if arguments[:1] == ["-I"]:
+        return True
     if arguments[:2] == ["-m", "autotest.workers.forking.server"]:
         return any("oneflow" in argument for argument in arguments)
     script = next((argument for argument in arguments if argument != "-u"), "")
