@@ -5,6 +5,7 @@ writes nothing.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from autotest.campaign.environment import slot_input
 from autotest.options.table import OPTIONS
 from autotest.ranks.environment import rank_input
+from autotest.run.lending import lending
 
 if TYPE_CHECKING:
     from autotest.options import RunOptions
@@ -46,6 +48,8 @@ class _State:
         self.slot = slot_input()
         self.worker: dict[str, Any] | None = getattr(config, "workerinput", None) or self.rank or self.slot
         self.started = False
+        #: The test that this process's session was turned to last.
+        self.item: pytest.Item | None = None
         self.text = ""
         self.annotations: Sequence[str] = ()
         self.problems: list[str] = []
@@ -95,10 +99,24 @@ class _State:
         if self.ticker is not None:
             self.ticker.stop()
 
+    def turn_to(self, item: pytest.Item) -> Session:
+        """The session, turned to a test."""
+        self.started = True
+        session = self.session()
+        if self.item is not item:
+            self.item = item
+            session.nodeid = item.nodeid
+            session.test_file = item.path
+            session.excuse = _excuse(item)
+            session.counts.clear()
+            session.worst.clear()
+            session.nested, session.calls = not _is_autotest(item), 0
+        return session
+
     def ran(self, item: pytest.Item) -> bool:
-        """Whether `item`, which was run last, is a test of ours."""
+        """Whether `item`, which was run last, is a test of ours, or called one."""
         session = self._session
-        return session is not None and (_is_autotest(item) or session.calls > 0)
+        return session is not None and self.item is item and (_is_autotest(item) or session.calls > 0)
 
     def close(self) -> None:
         """End the session's worker and records."""
@@ -228,30 +246,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Run an @autotest test inside this process's session, and end the run where the surroundings cannot carry it."""
-    if not _is_ours(item):
-        return (yield)
-    from autotest.errors import EnvironmentFault
-    from reports import RecordError
-
+    """Run a test inside this process's session, if it is one of ours or calls one, and end the run where the
+    surroundings cannot carry it.
+    """
     state = item.config.stash[_STATE]
-    state.started = True
+    state.item = None
     try:
-        session = state.session()
-        session.nodeid = item.nodeid
-        session.test_file = item.path
-        session.excuse = _excuse(item)
-        session.counts.clear()
-        session.worst.clear()
-        session.nested, session.calls = not _is_autotest(item), 0
-        return (yield)
-    except (EnvironmentFault, RecordError) as error:
-        item.session.shouldstop = str(error)
+        with lending(partial(state.turn_to, item)):
+            if _is_ours(item):
+                state.turn_to(item)
+            return (yield)
+    except Exception as error:
+        if state.item is not None:
+            from autotest.errors import EnvironmentFault
+            from reports import RecordError
+
+            if isinstance(error, (EnvironmentFault, RecordError)):
+                item.session.shouldstop = str(error)
         raise
     finally:
         if state.ran(item):
             from reports import junit_property, worst_errors
 
+            session = state.session()
             item.user_properties.append(junit_property({**session.counts, **worst_errors(session.worst)}))
 
 
@@ -280,7 +297,13 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the sentence of our own errors instead of a traceback through our internals; record how the test ended."""
     report = yield
-    if call.when != "call" or not _is_ours(item):
+    state = item.config.stash[_STATE]
+    if call.when != "call":  # a fixture of the test that fails makes it red as well
+        if report.failed and (_is_ours(item) or state.ran(item)):
+            state.turn_to(item)
+            _record_test(item, call, report)
+        return report
+    if not (_is_ours(item) or state.ran(item)):
         return report
     if call.excinfo is not None:
         from autotest.errors import is_sentence
@@ -338,7 +361,8 @@ def _error(call: pytest.CallInfo[None], report: pytest.TestReport) -> str | None
 
     if not report.failed or call.excinfo is None or isinstance(call.excinfo.value, DivergenceError):
         return None
-    return call.excinfo.exconly()
+    said = call.excinfo.exconly()
+    return said if call.when == "call" else f"at {call.when}: {said}"
 
 
 def _trace(call: pytest.CallInfo[None], report: pytest.TestReport) -> str | None:

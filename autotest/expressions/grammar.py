@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from autotest.errors import UsageError
 from autotest.expressions.naming import OPERATORS, op_name
+from autotest.expressions.reach import no_op, no_part
 from generators import DTYPES
 
 #: What stands for a part of the framework.
@@ -196,7 +197,14 @@ class _Reader:
     def _attribute(self, node: ast.Attribute) -> ast.expr:
         if node.attr.startswith("_"):
             self._fail(node, f"{node.attr} is private, but should be a public name")
-        return ast.Attribute(self._expression(node.value), node.attr, ast.Load())
+        inner = node.value
+        holder = self._expression(inner)
+        refused = no_op(node.attr)
+        if refused is None and isinstance(inner, ast.Attribute) and _is_of_pytorch(inner):
+            refused = no_part(inner.attr)
+        if refused is not None:
+            self._fail(node, refused)
+        return ast.Attribute(holder, node.attr, ast.Load())
 
     def _subscript(self, node: ast.Subscript) -> ast.expr:
         if isinstance(node.value, ast.Name):
@@ -420,6 +428,13 @@ class _Reader:
 
 def _dimensions(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _is_of_pytorch(node: ast.expr) -> bool:
+    """Whether a dotted name begins with PyTorch."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in ROOTS
 
 
 def _is_generator(node: ast.expr) -> bool:

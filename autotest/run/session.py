@@ -22,6 +22,7 @@ from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.options.targets import launch
+from autotest.run.lending import lent
 from autotest.run.progress import Progress
 from autotest.workers.launch import TARGET_PYTHON
 from autotest.workers.supervisor import Supervisor
@@ -295,7 +296,12 @@ class Session:
 
 
 def session_for(test: str) -> Session:
-    """The running session; outside pytest one with default options, that keeps no records."""
+    """The running session, also of a test that is none of ours; outside pytest one with default options, that keeps no
+    records.
+    """
+    borrowed: Session | None = lent()
+    if borrowed is not None:
+        return borrowed
     try:
         return current_session.get()
     except LookupError:

@@ -63,6 +63,86 @@ def test_ordinary_tests_leave_no_record(several: Outcome) -> None:
     assert "test_ordinary" not in several.outcomes()
 
 
+CALLING = """
+import unittest
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=2, check_graph=False)
+def check():
+    return torch.asin(random_tensor(ndim=1, dim0=9, low=-0.5, high=0.5))
+
+def test_before():
+    check()
+    check()
+
+@autotest(n=1, check_graph=False)
+def test_ours():
+    return torch.sin(random_tensor(ndim=1))
+
+class TestAfter(unittest.TestCase):
+    def test_method(self):
+        check()
+
+def test_calls_none():
+    pass
+"""
+
+
+@pytest.mark.parametrize("fault", ["", "faults:wrong"])
+def test_a_plain_test_calls_ours(tmp_path: Path, fault: str) -> None:
+    """What any test calls has the run's target and options, and its cases are that test's, before a test of ours ran
+    as well as after.
+    """
+    variables = {"AUTOTEST_FAULT": fault} if fault else {}
+    outcome = run_pytest(tmp_path, {"test_a.py": CALLING}, "-q", env=variables)
+    said = "failed" if fault else "passed"
+    assert outcome.outcomes() == dict.fromkeys(["test_before", "test_ours", "test_method"], said)
+    # The second call of a test that the first one has made red is not made.
+    keys = [record["key"] for record in outcome.records()]
+    assert sorted(keys) == [
+        *(f"test_a.py::TestAfter::test_method~0#{case}" for case in (0, 1)),
+        *(f"test_a.py::test_before~{call}#{case}" for call in ((0,) if fault else (0, 1)) for case in (0, 1)),
+        "test_a.py::test_ours#0",
+    ]
+    assert "oneflow" not in outcome.out
+    assert (outcome.status == 0) == (not fault), outcome.out
+    assert outcome.summary["tests"] == 3
+
+
+FIXTURES = """
+import pytest
+from autotest import autotest, random_tensor, torch
+
+@pytest.fixture
+def broken():
+    raise RuntimeError("it broke")
+
+@pytest.fixture
+def broken_after():
+    yield
+    raise RuntimeError("it broke after")
+
+@autotest(n=1, check_graph=False)
+def test_setup(broken):
+    return torch.sin(random_tensor(ndim=1))
+
+@autotest(n=1, check_graph=False)
+def test_teardown(broken_after):
+    return torch.sin(random_tensor(ndim=1))
+"""
+
+
+def test_a_fixture_fails(tmp_path: Path) -> None:
+    """A test whose fixture raises is red in each report, whether it ran or not."""
+    outcome = run_pytest(tmp_path, {"test_a.py": FIXTURES}, "-q")
+    assert outcome.outcomes() == {"test_setup": "failed", "test_teardown": "failed"}
+    assert outcome.summary["errors"] == {
+        "test_a.py::test_setup": "at setup: RuntimeError: it broke",
+        "test_a.py::test_teardown": "at teardown: RuntimeError: it broke after",
+    }
+    assert "FAILED: 2 of 2 tests failed without a divergence" in outcome.out
+
+
 FAILING = """
 import pytest
 from autotest import autotest, random_tensor, torch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -24,9 +25,11 @@ MOST_NAMED = 5
 def trace(command: Sequence[str], output: Path, say: Callable[[str], None]) -> int:
     """Run a program of Python and add the calls that it makes to the corpus in `output`; its own exit status.
 
-    Raises UsageError for a command that is none of Python's, and for a file that is no corpus.
+    Raises UsageError for a command that is none of Python's, and for a file that is no corpus or cannot be written.
     """
     python, program = traced_command(command)
+    if not os.access(output if output.exists() else output.parent, os.W_OK):
+        raise UsageError(f"--output={output}, but should be a file that can be written, in a folder that is there")
     known = read([output]) if output.exists() else Corpus()
     before = len(known.calls())
     with tempfile.TemporaryDirectory(prefix="autotest-trace-") as folder:

@@ -8,6 +8,11 @@ import pytest
 
 from autotest.expressions import ExpressionError, parse, test_file
 
+_NO_PART = (
+    "no part of PyTorch that has ops, but should be one of amp, aten, attention, autograd, fft, func, functional, "
+    "init, linalg, masked, nested, nn, ops, parametrizations, rnn, signal, sparse, special, utils, windows"
+)
+
 
 @pytest.mark.parametrize(
     ("text", "bindings", "returned"),
@@ -178,6 +183,14 @@ OP = "is a tensor, but should be an op: what it is drawn from is written once, a
         ("(x := random(1, 2)) + x[2]", 22, "x has a value already, but should be a name of its own"),
         ("x[2] + random(1, 3).to(str)", 7, ".to(...) of a generator takes one of int, float or bool"),
         ("torch._C.relu(x[2])", 0, "_C is private, but should be a public name"),
+        ('torch.os.system("true") + x[2]', 0, f"os is {_NO_PART}"),
+        ('nn.functional.importlib.reload("os")', 0, f"importlib is {_NO_PART}"),
+        ('torch.utils.cpp_extension.load_inline("a")', 0, f"cpp_extension is {_NO_PART}"),
+        ('torch.save(x[2], "file")', 0, "save does more than compute, but should be an op"),
+        ('torch.PyTorchFileWriter("file")', 0, "PyTorchFileWriter does more than compute, but should be an op"),
+        ('torch.import_ir_module("file")', 0, "import_ir_module does more than compute, but should be an op"),
+        ('x[2].numpy().tofile("file")', 0, "tofile does more than compute, but should be an op"),
+        ("torch.set_default_dtype(float64)", 0, "set_default_dtype does more than compute, but should be an op"),
         ("x[2] and y[2]", 0, "`and` and `or` are no ops of tensors, but should be & and |"),
         ("not x[2]", 0, "`not` is no op of tensors, but should be ~"),
         (
@@ -210,3 +223,19 @@ def test_nested_too_deep() -> None:
     """What Python's own stack does not carry is refused, too."""
     with pytest.raises(ExpressionError, match="too"):
         parse(f"{'-' * 2000}x[2]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.ops.aten.add(x[2], 1)",
+        "torch.Tensor.add(x[2], 1)",
+        "nn.utils.rnn.pad_sequence([x[2], y[3]])",
+        "torch.special.ndtr(x[2])",
+        "x[2].set_(y[2])",
+        "torch.float32.itemsize * x[2]",
+    ],
+)
+def test_within_reach(text: str) -> None:
+    """What is refused is no op of these."""
+    assert parse(text).text == text
