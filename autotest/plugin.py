@@ -113,6 +113,10 @@ class _State:
             session.nested, session.calls = not _is_autotest(item), 0
         return session
 
+    def lend(self, item: pytest.Item, running: Session | None) -> Session:
+        """The session for what a test calls: another one that runs is somebody's own."""
+        return self.turn_to(item) if running is None or running is self._session else running
+
     def ran(self, item: pytest.Item) -> bool:
         """Whether `item`, which was run last, is a test of ours, or called one."""
         session = self._session
@@ -252,7 +256,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     state = item.config.stash[_STATE]
     state.item = None
     try:
-        with lending(partial(state.turn_to, item)):
+        with lending(partial(state.lend, item)):
             if _is_ours(item):
                 state.turn_to(item)
             return (yield)

@@ -10,20 +10,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-_lent: ContextVar[Callable[[], Any] | None] = ContextVar("lent", default=None)
+_lend: ContextVar[Callable[[Any], Any] | None] = ContextVar("lend", default=None)
 
 
 @contextmanager
-def lending(session: Callable[[], Any]) -> Iterator[None]:
-    """While it lasts, who asks for a session has this one."""
-    token = _lent.set(session)
+def lending(lend: Callable[[Any], Any]) -> Iterator[None]:
+    """While it lasts, who asks for a session has what this makes of the running one, which may be None."""
+    token = _lend.set(lend)
     try:
         yield
     finally:
-        _lent.reset(token)
+        _lend.reset(token)
 
 
-def lent() -> Any:
-    """The session that is lent; None where none is."""
-    session = _lent.get()
-    return None if session is None else session()
+def lent(running: Any) -> Any:
+    """The session that is lent where this one runs; that itself where none is."""
+    lend = _lend.get()
+    return running if lend is None else lend(running)

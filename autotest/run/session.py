@@ -299,15 +299,11 @@ def session_for(test: str) -> Session:
     """The running session, also of a test that is none of ours; outside pytest one with default options, that keeps no
     records.
     """
-    borrowed: Session | None = lent()
-    if borrowed is not None:
-        return borrowed
-    try:
-        return current_session.get()
-    except LookupError:
+    session: Session | None = lent(current_session.get(None))
+    if session is None:
         session = Session(RunOptions())
         current_session.set(session)
-        return session
+    return session
 
 
 __all__ = ["EnvironmentFault", "Session", "current_session", "session_for"]

@@ -120,7 +120,10 @@ class DualObject:
         return self if entered is None else entered
 
     def __exit__(self, *exc_info: Any) -> None:
-        self._recording.call("exit", "exit", lambda: self._value.__exit__(*exc_info), (), {}, receiver=self)
+        def leave() -> None:
+            self._value.__exit__(*exc_info)  # that of `torch.autocast` returns False, which is no value of the body's
+
+        self._recording.call("exit", "exit", leave, (), {}, receiver=self)
 
     def __repr__(self) -> str:
         return f"dual({self._value!r})"

@@ -39,6 +39,8 @@ class DualNamespace:
 
     def _member(self, name: str) -> Any:
         path = f"{self._path}.{name}" if self._path else name
+        if path == "set_default_device":
+            raise ArgumentError("torch.set_default_device(...) moves what the harness makes, too: give calls a device=")
         member: Any = importlib.import_module("torch")
         for part in path.split("."):
             if member is sys.modules["torch"] and part in MOVES:  # `torch.to_global(x, ...)`

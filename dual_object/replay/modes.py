@@ -6,19 +6,32 @@ A run keeps modes of its own, and leaves those of the process as it found them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import Any
+import functools
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, cast
 
 from dual_object.program.calls import Call
 from dual_object.replay.adapter import Adapter
 
-#: What sets a mode, and what tells it, by PyTorch's names: whether gradients are recorded, the dtype of new floating
-#: tensors, whether ops must be deterministic. A framework that lacks them has no such mode.
-MODES = {
-    "set_grad_enabled": "is_grad_enabled",
-    "set_default_dtype": "get_default_dtype",
-    "use_deterministic_algorithms": "are_deterministic_algorithms_enabled",
-}
+
+class Mode(NamedTuple):
+    """What sets a mode, and what tells it, by PyTorch's names; both are given `of` before anything else."""
+
+    setter: str
+    teller: str
+    of: tuple[str, ...] = ()
+
+
+#: Whether gradients are recorded, the dtype of new floating tensors, whether ops must be deterministic, and in which
+#: dtype ops compute that may choose. A framework that lacks them has no such mode.
+MODES = (
+    Mode("set_grad_enabled", "is_grad_enabled"),
+    Mode("set_default_dtype", "get_default_dtype"),
+    Mode("use_deterministic_algorithms", "are_deterministic_algorithms_enabled"),
+    *(Mode("set_autocast_enabled", "is_autocast_enabled", (device,)) for device in ("cpu", "cuda")),
+    *(Mode("set_autocast_dtype", "get_autocast_dtype", (device,)) for device in ("cpu", "cuda")),
+)
+_SETTERS = frozenset(mode.setter for mode in MODES)
 
 
 class Modes:
@@ -38,7 +51,7 @@ class Modes:
 
     def concern(self, call: Call) -> bool:
         """Whether a call must run inside `applied`: it may switch a mode, or an earlier one may have."""
-        self._apart = self._apart or call.kind in ("enter", "exit") or call.op in MODES
+        self._apart = self._apart or call.kind in ("enter", "exit") or call.op in _SETTERS
         return self._apart
 
     @contextlib.contextmanager
@@ -53,18 +66,28 @@ class Modes:
             _set(self._adapter, around)
 
 
-def _current(adapter: Adapter) -> dict[str, Any]:
-    """The modes of this process, by the function that sets each: `{"set_grad_enabled": True, ...}`."""
-    modes: dict[str, Any] = {}
-    for setter, teller in MODES.items():
+@functools.lru_cache(maxsize=16)
+def _told(adapter: Any) -> tuple[Mode, ...]:
+    """The modes that a framework tells."""
+    return tuple(_ask(adapter, MODES))
+
+
+def _current(adapter: Adapter) -> dict[Mode, Any]:
+    """The modes of this process."""
+    return _ask(adapter, _told(cast(Any, adapter)))
+
+
+def _ask(adapter: Adapter, modes: Iterable[Mode]) -> dict[Mode, Any]:
+    told: dict[Mode, Any] = {}
+    for mode in modes:
         # What a target cannot tell, for whatever reason, cannot be given back.
         with contextlib.suppress(Exception):
-            modes[setter] = adapter.resolve(teller)()
-    return modes
+            told[mode] = adapter.resolve(mode.teller)(*mode.of)
+    return told
 
 
-def _set(adapter: Adapter, modes: dict[str, Any]) -> None:
+def _set(adapter: Adapter, modes: dict[Mode, Any]) -> None:
     now = _current(adapter)
-    for setter, mode in modes.items():
-        if now.get(setter) != mode:
-            adapter.resolve(setter)(mode)
+    for mode, value in modes.items():
+        if now.get(mode) != value:
+            adapter.resolve(mode.setter)(*mode.of, value)

@@ -5,6 +5,7 @@ the whole of it, where each Program has a graph of its own: `run`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from dual_object.program.calls import Call
@@ -15,6 +16,14 @@ from dual_object.replay.observation import Failure, Observation, class_names, fi
 from dual_object.replay.reading import module_buffers, see
 from dual_object.replay.replay import Replay
 from dual_object.replay.second_call import place_again
+
+#: What no graph stands for, for it holds no tensor and no op, by the call: a graph holds what it left.
+_OF_THE_PROCESS: Mapping[str, str] = MappingProxyType(
+    {
+        "Generator": "the body has a random generator of its own",
+        "set_default_dtype": "the body sets what new tensors are like",
+    }
+)
 
 
 class TraceRefused(Exception):  # noqa: N818 - carries a Failure out of a trace
@@ -165,8 +174,11 @@ def obstacle(program: Program, *, inside: bool = True) -> str | None:
     made = {x.id for x in program.inputs}
     constructions = {id(call) for call in program.modules()}
     modules: set[int] = set()
+    held: set[int] = set()
     setup = set(setup_calls(program))
     for index, call in enumerate(program.calls):
+        if call.kind == "get" and not (modules | held).isdisjoint(call.operands()):
+            held.update(call.results())
         if id(call) in constructions:
             if not made.isdisjoint(call.operands()):
                 return "a module is constructed from a tensor"
@@ -179,11 +191,32 @@ def obstacle(program: Program, *, inside: bool = True) -> str | None:
             return "the body calls backward itself"
         if (call.kind == "get" and call.op == "grad") or call.op == "autograd.grad":
             return "the body reads gradients"
+        if _writes_parameters(call, modules, held):
+            return "the body writes to a module's parameters"
+        if call.op in _OF_THE_PROCESS:
+            return _OF_THE_PROCESS[call.op]
     if not traced_calls(program) and not refs(program.outputs):
         return "no call computes a tensor"
     if program.leaves and not inside:
         return "the body makes leaves, which are none outside of a graph"
     return None
+
+
+def _writes_parameters(call: Call, modules: set[int], held: set[int]) -> bool:
+    """Whether a call changes what modules hold, in place or by a method of theirs: a graph would do so at each call of
+    its own, and an executor may have read the values before.
+    """
+    receiver = call.args[0] if call.args else None
+    if type(receiver) is not Ref:
+        return False
+    if receiver.id in modules:
+        return call.kind == "method" and call.op in ("load_state_dict", "reset_parameters")
+    op = call.op.rpartition(".")[2]
+    return receiver.id in held and call.kind in ("function", "method") and _in_place(op)
+
+
+def _in_place(op: str) -> bool:
+    return op.endswith("_") and not op.endswith("__") and op != "requires_grad_"
 
 
 def setup_calls(program: Program) -> list[int]:

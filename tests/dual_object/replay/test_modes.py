@@ -22,11 +22,18 @@ def ordinary():
     real.set_grad_enabled(True)
     real.set_default_dtype(real.float32)
     real.use_deterministic_algorithms(False)
+    real.set_autocast_enabled("cpu", False)
+    real.set_autocast_dtype("cpu", real.bfloat16)
 
 
 def modes():
     """The modes of this process."""
     return real.is_grad_enabled(), real.get_default_dtype(), real.are_deterministic_algorithms_enabled()
+
+
+def others():
+    """More of them: whether ops choose a dtype, and which."""
+    return real.is_autocast_enabled("cpu"), real.get_autocast_dtype("cpu")
 
 
 ORDINARY = (True, real.float32, False)
@@ -76,6 +83,25 @@ def test_region_that_a_failure_leaves_open(recorded, reference):
     replay = Replay(reference, replace(program, calls=calls))
     assert replay.run().ended
     assert modes() == ORDINARY
+
+
+def test_autocast(recorded, reference):
+    """A run that stops inside a region has these modes to itself as well."""
+
+    def body():
+        with torch.autocast("cpu", dtype=torch.float16):
+            return torch.Size((2, 2)).numel()
+
+    ordinary = others()
+    assert ordinary == (False, real.bfloat16)
+    with Modes(reference).applied():
+        program = recorded(body, backward=False).program
+    assert others() == ordinary
+    replay = Replay(reference, program)
+    replay.advance(len(program.calls) - 1)  # the region's end is left out
+    assert others() == ordinary
+    with replay._modes.applied():
+        assert others() == (True, real.float16)
 
 
 def test_runs_beside_each_other(reference):

@@ -8,6 +8,7 @@ from autotest.conformance.bodies import BODIES, tensor, torch
 from dual_object import Replay
 from dual_object.replay import tracing
 from dual_object.replay.adapter import GraphRefusal, GraphRequest
+from dual_object.replay.modes import Modes
 from dual_object.replay.observation import Failure, Observation
 from dual_object.replay.tracing import (
     Graph,
@@ -44,9 +45,49 @@ def _grad_function():
     return torch.autograd.grad((x * x).sum(), x)
 
 
+def _loaded():
+    first, second = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    second.load_state_dict(first.state_dict())
+    return second(tensor(2, 3))
+
+
+def _copied():
+    first, second = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    with torch.no_grad():
+        second.weight.copy_(first.weight)
+    return second(tensor(2, 3))
+
+
+def _initialised():
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2))
+    torch.nn.init.zeros_(net[0].bias)
+    return net(tensor(2, 3))
+
+
+def _frozen():
+    linear = torch.nn.Linear(3, 2)
+    linear.weight.requires_grad_(False)
+    return linear(tensor(2, 3))
+
+
+def _own_generator():
+    return torch.rand(3, generator=torch.Generator()) * tensor(3)
+
+
+def _default_dtype():
+    torch.set_default_dtype(torch.float64)
+    return torch.ones(3) * tensor(3)
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        (_loaded, "the body writes to a module's parameters"),
+        (_copied, "the body writes to a module's parameters"),
+        (_initialised, "the body writes to a module's parameters"),
+        (_frozen, None),
+        (_own_generator, "the body has a random generator of its own"),
+        (_default_dtype, "the body sets what new tensors are like"),
         (_backward_method, "the body calls backward itself"),
         (_backward_function, "the body calls backward itself"),
         (_grad_function, "the body reads gradients"),
@@ -56,9 +97,11 @@ def _grad_function():
         (lambda: torch.nn.CrossEntropyLoss(weight=torch.ones(2)), "a module is constructed from a tensor"),
     ],
 )
-def test_obstacles(body, reason, recorded):
+def test_obstacles(body, reason, recorded, reference):
     """What no static graph can stand for is skipped with its reason."""
-    assert obstacle(recorded(body, backward=False).program) == reason
+    with Modes(reference).applied():
+        program = recorded(body, backward=False).program
+    assert obstacle(program) == reason
 
 
 def test_inline_is_an_obstacle(recorded):
@@ -66,6 +109,19 @@ def test_inline_is_an_obstacle(recorded):
     program = recorded(BODIES["relu"]).program
     program.inline = "mine"
     assert obstacle(program) == "mine"
+
+
+def test_a_region_is_left(recorded):
+    """Also one whose end returns something, as that of `torch.autocast` does: a graph that never left it would leave
+    the process in it.
+    """
+
+    def body():
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return tensor(2, 2) @ tensor(2, 2)
+
+    program = recorded(body).program
+    assert [program.calls[index].op for index in traced_calls(program)] == ["autocast", "enter", "matmul", "exit"]
 
 
 @pytest.mark.parametrize(
