@@ -4,6 +4,7 @@ writes nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -453,6 +454,7 @@ def _sum_up(session: pytest.Session, state: _State) -> None:
         session.config.workeroutput["autotest_problems"] = state.problems  # type: ignore[attr-defined]
         return
     if not (state.started or session.config.pluginmanager.hasplugin("dsession")):
+        state.text = _of_an_earlier_run(session, state)
         return
     folder = state.options.folder
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
@@ -481,6 +483,14 @@ def _sum_up(session: pytest.Session, state: _State) -> None:
         # A folder that cannot be written was told of already, where there was more to write.
         state.text += "" if not summary.written else f"\n{error}"
         session.exitstatus = HARNESS_FAULT
+
+
+def _of_an_earlier_run(session: pytest.Session, state: _State) -> str:
+    """What is said where no test began, for a file could not be imported: the report is there, and may be green."""
+    if not (session.testsfailed and session.exitstatus == pytest.ExitCode.INTERRUPTED) or state.options.folder is None:
+        return ""
+    page = state.options.folder.parent.parent / "index.html"
+    return f"no test began, so {os.path.relpath(page)} is about an earlier run" if page.is_file() else ""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

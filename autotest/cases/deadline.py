@@ -32,8 +32,8 @@ def deadline(seconds: float | None, case: str) -> Iterator[None]:
             raise _Overdue
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
     except _Overdue:
         raise BodyTimeoutError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import sys
@@ -61,10 +60,10 @@ def _about_from(worker: Mapping[str, Any]) -> dict[str, Any]:
 
 def typed_command() -> str:
     """What a person typed, to be shown and repeated."""
-    program = os.path.basename(sys.argv[0])
-    return shlex.join(
-        ["python", "-m", "pytest", *sys.argv[1:]] if program == "__main__.py" else [program, *sys.argv[1:]]
-    )
+    program = Path(sys.argv[0])
+    # `python -m pytest` and `python -m autotest` run the file __main__.py of the package.
+    started = ["python", "-m", program.parent.name] if program.name == "__main__.py" else [program.name]
+    return shlex.join([*started, *sys.argv[1:]])
 
 
 def commit(root: Path) -> str | None:

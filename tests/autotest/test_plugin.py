@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 import autotest
-from autotest.run.settings import run_options
+from autotest.run.settings import run_options, typed_command
 from support.runs import Outcome, command, environment, run_pytest
 
 SharedRun = Callable[..., Outcome]
@@ -489,3 +489,22 @@ def test_command_of_inner_runs_names_the_target() -> None:
     assert command("-q")[-3:] == ["--autotest-target", "torch", "-q"]
     assert not any("autotest" in argument for argument in command("-q", target=None)[1:])
     assert "AUTOTEST_FAULT" not in environment({})
+
+
+def test_report_of_an_earlier_run(tmp_path: Path) -> None:
+    """Where a file cannot be imported, no test begins, and the report that is there is said to be older."""
+    fine = "from autotest import autotest, random_tensor, torch\n\n@autotest(n=1)\ndef test_a():\n"
+    fine += "    return torch.sin(random_tensor(ndim=1))\n"
+    run_pytest(tmp_path, {"test_a.py": fine}, "-q")
+    outcome = run_pytest(tmp_path, {"test_a.py": "import nosuch\n"}, "-q")
+    assert outcome.status == pytest.ExitCode.INTERRUPTED
+    assert "no test began, so autotest-report/index.html is about an earlier run" in " ".join(outcome.out.split())
+
+
+@pytest.mark.parametrize("module", ["pytest", "autotest"])
+def test_typed_command(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run is repeated with the module that it was started with, or with the program."""
+    monkeypatch.setattr("sys.argv", [f"/somewhere/{module}/__main__.py", "run", "a b"])
+    assert typed_command() == f"python -m {module} run 'a b'"
+    monkeypatch.setattr("sys.argv", [f"/somewhere/bin/{module}", "-q"])
+    assert typed_command() == f"{module} -q"
