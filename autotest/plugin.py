@@ -5,28 +5,20 @@ writes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from autotest.campaign.environment import slot_input
 from autotest.options.table import OPTIONS
-from autotest.ranks.environment import rank_input
 from autotest.run.lending import lending
-
-if TYPE_CHECKING:
-    from autotest.options import RunOptions
-    from autotest.run.session import Session
-    from autotest.run.ticker import Ticker
+from autotest.state import STATE, State, is_autotest
 
 #: So many characters of a traceback are recorded, its last ones.
 MOST_TRACE = 8000
 #: Seconds in which xdist's workers must end after Ctrl-C; they have got it as well.
 PATIENCE = 1.0
-
-_STATE: pytest.StashKey[_State] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,98 +32,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(option.typed_for_pytest, default=option.default, help=option.pytest.help, **shape)
 
 
-class _State:
-    """What the plugin keeps in `config.stash`."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.config = config
-        self.rank = rank_input()
-        self.slot = slot_input()
-        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None) or self.rank or self.slot
-        self.started = False
-        #: The test that this process's session was turned to last.
-        self.item: pytest.Item | None = None
-        self.text = ""
-        self.annotations: Sequence[str] = ()
-        self.problems: list[str] = []
-        #: The cases of all collected tests.
-        self.planned = 0
-        self.ticker: Ticker | None = None
-        self._session: Session | None = None
-        self._options: RunOptions | None = None
-
-    @property
-    def options(self) -> RunOptions:
-        """The run's options; raises UsageError for values that mean nothing."""
-        if self._options is None:
-            from autotest.shadows import check_shadows
-
-            check_shadows()
-            from autotest.run.settings import run_options
-
-            self._options = run_options(self.config, self.worker)
-        return self._options
-
-    def session(self) -> Session:
-        """The session of this process, made when the first @autotest test runs."""
-        if self._session is None:
-            from autotest.ranks.target import inline_target
-            from autotest.run.session import Session, current_session
-
-            self._session = Session(self.options, inline_target)
-            self._session.planned = self.planned
-            current_session.set(self._session)
-        return self._session
-
-    def show_progress(self) -> None:
-        """Show how far the run is, where this is the process that prints and no debugger wants the terminal."""
-        if self.ticker is not None or self.worker is not None or self.config.get_verbosity() < -1:
-            return
-        if self.config.getoption("usepdb") or self.config.getoption("trace") or self.options.folder is None:
-            return
-        from autotest.run.ticker import Ticker, own_output, sign_for
-
-        output = own_output()
-        if output is not None:
-            self.ticker = Ticker(self.options.folder, sign_for(output))
-
-    def hide_progress(self) -> None:
-        """Show it no more."""
-        if self.ticker is not None:
-            self.ticker.stop()
-
-    def turn_to(self, item: pytest.Item) -> Session:
-        """The session, turned to a test."""
-        self.started = True
-        session = self.session()
-        if self.item is not item:
-            self.item = item
-            session.nodeid = item.nodeid
-            session.test_file = item.path
-            session.excuse = _excuse(item)
-            session.counts.clear()
-            session.worst.clear()
-            session.nested, session.calls = not _is_autotest(item), 0
-        return session
-
-    def lend(self, item: pytest.Item, running: Session | None) -> Session:
-        """The session for what a test calls: another one that runs is somebody's own."""
-        return self.turn_to(item) if running is None or running is self._session else running
-
-    def ran(self, item: pytest.Item) -> bool:
-        """Whether `item`, which was run last, is a test of ours, or called one."""
-        session = self._session
-        return session is not None and self.item is item and (_is_autotest(item) or session.calls > 0)
-
-    def close(self) -> None:
-        """End the session's worker and records."""
-        if self._session is not None:
-            ledgers = vars(self._session).get("ledgers")  # None also where nobody has asked: then none was read
-            self.problems += ledgers.problems() if ledgers is not None else []
-            self._session.close()
-            self._session = None
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Answer for OneFlow's harness, before a conftest.py imports it."""
@@ -140,13 +40,13 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     if asked(early_config):
         from autotest.dropin.plugin import DropIn
 
-        early_config.pluginmanager.register(DropIn(lambda: early_config.stash[_STATE].session()))
+        early_config.pluginmanager.register(DropIn(lambda: early_config.stash[STATE].session()))
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the state; check the options at once where this process was started by a person."""
-    state = _State(config)
-    config.stash[_STATE] = state
+    state = State(config)
+    config.stash[STATE] = state
     if state.rank is not None:
         from autotest.ranks.plugin import RankPlugin
 
@@ -176,25 +76,25 @@ def _asked(config: pytest.Config) -> bool:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Count the cases to come; where they run in this process, show how far they are."""
-    state = session.config.stash[_STATE]
+    state = session.config.stash[STATE]
     tests = [item for item in session.items if _is_ours(item)]
     if tests and not session.config.option.collectonly:
         asked = state.options.cases
-        options = [getattr(item, "function").autotest_options for item in tests if _is_autotest(item)]  # noqa: B009 - pytest.Item has none
+        options = [getattr(item, "function").autotest_options for item in tests if is_autotest(item)]  # noqa: B009 - pytest.Item has none
         state.planned = sum(asked or of_test.n for of_test in options)
         state.show_progress()
 
 
 def pytest_enter_pdb(config: pytest.Config) -> None:
     """Leave the terminal to the debugger."""
-    config.stash[_STATE].hide_progress()
+    config.stash[STATE].hide_progress()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Give every xdist worker the run's folder and seed."""
-    node.config.stash[_STATE].show_progress()
-    options = node.config.stash[_STATE].options
+    node.config.stash[STATE].show_progress()
+    options = node.config.stash[STATE].options
     node.workerinput["autotest_folder"] = str(options.folder)
     node.workerinput["autotest_seed"] = options.seed
     node.workerinput["autotest_command"] = options.command
@@ -205,7 +105,7 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_testnodedown(node: Any) -> None:
     """Take in what an xdist worker found wrong with the ledgers."""
     output = getattr(node, "workeroutput", None) or {}
-    node.config.stash[_STATE].problems += output.get("autotest_problems", [])
+    node.config.stash[STATE].problems += output.get("autotest_problems", [])
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -215,7 +115,7 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
     from reports import last_begun
 
     node: Any = vars(report)["node"]
-    case = last_begun(node.config.stash[_STATE].options.folder, node.gateway.id)
+    case = last_begun(node.config.stash[STATE].options.folder, node.gateway.id)
     if case is not None and case.startswith(f"{case_test_name(crashitem)}#"):
         report.longrepr = (
             f"worker {node.gateway.id!r} of pytest ended; the last case that it began is {case}. PyTorch has ended it, "
@@ -223,13 +123,9 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
         )
 
 
-def _is_autotest(item: pytest.Item) -> bool:
-    return getattr(getattr(item, "function", None), "autotest_options", None) is not None
-
-
 def _is_ours(item: pytest.Item) -> bool:
     """Whether a test is, or may call, an @autotest test; in a drop-in run any may."""
-    return _is_autotest(item) or bool(item.config.getoption("--autotest-drop-in"))
+    return is_autotest(item) or bool(item.config.getoption("--autotest-drop-in"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -238,7 +134,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     from autotest.cases.case import case_test_name
 
-    shard = config.stash[_STATE].options.shard
+    shard = config.stash[STATE].options.shard
     assert shard is not None
     kept: list[pytest.Item] = []
     left: list[pytest.Item] = []
@@ -254,7 +150,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Run a test inside this process's session, if it is one of ours or calls one, and end the run where the
     surroundings cannot carry it.
     """
-    state = item.config.stash[_STATE]
+    state = item.config.stash[STATE]
     state.item = None
     try:
         with lending(partial(state.lend, item)):
@@ -277,32 +173,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
             item.user_properties.append(junit_property({**session.counts, **worst_errors(session.worst)}))
 
 
-def _excuse(item: pytest.Item) -> str | None:
-    """The mark by which a test is expected to diverge, in words; None for a test that is not."""
-    if getattr(getattr(item, "function", None), "__unittest_expecting_failure__", False):
-        return "unittest.expectedFailure"
-    if item.config.option.runxfail or item.get_closest_marker("xfail") is None:
-        return None
-    from _pytest.skipping import evaluate_xfail_marks  # no public name has what pytest makes of a mark's conditions
-
-    from autotest.errors import DivergenceError
-
-    mark = evaluate_xfail_marks(item)
-    if mark is None:
-        return None
-    raises = mark.raises
-    if not (raises is None or (isinstance(raises, (type, tuple)) and issubclass(DivergenceError, raises))):
-        return None
-    return f"xfail: {mark.reason}" if mark.reason else "xfail"
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the sentence of our own errors instead of a traceback through our internals; record how the test ended."""
     report = yield
-    state = item.config.stash[_STATE]
+    state = item.config.stash[STATE]
     if call.when != "call":  # a fixture of the test that fails makes it red as well
         if report.failed and (_is_ours(item) or state.ran(item)):
             state.turn_to(item)
@@ -340,7 +217,7 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest
 
 def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Record how pytest says that a test has ended; one that was interrupted has no report and stays open."""
-    state = item.config.stash[_STATE]
+    state = item.config.stash[STATE]
     if not state.ran(item):
         return
     from autotest.errors import EnvironmentFault
@@ -405,7 +282,7 @@ def pytest_make_collect_report(
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, object]:
     """Close this process's session; where the whole run ends, sum it up once its workers have ended."""
-    state = session.config.stash.get(_STATE, None)
+    state = session.config.stash.get(STATE, None)
     if state is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
         _hurry(session.config)
         if _failed_enough(session.config):
@@ -431,7 +308,7 @@ def _failed_enough(config: pytest.Config) -> bool:
     return session is not None and bool(session.maxfail) and session.countfailures >= session.maxfail
 
 
-def _finish(session: pytest.Session, state: _State) -> None:
+def _finish(session: pytest.Session, state: State) -> None:
     state.close()
     try:
         _sum_up(session, state)
@@ -442,7 +319,7 @@ def _finish(session: pytest.Session, state: _State) -> None:
         state.hide_progress()
 
 
-def _sum_up(session: pytest.Session, state: _State) -> None:
+def _sum_up(session: pytest.Session, state: State) -> None:
     """Sum up where this process ends the whole run, and see to its exit status."""
     from autotest.exits import HARNESS_FAULT, USAGE
 
@@ -485,7 +362,7 @@ def _sum_up(session: pytest.Session, state: _State) -> None:
         session.exitstatus = HARNESS_FAULT
 
 
-def _of_an_earlier_run(session: pytest.Session, state: _State) -> str:
+def _of_an_earlier_run(session: pytest.Session, state: State) -> str:
     """What is said where no test began, for a file could not be imported: the report is there, and may be green."""
     if not (session.testsfailed and session.exitstatus == pytest.ExitCode.INTERRUPTED) or state.options.folder is None:
         return ""
@@ -504,7 +381,7 @@ def pytest_terminal_summary(
 
 
 def _print_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-    state = terminalreporter.config.stash[_STATE]
+    state = terminalreporter.config.stash[STATE]
     if state.text:
         terminalreporter.section("autotest")
         terminalreporter.write_line(state.text)
@@ -519,7 +396,7 @@ def _print_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close whatever an interrupted session left open."""
-    state = config.stash.get(_STATE, None)
+    state = config.stash.get(STATE, None)
     if state is not None:
         state.hide_progress()
         state.close()
