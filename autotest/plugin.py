@@ -5,15 +5,19 @@ writes nothing.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Generator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
 from autotest.state import STATE, State, is_autotest
+
+if TYPE_CHECKING:
+    from autotest.run.session import Session
 
 #: So many characters of a traceback are recorded, its last ones.
 MOST_TRACE = 8000
@@ -196,8 +200,18 @@ def pytest_runtest_makereport(
                 # On CI pytest's list of failures has whole messages, and ours are a page long: it stands above already.
                 shown.reprcrash.message = shown.reprcrash.message.partition("\n")[0]
             report.longrepr = shown
+        elif report.failed and state.ran(item) and state.session().raised_in:
+            report.sections.append(("autotest", _raised_in(state.session(), item)))
     _record_test(item, call, report)
     return report
+
+
+def _raised_in(session: Session, item: pytest.Item) -> str:
+    """In which case a test's body raised, and how to draw that again."""
+    again = ["autotest", "replay", session.raised_in, item.location[0], "--seed", str(session.options.seed)]
+    if session.options.inputs != "standard":
+        again += ["--inputs", session.options.inputs]
+    return f"the body raised in case {session.raised_in}\n{shlex.join(again)}"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -231,6 +245,8 @@ def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.
             session.record_stop(item.nodeid, str(fault))
         first = None if line is None else line + 1
         error = _error(call, report)
+        if error is not None and session.raised_in:
+            error += f" [in case {session.raised_in}]"
         trace = None if error is None else _trace(call, report)
         session.record_test(item.nodeid, report.duration, report.outcome, first, error, trace)
     except RecordError as error:

@@ -92,6 +92,7 @@ class State:
             session.excuse = _excuse(item)
             session.counts.clear()
             session.worst.clear()
+            session.raised_in = ""
             session.nested, session.calls = not is_autotest(item), 0
         return session
 

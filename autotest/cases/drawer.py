@@ -66,6 +66,7 @@ class Drawer:
         inputs: the run's inputs mode; the test's own goes before it.
         coverage: what the run's laid-out cases cover, in place of what the test asks for.
         raised: the exception that the body raised by itself, to tell it from a fault of the harness.
+        raised_in: the key of the case in which it did.
         timeout: seconds that the body may take for a case; None: as long as it likes.
         listed: how many cases there are, where the body lists them with `each`; None where it does not.
     """
@@ -78,6 +79,7 @@ class Drawer:
     body: Callable[[], Any]
     dialect: Dialect = field(default_factory=Dialect)
     raised: Exception | None = None
+    raised_in: str = ""
     inputs: Inputs = "standard"
     timeout: float | None = None
     coverage: Coverage | None = None
@@ -237,7 +239,7 @@ class Drawer:
                 told = unrecorded(error)
                 if is_sentence(told):
                     name_place(told, raised_at(error))
-                self.raised = told
+                self.raised, self.raised_in = told, key
                 if told is error:
                     raise
                 raise told from error

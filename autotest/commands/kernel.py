@@ -23,8 +23,11 @@ from autotest.kernels.running import judge_of
 from autotest.kernels.script import write_script
 from autotest.kernels.telling import times_data, times_text, verdict_data, verdict_text
 from autotest.kernels.ways import CLAIMS
-from autotest.repro.running import run_python
+from autotest.repro.running import EACH, run_python
 from dual_object.replay.adapter import Reference, load_reference
+
+#: Seconds in which a script has imported PyTorch and the kernel.
+_IMPORTS = 15.0
 
 
 def judge_kernels(
@@ -67,7 +70,7 @@ def judge_kernels(
         verdict = judge.judge(kernel, budget)
         seconds = time.monotonic() - started
         measured = judge.times(kernel) if timed else []
-        scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict)
+        scripts = _scripts(output / f"{kernel.file.stem}.{kernel.function}", kernel, verdict, timeout)
         notes = [*filter(None, [pair.how]), *(f"known gap: {gap}" for gap in pair.gaps)]
         called = name if device == "cpu" else f"{name} on {device}"
         row = verdict_data(called, verdict, scripts, seconds, notes)
@@ -164,8 +167,10 @@ def _module(
     return row, verdict_text(name, judged.verdict, {}, seconds, judged.words)
 
 
-def _scripts(folder: Path, kernel: Kernel, verdict: Verdict) -> dict[str, str]:
-    """The scripts that show findings, by category; each has been run. They call plainly, and on the CPU."""
+def _scripts(folder: Path, kernel: Kernel, verdict: Verdict, timeout: float | None) -> dict[str, str]:
+    """The scripts that show findings, by category; each has been run. They call plainly, and on the CPU. That of a
+    kernel that does not end shows it by not ending either: it is given as long as a question was, and its imports.
+    """
     found: dict[str, str] = {}
     for finding in verdict.findings:
         between = finding.cell.detail in (RESULT_CHANGED, INPUTS_CHANGED)  # there PyTorch itself may refuse
@@ -173,7 +178,10 @@ def _scripts(folder: Path, kernel: Kernel, verdict: Verdict) -> dict[str, str]:
             continue
         place = folder / finding.category.replace(" ", "-")
         script = write_script(place, verdict.like, kernel.file.resolve(), kernel.function, finding)
-        if script is not None and run_python([str(script)]).status == 1:
+        hangs = finding.category == "timeout"
+        seconds = min(EACH, (timeout or EACH) + _IMPORTS) if hangs else EACH
+        shown = (1, None) if hangs else (1,)
+        if script is not None and run_python([str(script)], seconds=seconds).status in shown:
             found[finding.category] = str(script)
     return found
 

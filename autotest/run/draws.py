@@ -92,7 +92,7 @@ class Draws:
             f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {drawn} draws, "
             f"so only {self.accepted} "
             f"of n={self._wanted} cases could run; the commonest reason ({count} times) is {reason}: "
-            f"narrow the generators' ranges{bracketed(place)}"
+            f"draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False{bracketed(place)}"
         )
 
 

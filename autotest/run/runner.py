@@ -36,6 +36,7 @@ from autotest.run.results import Verdicts
 from autotest.run.session import Session, session_for
 from autotest.run.sparing import Sparing
 from dual_object.errors import DualError, RawTargetNeeded
+from dual_object.record.recording import current_recording
 from generators import GeneratorError
 from reports import ReportError
 
@@ -427,6 +428,11 @@ def run_test(
     Raises DivergenceError, RejectionError, UsageError, EnvironmentFault, and whatever the body raises by itself.
     """
     __tracebackhide__ = True
+    if dialect is None and current_recording.get(None) is not None:
+        raise UsageError(
+            f"{function.__qualname__} is decorated by @autotest, and called in the body of another such test, where it "
+            "would be a test of its own: take the decorator off one of them, and have the other call that"
+        )
     session = session_for(function.__qualname__)
     nodeid = session.nodeid or f"{Path(function.__code__.co_filename).name}::{function.__qualname__.replace('.', '::')}"
     key = case_test_name(nodeid)
@@ -449,6 +455,7 @@ def run_test(
         raise
     except Exception as error:
         if error is run.drawer.raised:
+            session.raised_in = run.drawer.raised_in
             raise
         message = (
             f"the harness failed in {nodeid}: {type(error).__name__}: {error}; please report this with the traceback"

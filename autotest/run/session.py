@@ -81,6 +81,8 @@ class Session:
         self.nested = False
         #: The Program of the case that was drawn last.
         self.drawn: Program | None = None
+        #: The key of the case in which the test's body raised; empty where it has not.
+        self.raised_in = ""
         self.calls = 0
         self.inline_tests: dict[str, str] = {}
         #: By test, the verdicts of the cases that have run already, in a process whose place this one takes.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +16,7 @@ import pytest
 
 import autotest
 from autotest.run.settings import run_options, typed_command
-from support.runs import Outcome, command, environment, run_pytest
+from support.runs import Outcome, command, environment, run_autotest, run_pytest
 
 SharedRun = Callable[..., Outcome]
 SEVERAL = {"test_several.py": "several.py"}
@@ -508,3 +509,65 @@ def test_typed_command(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert typed_command() == f"python -m {module} run 'a b'"
     monkeypatch.setattr("sys.argv", [f"/somewhere/bin/{module}", "-q"])
     assert typed_command() == f"{module} -q"
+
+
+RAISING = """
+from autotest import autotest, random, random_tensor, torch
+
+@autotest(n=10, coverage="none")
+def test_third():
+    k = random(0, 5).to(int).value()
+    if k == 3:
+        raise ValueError("three")
+    return random_tensor(ndim=1) + k
+"""
+
+
+def test_body_that_raises_in_one_case(tmp_path: Path) -> None:
+    """The case is told, with the command that draws it again, and stands in the summary."""
+    outcome = run_pytest(tmp_path, {"test_a.py": RAISING}, "-q", "--autotest-seed=4", "--autotest-inputs=plain")
+    key = "test_a.py::test_third#" + str(len(outcome.ends("test_third")))
+    again = f"autotest replay '{key}' test_a.py --seed 4 --inputs plain"
+    assert f"- autotest -----------------------------------\nthe body raised in case {key}\n{again}\n" in outcome.out
+    assert outcome.summary["errors"] == {"test_a.py::test_third": f"ValueError: three [in case {key}]"}
+    replayed = run_autotest(tmp_path, *shlex.split(again)[1:], "--target", "torch")
+    assert replayed.returncode == 125
+    assert f"cannot replay: {key} gave no case, for its test failed:\n" in replayed.stderr
+    assert replayed.stderr.endswith("E           ValueError: three\n\ntest_a.py:8: ValueError\n")
+
+
+CALLING_ITSELF = """
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=2, coverage="none")
+def test_inner():
+    return torch.sin(random_tensor(ndim=1))
+
+@autotest(n=2, coverage="none")
+def test_outer():
+    return test_inner()
+
+@autotest(n=2, coverage="none")
+def test_itself():
+    return test_itself()
+
+@autotest(n=2, coverage="none")
+@autotest(n=2, coverage="none")
+def test_twice():
+    return torch.sin(random_tensor(ndim=1))
+"""
+
+
+def test_a_test_in_the_body_of_another(tmp_path: Path) -> None:
+    """It is no helper, and is told so where it is called."""
+    outcome = run_pytest(tmp_path, {"test_a.py": CALLING_ITSELF}, "-q")
+    assert outcome.outcomes() == {
+        "test_inner": "passed", "test_outer": "failed", "test_itself": "failed", "test_twice": "failed"
+    }  # fmt: skip
+    for called, line in (("inner", 10), ("itself", 14)):
+        sentence = (
+            f"test_{called} is decorated by @autotest, and called in the body of another such test, where it would be "
+            f"a test of its own: take the decorator off one of them, and have the other call that [test_a.py:{line}]\n"
+        )
+        assert sentence in outcome.out
+    assert "faults of the harness" not in outcome.out

@@ -30,12 +30,15 @@ MOST_NAMED = 5
 
 @dataclass(slots=True)
 class Recall:
-    """A plugin that keeps the one test of a case key, and what its case came to. `names` are those of all tests."""
+    """A plugin that keeps the one test of a case key, and what its case came to. `names` are those of all tests, `said`
+    is what pytest shows of its failure.
+    """
 
     key: str
     names: list[str] = field(default_factory=list)
     chosen: int = 0
     program: Program | None = None
+    said: str = ""
 
     @property
     def test(self) -> str:
@@ -56,6 +59,11 @@ class Recall:
 
         session = current_session.get(None)
         self.program = None if session is None else session.drawn
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep how it failed."""
+        if report.failed:
+            self.said = report.longreprtext
 
 
 def check_key(key: str) -> None:
@@ -91,6 +99,8 @@ def replay_case(
         raise ReplayError(_unknown(recall, path, out.getvalue()))
     if recall.chosen > 1:
         raise ReplayError(f"{key} names {recall.chosen} tests under {path}: name the file of one")
+    if not ends and recall.said:
+        raise ReplayError(f"{key} gave no case, for its test failed:\n{recall.said}")
     if recall.program is None or not ends:
         said = [line for line in out.getvalue().splitlines() if line.strip()]
         raise ReplayError(f"{key} gave no case (pytest ended with {status}): {' '.join(said[-3:])}")

@@ -94,7 +94,8 @@ def test_too_many_rejections_are_an_error(session: Session) -> None:
     assert told(caught.value, __file__, "return torch.mm(") == (
         "test_decorator.py::test_too_many_rejections_are_an_error::<locals>::body: "
         "the reference refused 40 of 40 draws, so only 0 of n=2 cases could run; the commonest reason (40 times) is "
-        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2): narrow the generators' ranges"
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2): draw what PyTorch takes, by "
+        "narrower ranges, dtype= or requires_grad=False"
     )
     assert session.counts == {"rejected": 40}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,18 @@ def test_each_script_shows_the_fault_and_not_without_it(judged: tuple[Path, str]
         assert "softmax: tensor(" in done.out
         done = run_python([str(folder / script), str(right)])
         assert (done.status, done.out) == (0, ""), done.err
+
+
+def test_a_kernel_that_does_not_end(tmp_path: Path) -> None:
+    """Its script does not end either, which shows it, and is not waited for longer than a question was."""
+    (tmp_path / "loop.py").write_text("def relu(x):\n    while True:\n        pass\n")
+    arguments = ["--like", "torch.relu", "--dtypes", "float32", "--case-timeout", "1", "--budget", "20", "loop.py:relu"]
+    begun = time.monotonic()
+    done = run_autotest(tmp_path, "kernel", *arguments)
+    assert time.monotonic() - begun < 50
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "timeout: it does not end (3 questions)" in done.stdout
+    assert "shown by: python autotest-kernels/loop.relu/timeout/repro.py" in done.stdout
 
 
 def test_json_for_two_kernels(judged: tuple[Path, str], tmp_path: Path) -> None:
