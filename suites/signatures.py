@@ -250,8 +250,10 @@ def wrong(spelled: str, drawn: Args) -> Iterator[Args]:
     reduction that is none.
     """
     yield Args(drawn.args, {**drawn.kwargs, "no_such_keyword": 1})
+    known = [parameter.name for parameter in parameters(spelled, drawn)]
     for name, value in (("dim", 64), ("dim", -65), ("reduction", "median")):
-        if name in drawn.kwargs or any(
-            parameter.name == name for parameter in parameters(spelled, drawn)[len(drawn.args) :]
-        ):
+        if name in known[: len(drawn.args)]:
+            place = known.index(name)
+            yield Args((*drawn.args[:place], value, *drawn.args[place + 1 :]), drawn.kwargs)
+        elif name in drawn.kwargs or name in known:
             yield Args(drawn.args, {**drawn.kwargs, name: value})

@@ -32,6 +32,12 @@ def great():
     return args(*(tensor(*sizes, low=1 << 25, high=1 << 29, dtype="int32") for _ in range(2)))
 
 
+def pair_of_bytes():
+    """Draws two tensors of bytes, whose sums, differences and products wrap around."""
+    sizes = shape(2)
+    return args(*(tensor(*sizes, low=0, high=256, dtype="uint8") for _ in range(2)))
+
+
 def number(low=0):
     """Draws an integer tensor and an integer."""
     return lambda: args(tensor(*shape(2), low=low, high=20, dtype=random_dtype(*_INTEGERS)), whole(1, 6))
@@ -49,7 +55,9 @@ def square(dtype):
 
 ROWS = (
     Op("add", integers(), "torch x+y x+=y", variant="integers"),
-    *ops("add sub", great, "torch", variant="great"),
+    *ops("add sub maximum minimum mul eq lt", great, "torch", variant="great"),
+    *ops("neg abs sign square sum", of_dtype("int8", -128, -120), "torch", variant="least"),
+    *ops("sub mul maximum minimum", pair_of_bytes, "torch", variant="bytes"),
     Op("sub", integers(), "torch x-y", variant="integers"),
     Op("mul", integers(), "torch x*y", variant="integers"),
     Op("div", integers(low_y=1), "torch x/y", variant="integers"),

@@ -111,9 +111,22 @@ def unpool_layer(ndim):
     return draw
 
 
+def too_wide(ndim):
+    """Draws an image that is padded by more than half of a window."""
+    return lambda: args(image(ndim), 3, padding=2)
+
+
+def beyond_the_end(ndim):
+    """Draws an image whose last windows reach beyond its padding, whichever elements count."""
+    return lambda: args(
+        tensor(size(), 2, *[6] * ndim), 3, stride=2, padding=1, ceil_mode=True, count_include_pad=flag()
+    )
+
+
 ROWS = (
-    *(Op(f"max_pool{n}d", called(greatest, n), "F") for n in (1, 2, 3)),
-    *(Op(f"avg_pool{n}d", called(average, n), "F") for n in (1, 2, 3)),
+    *(Op(f"max_pool{n}d", called(greatest, n), "F", errors={"padding": too_wide(n)}) for n in (1, 2, 3)),
+    *(Op(f"avg_pool{n}d", called(average, n), "F", errors={"padding": too_wide(n)}) for n in (1, 2, 3)),
+    *(Op(f"avg_pool{n}d", beyond_the_end(n), "F", variant="end") for n in (1, 2, 3)),
     *(Op(f"adaptive_max_pool{n}d", called(of_indices, n), "F") for n in (1, 2, 3)),
     *(Op(f"adaptive_avg_pool{n}d", called(adaptive, n), "F") for n in (1, 2, 3)),
     *(Op(f"max_unpool{n}d", unpool_function(n), "F", errors={"index": beyond_its_channel(n)}) for n in (1, 2, 3)),

@@ -123,6 +123,7 @@ ROWS = (
     *ops("sum mean prod", values(0.5, 1.5), variant="whole"),
     *ops("max min amax amin", values(-1, 1), variant="whole"),
     *ops("sum mean logsumexp amax amin", over()),
+    Op("logsumexp", lambda: args(torch.full((2, 3), float("-inf")), 1), "torch", variant="impossible"),
     Op("prod", along()),
     *ops("sum mean amax", positional, "torch", keywords="input dim keepdim", variant="by_position"),
     *ops("max min", along(-1, 1), errors=OF_NOTHING),

@@ -59,6 +59,13 @@ def sequences():
     return args(boundaries, values, right=right, out_int32=narrow)
 
 
+def met():
+    """Draws ascending boundaries in rows, values that are among them, and on which side of those to place."""
+    rows, right = size(), flag()
+    boundaries = torch.cumsum(tensor(rows, 4, low=0, high=2, dtype="int64"), -1)
+    return args(boundaries, tensor(rows, size(), low=0, high=5, dtype="int64"), right=right)
+
+
 ROWS = (
     *ops("sort argsort", along()),
     *ops("sort argsort", values(-1, 1), variant="default"),
@@ -67,6 +74,7 @@ ROWS = (
     Op("topk", lambda: args(untied(4, size()), 2, dim=0, sorted=True), "torch", variant="first_dim"),
     Op("searchsorted", sequence, "torch", variant="default"),
     Op("searchsorted", sequences, "torch"),
+    Op("searchsorted", met, "torch", variant="met"),
     *ops("nonzero argwhere", values(-1, 2, dtype=int), graph=False),
     Op(
         "nonzero",

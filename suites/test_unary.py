@@ -23,6 +23,8 @@ ROWS = (
     *ops("neg", values(-3, 3), "torch Tensor -x"),
     *ops("abs", values(-3, 3), "torch Tensor abs(x)", keywords="input"),
     *ops("negative arctan atan asinh arcsinh cosh erf erfc expm1 square sinh tan", values(-1.4, 1.4)),
+    *ops("exp expm1", values(85, 88.7, dtype="float32"), "torch", variant="great"),
+    *ops("cosh sinh", values(85, 89.4, dtype="float32"), "torch", variant="great"),
     *ops("sin floor", values(-3, 3), "torch Tensor Tensor_"),
     *ops("sign ceil round trunc cos", values(-3, 3)),
     *ops("exp sigmoid tanh", values(-3, 3), keywords="input"),

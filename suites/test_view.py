@@ -218,7 +218,12 @@ ROWS = (
     Op("diag", lambda: args(tensor(size()), whole(-4, 4)), variant="1d"),
     *ops("tril triu", cornered, keywords="", errors={"vector": lambda: args(tensor(3))}),
     Op("triu", values(-1, 1, ndim=2), "Tensor_", variant="in_place"),
-    Op("narrow", narrowed, keywords="input dim start length"),
+    Op(
+        "narrow",
+        narrowed,
+        keywords="input dim start length",
+        errors={"beyond": lambda: args(tensor(4, 2), 0, 2, 3)},
+    ),
     *ops("contiguous clone", lambda: args(tensor(*shape(3)).transpose(0, 2)), "Tensor"),
     Op("as_strided", strided),
     Op("unfold", unfolded, "Tensor"),

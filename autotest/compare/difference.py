@@ -13,6 +13,7 @@ from autotest.compare.mismatch import Mismatch
 from autotest.compare.tolerance import Tolerance, tolerance, widened
 from dual_object.program.global_layouts import distributed
 from dual_object.program.program import Program
+from dual_object.program.values import Array
 from dual_object.replay.observation import Failure, Seen
 
 #: What of an Observation is compared; a `host` is what a call gave to Python, a `call` how its result is built.
@@ -156,6 +157,25 @@ def unlike(expected: Seen, actual: Seen, rules: Rules, *, signed: bool = False) 
         return None
     mismatch = Mismatch.between(left, right, allowed_between(expected, rules, signed=signed))
     return None if mismatch is None else Unlike(mismatch.kind, mismatch.words, mismatch)
+
+
+def unlike_besides(expected: Seen, actual: Seen, rules: Rules) -> Unlike | None:
+    """In what the values differ of two tensors of two dtypes, held together in the one that `actual` has: what is known
+    of an op's dtype excuses no wrong number. None also where one of the dtypes has fractions, or imaginary parts, and
+    the other has none: there the dtype explains the values.
+    """
+    left, right = expected.data, actual.data
+    if not rules.check_allclose or left.shape != right.shape or _numbers(left) != _numbers(right):
+        return None
+    given = allowed_between(actual, rules)
+    wanted = allowed_between(expected, rules)
+    mismatch = Mismatch.between(left.astype(right.dtype), right, max(given, wanted))
+    return None if mismatch is None else Unlike(mismatch.kind, mismatch.words, mismatch)
+
+
+def _numbers(data: Array) -> str:
+    """Whole numbers, fractions or complex ones."""
+    return data.dtype.kind if data.dtype.kind in "fc" else "i"
 
 
 def tensor_difference(

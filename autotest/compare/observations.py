@@ -21,6 +21,7 @@ from autotest.compare.difference import (
     in_world,
     tensor_difference,
     unlike,
+    unlike_besides,
 )
 from autotest.compare.hosts import host_difference
 from autotest.compare.kinds import Phase
@@ -180,6 +181,9 @@ class _Comparison:
             way = unlike(reference, output, rules, signed=True)
             if way is not None:
                 yield self.tensors(self.forward, self.names.value(id_), way, "output", str(id_), reference, output)
+            besides = unlike_besides(reference, output, rules) if way is not None and way.kind == "dtype" else None
+            if besides is not None:
+                yield self.tensors(self.forward, self.names.value(id_), besides, "output", str(id_), reference, output)
             if not stands_alike(reference, output, layout, grad=standing_shown) and not self.distributed:
                 seen = layout and id_ not in self.program.watched  # how those lie, nobody sees
                 for other in standing(reference, output, seen, grad=standing_shown):

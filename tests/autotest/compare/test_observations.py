@@ -98,6 +98,41 @@ def test_outputs_are_compared(actual: Seen, kind: str, message: str) -> None:
     assert sentences(expected, Observation(outputs={1: actual}), graph=True) == [("graph_forward", kind, message)]
 
 
+def whole(*values: int, dtype: str) -> Seen:
+    """A tensor of whole numbers or truth values."""
+    return Seen(dtype, (len(values),), "cpu", False, np.array(values, dtype))
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "said"),
+    [
+        (whole(2, 1, dtype="int64"), whole(2, 1, dtype="int32"), None),
+        (whole(2, 1, dtype="int64"), whole(1, 2, dtype="int32"), "2 of 2 elements: [0] is 1, but should be 2"),
+        # What does not fit into the other dtype is in it as that dtype has it.
+        (whole(300, 1, dtype="int64"), whole(44, 1, dtype="uint8"), None),
+        (whole(2, 0, dtype="int64"), whole(1, 0, dtype="bool"), None),
+        (whole(2, 0, dtype="int64"), whole(1, 1, dtype="bool"), "1 of 2 elements: [1] is True, but should be False"),
+        (
+            seen(1.0, 2.0, dtype="float64"),
+            seen(1.0, 3.0),
+            "1 of 2 elements: [1] is 3.0, but should be 2.0 (rtol=0.0001, atol=1e-05)",
+        ),
+        # Close enough in the coarser of the two.
+        (seen(1.0, 2.0, dtype="float64"), seen(1.0, 2.0001), None),
+        (seen(1.0, 2.0), seen(1.0, 2.0001, dtype="float64"), None),
+        # A fraction that is cut off needs no other fault than the dtype.
+        (seen(1.5, 2.0), whole(1, 3, dtype="int64"), None),
+        (seen(1.0, 2.0, dtype="float64"), seen(1.0), None),
+    ],
+)
+def test_values_beside_another_dtype(expected: Seen, actual: Seen, said: str | None) -> None:
+    """What is known of a dtype hides no wrong value."""
+    told = sentences(Observation(outputs={1: expected}), Observation(outputs={1: actual}))
+    dtype = f"t0 has dtype {actual.dtype}, but should have {expected.dtype}"
+    value = [] if said is None else [("eager_forward", "value", f"t0 differs in {said}")]
+    assert told == [("eager_forward", "dtype", dtype), *value]
+
+
 def test_shapes_are_never_broadcast() -> None:
     """An output of shape (1, 2) differs from one of shape (2,) though every value agrees."""
     actual = Seen("float32", (1, 2), "cpu", False, ONE.data.reshape(1, 2))
