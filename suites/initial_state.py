@@ -1,0 +1,17 @@
+"""What a layer holds when it has been made: in a case both sides' layers are given the same values instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from buffers import framework
+
+
+def initial(like: Any, layer: str, arguments: Mapping[str, Any], held: Sequence[str]) -> list[Any]:
+    """Those tensors of a new layer, by their names in its `state_dict()`, that are no random ones; of `weight[0]` the
+    first row. `like` says of which framework.
+    """
+    state = getattr(framework(like).nn, layer)(**arguments).state_dict()
+    parts = [name.partition("[") for name in held]
+    return [(state[name][int(row[:-1])] if row else state[name]).detach() * 1 for name, _, row in parts]
