@@ -440,7 +440,10 @@ def _is_of_pytorch(node: ast.expr) -> bool:
 def _is_generator(node: ast.expr) -> bool:
     """Whether a node draws an argument: `random(1, 5)`, `random(1, 5).to(int)`, `random(1, 5) * 2`."""
     if isinstance(node, ast.BinOp):
-        return _is_generator(node.left) or _is_generator(node.right)
+        sides = (node.left, node.right)
+        numbers = [side for side in sides if isinstance(side, (ast.Constant, ast.UnaryOp))]
+        drawn = [side for side in sides if _is_generator(side)]
+        return bool(drawn) and len(drawn) + len(numbers) == len(sides)  # `random(1, 5) * x[2]` is a tensor
     if not isinstance(node, ast.Call):
         return False
     if isinstance(node.func, ast.Attribute):

@@ -234,6 +234,8 @@ def test_nested_too_deep() -> None:
         "torch.special.ndtr(x[2])",
         "x[2].set_(y[2])",
         "torch.float32.itemsize * x[2]",
+        "random(1, 3) * x[2]",
+        "x[2] - random(1, 3) * 2",
     ],
 )
 def test_within_reach(text: str) -> None:
