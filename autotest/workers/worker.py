@@ -49,6 +49,7 @@ class Worker:
 
     def __init__(self, launch: Launch, default_dtype: str | None = None, memory: int | None = None) -> None:
         self.target = launch.target
+        self._python = launch.python
         self._start_timeout = launch.start_timeout
         self.graphs = 0
         #: What it held when it had answered last, and when the target was imported.
@@ -145,9 +146,11 @@ class Worker:
                     "takes to be imported [--memory-limit]"
                 ) from None
             how = f"did not start in {self._start_timeout:.0f} s" if gone.timed_out else self._how_it_ended()
-            raise EnvironmentFault(
-                f"target {self.target!r} died at import: {how}; its last words: {self.last_words() or 'none'}"
-            ) from None
+            said = self.last_words()
+            ended = f"target {self.target!r} died at import: {how}; its last words: {said or 'none'}"
+            if self._python is not None and not said:  # whatever it is, it has not even begun
+                ended += f"; {self._python} should be CPython, 3.10 or newer [--target-python]"
+            raise EnvironmentFault(ended) from None
         if "refused" in message:
             raise EnvironmentFault(message["refused"])
         self.idle = True

@@ -171,6 +171,18 @@ def test_ranks_need_the_target_in_their_own_process(python: str, tmp_path: Path)
     )
 
 
+def test_what_is_no_interpreter() -> None:
+    """What ends without a word is named, with the option that names it."""
+    supervisor = Supervisor(Launch("torch", python="/bin/true"), 60)
+    with pytest.raises(Exception, match=r"died at import") as caught:
+        supervisor.info()
+    assert str(caught.value) == (
+        "target 'torch' died at import: exited with status 0; its last words: none; /bin/true should be CPython, 3.10 "
+        "or newer [--target-python]"
+    )
+    supervisor.close()
+
+
 def test_an_interpreter_without_psutil(tmp_path: Path) -> None:
     """It says what is to be installed."""
     python = toy_python(tmp_path / "bare", "numpy")
