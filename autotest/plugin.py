@@ -246,7 +246,7 @@ def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.
         first = None if line is None else line + 1
         error = _error(call, report)
         if error is not None and session.raised_in:
-            error += f" [in case {session.raised_in}]"
+            error += f" [in case #{session.raised_in.rpartition('#')[2]}]"
         trace = None if error is None else _trace(call, report)
         session.record_test(item.nodeid, report.duration, report.outcome, first, error, trace)
     except RecordError as error:
@@ -380,9 +380,17 @@ def _sum_up(session: pytest.Session, state: State) -> None:
 
 def _of_an_earlier_run(session: pytest.Session, state: State) -> str:
     """What is said where no test began, for a file could not be imported: the report is there, and may be green."""
-    if not (session.testsfailed and session.exitstatus == pytest.ExitCode.INTERRUPTED) or state.options.folder is None:
+    if not (session.testsfailed and session.exitstatus == pytest.ExitCode.INTERRUPTED):
         return ""
-    page = state.options.folder.parent.parent / "index.html"
+    from autotest.errors import UsageError
+
+    try:
+        folder = state.options.folder
+    except UsageError:  # it is told where a test asks for them
+        return ""
+    if folder is None:
+        return ""
+    page = folder.parent.parent / "index.html"
     return f"no test began, so {os.path.relpath(page)} is about an earlier run" if page.is_file() else ""
 
 

@@ -174,8 +174,8 @@ def test_summary_is_the_end(tmp_path: Path, ci: str) -> None:
     headline = end.splitlines()[1]
     assert headline.startswith("DIVERGENT: 1 divergence in 1 of 2 tests, 1 failed otherwise, torch ")
     assert end.splitlines()[-3].startswith("report: ")
-    assert outcome.summary["errors"] == {"test_a.py::test_typo": "ValueError: mine"}
-    assert "\nFailed without a divergence\n  test_a.py::test_typo: ValueError: mine\n" in end
+    assert outcome.summary["errors"] == {"test_a.py::test_typo": "ValueError: mine [in case #0]"}
+    assert "\nFailed without a divergence\n  test_a.py::test_typo: ValueError: mine [in case #0]\n" in end
     # The page has pytest's traceback of it.
     page = (tmp_path / "autotest-report" / "index.html").read_text()
     [traceback] = re.findall(r"traceback</summary><pre class=.whole.>(.*?)</pre>", page, re.DOTALL)
@@ -529,7 +529,9 @@ def test_body_that_raises_in_one_case(tmp_path: Path) -> None:
     key = "test_a.py::test_third#" + str(len(outcome.ends("test_third")))
     again = f"autotest replay '{key}' test_a.py --seed 4 --inputs plain"
     assert f"- autotest -----------------------------------\nthe body raised in case {key}\n{again}\n" in outcome.out
-    assert outcome.summary["errors"] == {"test_a.py::test_third": f"ValueError: three [in case {key}]"}
+    assert outcome.summary["errors"] == {
+        "test_a.py::test_third": f"ValueError: three [in case #{key.rpartition('#')[2]}]"
+    }
     replayed = run_autotest(tmp_path, *shlex.split(again)[1:], "--target", "torch")
     assert replayed.returncode == 125
     assert f"cannot replay: {key} gave no case, for its test failed:\n" in replayed.stderr
