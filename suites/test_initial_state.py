@@ -11,7 +11,7 @@ of = dual(reference=initial, target=initial, name="initial_state")
 
 _AFFINE = ["weight", "bias"]
 _RUNNING = ["running_mean", "running_var", "num_batches_tracked"]
-ROWS = [
+MADE = [
     ("PReLU", {}, ["weight"]),
     ("PReLU", {"num_parameters": 3, "init": 0.5}, ["weight"]),
     ("PReLU", {"num_parameters": 3}, ["weight"]),
@@ -32,7 +32,7 @@ def _called(layer, arguments, held):
     return f"{layer}({said})"
 
 
-@pytest.mark.parametrize(("layer", "arguments", "held"), ROWS, ids=[_called(*row) for row in ROWS])
+@pytest.mark.parametrize(("layer", "arguments", "held"), MADE, ids=[_called(*row) for row in MADE])
 @autotest(n=1, auto_backward=False, check_graph=False, coverage="none")
 def test_new(layer, arguments, held):
     return of(torch.ones(1), layer, arguments, held)
