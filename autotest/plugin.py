@@ -8,16 +8,13 @@ import os
 import shlex
 from collections.abc import Generator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
 from autotest.state import STATE, State, is_autotest
-
-if TYPE_CHECKING:
-    from autotest.run.session import Session
 
 #: So many characters of a traceback are recorded, its last ones.
 MOST_TRACE = 8000
@@ -200,18 +197,25 @@ def pytest_runtest_makereport(
                 # On CI pytest's list of failures has whole messages, and ours are a page long: it stands above already.
                 shown.reprcrash.message = shown.reprcrash.message.partition("\n")[0]
             report.longrepr = shown
-        elif report.failed and state.ran(item) and state.session().raised_in:
-            report.sections.append(("autotest", _raised_in(state.session(), item)))
+        elif state.ran(item) and (case := _case_of(call, state)):
+            report.sections.append(("autotest", _raised_in(case, state, item)))
     _record_test(item, call, report)
     return report
 
 
-def _raised_in(session: Session, item: pytest.Item) -> str:
+def _case_of(call: pytest.CallInfo[None], state: State) -> str:
+    """The key of the case in which a test's body raised what has ended the test; empty where something else has."""
+    raised = state.session().raised
+    ended = None if call.excinfo is None else call.excinfo.value
+    return raised[1] if raised is not None and raised[0] is ended else ""
+
+
+def _raised_in(case: str, state: State, item: pytest.Item) -> str:
     """In which case a test's body raised, and how to draw that again."""
-    again = ["autotest", "replay", session.raised_in, item.location[0], "--seed", str(session.options.seed)]
-    if session.options.inputs != "standard":
-        again += ["--inputs", session.options.inputs]
-    return f"the body raised in case {session.raised_in}\n{shlex.join(again)}"
+    again = ["autotest", "replay", case, item.location[0], "--seed", str(state.options.seed)]
+    if state.options.inputs != "standard":
+        again += ["--inputs", state.options.inputs]
+    return f"the body raised in case {case}\n{shlex.join(again)}"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -245,8 +249,8 @@ def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.
             session.record_stop(item.nodeid, str(fault))
         first = None if line is None else line + 1
         error = _error(call, report)
-        if error is not None and session.raised_in:
-            error += f" [in case #{session.raised_in.rpartition('#')[2]}]"
+        if error is not None and (case := _case_of(call, state)):
+            error += f" [in case #{case.rpartition('#')[2]}]"
         trace = None if error is None else _trace(call, report)
         session.record_test(item.nodeid, report.duration, report.outcome, first, error, trace)
     except RecordError as error:

@@ -12,8 +12,8 @@ from autotest.ranks.environment import rank_input
 
 if TYPE_CHECKING:
     from autotest.options import RunOptions
+    from autotest.run.progress.ticker import Ticker
     from autotest.run.session import Session
-    from autotest.run.ticker import Ticker
 
 
 def is_autotest(item: pytest.Item) -> bool:
@@ -70,7 +70,7 @@ class State:
             return
         if self.config.getoption("usepdb") or self.config.getoption("trace") or self.options.folder is None:
             return
-        from autotest.run.ticker import Ticker, own_output, sign_for
+        from autotest.run.progress.ticker import Ticker, own_output, sign_for
 
         output = own_output()
         if output is not None:
@@ -92,7 +92,6 @@ class State:
             session.excuse = _excuse(item)
             session.counts.clear()
             session.worst.clear()
-            session.raised_in = ""
             session.nested, session.calls = not is_autotest(item), 0
         return session
 

@@ -39,7 +39,7 @@ def tell(folder: Path, width: int, color: bool, repro_total: float, failures: Se
     for. The repros take at most some `repro_total` seconds to be verified. `failures` are texts of failed tests that
     are shown besides: what they tell of a divergence is not told again.
     """
-    from autotest.run.progress import forget
+    from autotest.run.progress.stages import forget
     from reports import (
         RecordError,
         append_step_summary,

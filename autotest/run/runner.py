@@ -455,7 +455,7 @@ def run_test(
         raise
     except Exception as error:
         if error is run.drawer.raised:
-            session.raised_in = run.drawer.raised_in
+            session.raised = error, run.drawer.raised_in
             raise
         message = (
             f"the harness failed in {nodeid}: {type(error).__name__}: {error}; please report this with the traceback"

@@ -23,7 +23,7 @@ from autotest.ledger.entries import Ledger, Ledgers
 from autotest.options import RunOptions
 from autotest.options.targets import launch
 from autotest.run.lending import lent
-from autotest.run.progress import Progress
+from autotest.run.progress.stages import Progress
 from autotest.workers.launch import TARGET_PYTHON
 from autotest.workers.supervisor import Supervisor
 from autotest.workers.wrapped.configured import wanted
@@ -81,8 +81,8 @@ class Session:
         self.nested = False
         #: The Program of the case that was drawn last.
         self.drawn: Program | None = None
-        #: The key of the case in which the test's body raised; empty where it has not.
-        self.raised_in = ""
+        #: What the test's body raised, and the key of the case in which it did.
+        self.raised: tuple[Exception, str] | None = None
         self.calls = 0
         self.inline_tests: dict[str, str] = {}
         #: By test, the verdicts of the cases that have run already, in a process whose place this one takes.

@@ -520,6 +520,12 @@ def test_third():
     if k == 3:
         raise ValueError("three")
     return random_tensor(ndim=1) + k
+
+def test_plain():
+    try:
+        test_third()
+    except ValueError:
+        raise RuntimeError("my own") from None
 """
 
 
@@ -530,7 +536,9 @@ def test_body_that_raises_in_one_case(tmp_path: Path) -> None:
     again = f"autotest replay '{key}' test_a.py --seed 4 --inputs plain"
     assert f"- autotest -----------------------------------\nthe body raised in case {key}\n{again}\n" in outcome.out
     assert outcome.summary["errors"] == {
-        "test_a.py::test_third": f"ValueError: three [in case #{key.rpartition('#')[2]}]"
+        "test_a.py::test_third": f"ValueError: three [in case #{key.rpartition('#')[2]}]",
+        # What a plain test raises by itself is of no case.
+        "test_a.py::test_plain": "RuntimeError: my own",
     }
     replayed = run_autotest(tmp_path, *shlex.split(again)[1:], "--target", "torch")
     assert replayed.returncode == 125

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from autotest.run.progress import Progress, Stage, forget, line, stages, together
-from autotest.run.ticker import LastRow, Log, Ticker, sign_for
+from autotest.run.progress.stages import Progress, Stage, forget, line, stages, together
+from autotest.run.progress.ticker import LastRow, Log, Ticker, sign_for
 from support.runs import run_pytest
 
 
@@ -56,7 +56,7 @@ def test_pace_of_late() -> None:
 
 def test_ticker_tells_the_pace_of_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It holds a run against what it was some time ago, and not against its start."""
-    monkeypatch.setattr("autotest.run.ticker.RECENT", 10.0)
+    monkeypatch.setattr("autotest.run.progress.ticker.RECENT", 10.0)
     board = Board()
     board.every = 60.0
     ticker = Ticker(tmp_path, board)
@@ -214,7 +214,7 @@ SLOW = """
 import time
 import pytest
 from autotest import autotest, random_tensor, torch
-from autotest.run import ticker
+from autotest.run.progress import ticker
 
 ticker.IN_A_LOG = 0.3
 

@@ -140,22 +140,24 @@ def test_interpreter_without_this_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (["no-such-program"], "no-such-program is no program, but should be python, or a script of Python's"),
-        (["python"], "python runs no program, but should, as python train.py or python -m train"),
-        (["python", "-u", "-m"], "python -u -m runs no program, but should, as python train.py or python -m train"),
+        (["--", "no-such-program"], "no-such-program is no program, but should be python, or a script of Python's"),
+        (["--", "python"], "python runs no program, but should, as python train.py or python -m train"),
         (
-            ["--output", "nowhere/calls.txt", "python", "-c", "never run"],
+            ["--", "python", "-u", "-m"],
+            "python -u -m runs no program, but should, as python train.py or python -m train",
+        ),
+        (
+            ["--output", "nowhere/calls.txt", "--", "python", "-c", "never run"],
             "--output=nowhere/calls.txt, but should be a file that can be written, in a folder that is there",
         ),
-        (["ls"], "ls is no program of Python's, but should be: python train.py, or a script as pytest is"),
+        (["--", "ls"], "ls is no program of Python's, but should be: python train.py, or a script as pytest is"),
     ],
 )
 def test_usage(command: Sequence[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is no program is one sentence."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(PYTHON).parent}:/bin:/usr/bin")
-    options = command[:2] if command[0] == "--output" else []
-    result = CliRunner().invoke(main, ["trace", *options, "--", *command[len(options) :]])
+    result = CliRunner().invoke(main, ["trace", *command])
     assert (result.exit_code, result.output) == (2, f"{sentence}\n")
 
 

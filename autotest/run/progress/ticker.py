@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from autotest.run.progress import Stage, line, stages, together
+from autotest.run.progress.stages import Stage, line, stages, together
 from reports.words.literals import literal
 
 #: Seconds between two looks.
