@@ -100,6 +100,7 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["autotest_seed"] = options.seed
     node.workerinput["autotest_command"] = options.command
     node.workerinput["autotest_commit"] = options.commit
+    node.workerinput["autotest_width"] = options.width
 
 
 @pytest.hookimpl(optionalhook=True)

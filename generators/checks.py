@@ -4,8 +4,10 @@
 check fails.
 """
 
+import functools
 import math
 import numbers
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,6 +44,22 @@ def integer(value: object, name: str, where: object, low: int, high: int | None 
         wanted = f"an int of at least {low}" if high is None else f"an int from {low} to {high}"
         raise RangeError(f"{name}={value!r}, but should be {wanted} [{where!s}]")
     return plain
+
+
+@functools.cache
+def most_bytes() -> int:
+    """What one array may take: an eighth of the machine's memory, for each side has it, and what is computed of it."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8
+
+
+def fitting(shape: Sequence[int], itemsize: int, where: object) -> None:
+    """RangeError unless an array of `shape`, of so many bytes an element, may be made on this machine."""
+    wanted = math.prod(shape) * itemsize
+    if wanted > most_bytes():
+        raise RangeError(
+            f"the shape {tuple(shape)} takes {wanted / 2**30:,.1f} GiB, but should take at most "
+            f"{most_bytes() / 2**30:,.1f} GiB, an eighth of this machine's memory [{where!s}]"
+        )
 
 
 def boolean(value: object, name: str, where: object) -> bool:

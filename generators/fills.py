@@ -86,7 +86,7 @@ def fill_values(
     each for itself ("ones" has imaginary parts nearest to 0); bool ignores the range.
 
     `seed` is in [0, 2**128). RangeError if the fill is unknown, or the range holds no value of the dtype, or not so
-    many; `where` is the call that the sentence names.
+    many, or the shape wants more memory than this machine can give; `where` is the call that the sentence names.
     """
     kind = DTYPES[dtype_name(dtype)]
     where = f"fill_values({fill!r}, dtype={kind.name!r})" if where is None else where
@@ -97,6 +97,7 @@ def fill_values(
     limits = _limits(kind.name, low, high)
     if limits is None:
         raise RangeError(f"low={low}, but should leave a value of {kind.name} below high={high} [{where!s}]")
+    checks.fitting(shape, np.dtype(kind.storage).itemsize, where)
     out: NDArray[Any] = np.empty(shape, kind.storage)
     parts = out.reshape(-1)
     if kind.category == "complex":

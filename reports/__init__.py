@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from reports.tallies.tally import summarize
     from reports.text.argument_space import never_text, space_text
     from reports.text.difference import render_difference
-    from reports.text.failure import failure_text
+    from reports.text.failure import failure_text, reading_width
     from reports.text.terminal import render
 
 _HOMES = {
@@ -67,7 +67,7 @@ _HOMES = {
         "ReportError",
         "VersionError",
     ),
-    "reports.text.failure": ("failure_text",),
+    "reports.text.failure": ("failure_text", "reading_width"),
     "reports.folders.runs": (
         "latest_run",
         "load_status",
@@ -168,6 +168,7 @@ __all__ = [
     "png_picture",
     "prune_runs",
     "read_run",
+    "reading_width",
     "records_file",
     "render",
     "render_difference",

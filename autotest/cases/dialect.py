@@ -25,6 +25,8 @@ class Dialect:
     recording: type[Recording] = Recording
     #: Whether its tests draw plain tensors, whatever the run asks for.
     plain = False
+    #: Whether a test fails none of whose cases calls anything.
+    must_call = True
     #: Where random cotangents start; they end at 1.
     least_cotangent = -1.0
 
@@ -50,7 +52,7 @@ class Dialect:
         if auto_backward and (returned is None or nothing):
             raise UsageError(
                 f"{test} returned {returned!r}, but should return the result to compare: "
-                "return it, or pass auto_backward=False to @autotest"
+                "return it, or pass auto_backward=False to @autotest, where only how its calls end is to be compared"
             )
         return recording.differentiable(), True
 

@@ -249,7 +249,7 @@ class Drawer:
             try:
                 program.outputs = program.outputs if program.training else recording.returned(returned)
             except ArgumentError as error:
-                raise self._misuse(str(error)) from None
+                raise self.misuse(str(error)) from None
             backward = True
             if program.training is None:
                 backward = self._ask(recording, source, returned, index, strided=mix is not PLAIN)
@@ -301,9 +301,9 @@ class Drawer:
         try:
             train(recording, returned, steps, self.options.accumulate)
         except ArgumentError as error:
-            raise self._misuse(f"{error} [train={steps}]") from None
+            raise self.misuse(f"{error} [train={steps}]") from None
 
-    def _misuse(self, words: str) -> UsageError:
+    def misuse(self, words: str) -> UsageError:
         """What a body returns or makes wrongly, at the place where it is defined."""
         usage = UsageError(f"{self.test}: {words}")
         name_place(usage, defined_at(self.body))

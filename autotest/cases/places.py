@@ -53,11 +53,17 @@ def running_at(frame: FrameType | None) -> tuple[str, int] | None:
 
 def defined_at(body: Callable[..., Any]) -> str | None:
     """Where a function begins."""
-    while isinstance(body, functools.partial):
-        body = body.func
-    body = inspect.unwrap(body)
-    code = getattr(body, "__code__", None)
+    code = _code(body)
     return None if code is None else _told(code, code.co_firstlineno)
+
+
+def warn_at(body: Callable[..., Any], words: str) -> None:
+    """Warn of a function, where it begins."""
+    code = _code(body)
+    if code is None:
+        warnings.warn(words, UserWarning, stacklevel=2)
+    else:
+        warnings.warn_explicit(words, UserWarning, code.co_filename, code.co_firstlineno)
 
 
 def users_lines(trace: TracebackType | None) -> str:
@@ -100,6 +106,12 @@ def warnings_at_users_lines() -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = show
+
+
+def _code(body: Callable[..., Any]) -> CodeType | None:
+    while isinstance(body, functools.partial):
+        body = body.func
+    return getattr(inspect.unwrap(body), "__code__", None)
 
 
 def _printed(frame: traceback.FrameSummary) -> list[str]:

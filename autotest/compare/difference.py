@@ -208,7 +208,7 @@ def failure_difference(program: Program, failure: Failure, phase: Phase) -> Diff
         if failure.kind == "exception_class":
             message = f"{where} raised {failure.classes[0]}: {failure.message}; but should raise {call.raises[0]}"
             return Difference(phase, failure.kind, where, message, call=failure.call)
-    if failure.kind in ("accepts_invalid", "structure"):
+    if failure.kind in ("accepts_invalid", "structure", "mode"):
         message = f"{where} {failure.message}"
     else:
         message = f"{where} {failure.words}"

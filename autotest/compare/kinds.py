@@ -108,6 +108,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             Kind("exception", "raises where PyTorch does not", ends=True, of_form=True),
             Kind("accepts_invalid", "accepts what PyTorch refuses", of_form=True),
             Kind("exception_class", "raises an unrelated exception", of_form=True),
+            Kind("mode", "leaves a mode of the process switched", of_target="no op may switch a mode for what follows"),
             Kind("broken", "does not do what its documentation says", of_target="its own documentation says so"),
             Kind(
                 "batch_only",

@@ -111,7 +111,10 @@ class _Comparison:
         """All of them. What nearly every case lacks is not looked for at all: each look costs every case its time."""
         expected, actual = self.expected, self.actual
         for failure in actual.failures:
-            yield failure_difference(self.program, failure, self.forward)
+            if failure.kind == "mode" and failure.call is None:
+                yield Difference(self.backward, failure.kind, "backward", f"backward {failure.message}")
+            else:
+                yield failure_difference(self.program, failure, self.forward)
         if actual.ended:
             return
         yield from self.outputs()

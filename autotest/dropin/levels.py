@@ -21,7 +21,7 @@ from dual_object.program.values import Placement, Ref, Tree, leaves, refs
 from dual_object.replay.observation import Seen
 
 #: What its values do not show.
-_UNSEEN = frozenset({"alias", "layout", "requires_grad"})
+_UNSEEN = frozenset({"alias", "layout", "mode", "requires_grad"})
 #: The steps that it compares, outside of a graph.
 _COMPARED = ("forward", "backward")
 

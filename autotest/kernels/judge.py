@@ -60,6 +60,19 @@ class Kernel:
     claims: tuple[str, ...] = ()
 
 
+def start(supervisor: Supervisor, file: Path) -> None:
+    """Start the process that is to import `file`. Raises EnvironmentFault, which names the file and, where it is late,
+    the option that gives it longer.
+    """
+    try:
+        supervisor.start()
+        supervisor.info()  # it waits until the file is imported
+    except EnvironmentFault as fault:
+        words = str(fault)
+        late = " [--case-timeout gives it longer]" if "did not start" in words else ""
+        raise EnvironmentFault(words if file.name in words else f"{file}: {words}{late}") from None
+
+
 class KernelJudge:
     """Judges kernels of one op; what PyTorch answers is asked once.
 
@@ -96,7 +109,7 @@ class KernelJudge:
         environment[KERNELS] = json.dumps(place)
         source = kernel.file.read_bytes()
         compiles = any(compiler in source for compiler in _COMPILERS)
-        within = _COMPILED_WITHIN if compiles else START_TIMEOUT
+        within = max(_COMPILED_WITHIN if compiles else START_TIMEOUT, self._timeout or 0.0)
         timeout = _TIMED_WITHIN if timed else self._timeout
         if compiles and timeout is not None:
             timeout = max(timeout, _COMPILED_IN_A_CALL)
@@ -107,7 +120,7 @@ class KernelJudge:
         forks = self._forks if poisoned and folder is None else None
         launch = Launch("kernel", ADAPTER, None, environment, within, behind, forks)
         supervisor = Supervisor(launch, timeout, memory=self._memory)
-        supervisor.start()
+        start(supervisor, kernel.file)
         return supervisor
 
     def judge(self, kernel: Kernel, budget: float | None = None) -> Verdict:

@@ -17,10 +17,10 @@ from typing import Any
 
 from autotest.errors import UsageError
 from autotest.kernels.findings import Verdict
-from autotest.kernels.judge import ENVIRONMENT
+from autotest.kernels.judge import ENVIRONMENT, start
 from autotest.kernels.judging import Judging
 from autotest.kernels.questions import Cell, Question, question, sample_inputs
-from autotest.workers.launch import Launch
+from autotest.workers.launch import START_TIMEOUT, Launch
 from autotest.workers.supervisor import Supervisor
 from dual_object.adapters.torch.kernels import problems
 from dual_object.adapters.torch.kernels.samples.drawing import varied
@@ -111,9 +111,10 @@ class ModuleJudge:
         loaded.
         """
         place = json.dumps([str(pair.file.resolve()), pair.name, self._random])
-        launch = Launch("kernel", ADAPTER, None, {**ENVIRONMENT, MODULE: place})
+        within = max(START_TIMEOUT, self._timeout or 0.0)
+        launch = Launch("kernel", ADAPTER, None, {**ENVIRONMENT, MODULE: place}, within)
         supervisor = Supervisor(launch, self._timeout, memory=self._memory)
-        supervisor.start()
+        start(supervisor, pair.file)
         until = None if budget is None else time.monotonic() + budget
         try:
             copied = self._same_names(supervisor)

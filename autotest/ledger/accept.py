@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import groupby
@@ -20,7 +21,7 @@ from autotest.options.ledger import FILE_NAME, SUITES
 from dual_object.errors import ProgramError
 from dual_object.program.program import Program
 from dual_object.replay.adapter import TargetInfo
-from reports import resolve_run
+from reports import resolve_run, runs
 
 FIELDS = ("id", "fingerprint", "target", "test", "op", "phase", "kind", "level")
 
@@ -48,7 +49,7 @@ def accept(
     wider: bool = False,
 ) -> Accepted:
     """Write an entry for each divergence of the latest run that `ids` name or `where` matches; `wider`: make the entry
-    that differs in the dtype or in what it needs alone cover it.
+    that differs in the dtype or in what it needs alone cover it. Where `ids` are those of an older run, it is that.
 
     Without `strict`, an entry must be proved, but for one of what does not come back in each run: that is only seen.
     `where` is a list of `field=pattern` separated by blanks, such as `kind=dtype op=arg*`. Raises AcceptError,
@@ -56,12 +57,12 @@ def accept(
     """
     if not reason.strip():
         raise AcceptError("reason='', but should say why this is accepted [--reason]")
-    run = resolve_run(report)
-    try:
-        summary = json.loads((run / "summary.json").read_text())
-    except (OSError, ValueError) as error:
-        raise AcceptError(f"{run} has no summary to accept from ({error}): finish a run first") from None
-    root_of, whole = summary.get("path"), Accepted((), (), ())
+    latest = resolve_run(report)
+    summary, run = _summary(latest), latest
+    if ids and not _names_all(summary, ids):
+        summary, run = next(_older(report, ids), (summary, latest))
+    older = () if run == latest else (f"{', '.join(ids)}: of the older run {run.name}",)
+    root_of, whole = summary.get("path"), Accepted((), (), (), older)
     chosen = sorted(_chosen(run, summary["divergences"], ids, where).items())
     # A fingerprint begins with its target: of several, each has its draft of a ledger once the one before is written.
     for target, groups in groupby(chosen, key=lambda item: item[0].partition("/")[0]):
@@ -83,6 +84,28 @@ def accept(
                 refused.append(str(error))
         whole = _and(whole, [draft for draft in drafts.values() if draft.written], refused)
     return whole
+
+
+def _summary(run: Path) -> dict[str, Any]:
+    try:
+        summary: dict[str, Any] = json.loads((run / "summary.json").read_text())
+    except (OSError, ValueError) as error:
+        raise AcceptError(f"{run} has no summary to accept from ({error}): finish a run first") from None
+    return summary
+
+
+def _older(report: Path, ids: Sequence[str]) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The kept runs that have all these ids, newest first, each with its summary."""
+    for run in reversed(runs(report)):
+        with suppress(AcceptError):  # one that was killed has none
+            summary = _summary(run)
+            if _names_all(summary, ids):
+                yield summary, run
+
+
+def _names_all(summary: dict[str, Any], ids: Sequence[str]) -> bool:
+    known = {row["id"] for row in summary["divergences"]}
+    return all(len(id_) >= FEWEST_DIGITS and any(one.startswith(id_) for one in known) for id_ in ids)
 
 
 def _and(done: Accepted, changed: Sequence[Draft], refused: Sequence[str]) -> Accepted:

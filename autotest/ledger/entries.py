@@ -289,7 +289,20 @@ def read(path: Path, *targets: str) -> Ledger:
     entries: dict[str, Entry] = {}
     for target in targets:
         _read_section(path, target, data.get(target, []), entries, problems)
+    for name in data.keys() - set(targets):
+        problems += _misplaced(path, name, data[name], targets)
     return Ledger(path, entries, tuple(problems))
+
+
+def _misplaced(path: Path, name: str, section: Any, targets: Sequence[str]) -> Iterator[str]:
+    """What stands under another name and is about one of the targets, or about none at all."""
+    if not isinstance(section, list):
+        yield f"{path}: {name} should be a list of entries, each under [[{name}]]"
+        return
+    for number, table in enumerate(section, 1):
+        target = str(table.get("fingerprint", "")).partition("/")[0] if isinstance(table, dict) else ""
+        if target in targets:
+            yield f"{path}: entry {number} of {name} is about {target}, and should stand under [[{target}]]"
 
 
 def _read_section(path: Path, target: str, section: Any, entries: dict[str, Entry], problems: list[str]) -> None:
@@ -390,7 +403,7 @@ def find(folder: Path, root: Path, targets: Sequence[str]) -> Path | None:
     """The nearest ledger of these targets in `folder` or a folder above it, up to `root`."""
     names = file_names(targets)
     for place in (folder, *folder.parents):
-        found = next((place / name for name in names if (place / name).is_file()), None)
+        found = next((place / name for name in names if (place / name).exists()), None)
         if found is not None:
             return found
         if place == root:

@@ -76,6 +76,8 @@ class RunOptions:
     #: What chose its tests, such as `suites -k matmul`.
     selection: str | None = None
     commit: str | None = None
+    #: How many columns the text of a red test has.
+    width: int = 100
 
     @property
     def remembered(self) -> str:

@@ -95,7 +95,7 @@ class ContractRun:
         stale = stale_contracts(lambda: session.functions, session.target_info, entries, seen)
         red = [row for row in rows if row["level"] in RED_LEVELS or row["reason"] == session.excuse is not None]
         if red:
-            raise DivergenceError("\n\n".join([failure_text(red, cases=1), *stale]))
+            raise DivergenceError("\n\n".join([failure_text(red, cases=1, width=session.options.width), *stale]))
         if stale:
             raise StaleEntryError("\n".join(stale))
 

@@ -166,7 +166,8 @@ class Verdicts:
         total = sum(count for verdict, count in self._session.counts.items() if verdict not in ("rejected", "skipped"))
         refused = {key for key, verdict in self.ended.items() if verdict == "rejected"}
         rows = [self._triaged(row) for row in self.rows] or self.excused
-        return failure_text(rows, cases=total, repros=self.triage.scripts, refused=refused)
+        width = self._session.options.width
+        return failure_text(rows, cases=total, width=width, repros=self.triage.scripts, refused=refused)
 
     def replays(self) -> list[str]:
         """The commands by which the stored Programs run again, one per fingerprint."""

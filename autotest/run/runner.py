@@ -16,7 +16,7 @@ from autotest.cases.case import Case, Origin, Rejection, case_test_name
 from autotest.cases.design import MOST_ROWS, Level
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import LAID, Drawer
-from autotest.cases.places import bracketed, raised_at
+from autotest.cases.places import bracketed, raised_at, warn_at
 from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, UsageError
@@ -26,6 +26,7 @@ from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.inference import ShapeInference
 from autotest.oracle.undecidable import reason_of
+from autotest.run.compared import Compared
 from autotest.run.deaths import Deaths
 from autotest.run.draws import Draws, nothing_ran
 from autotest.run.line import AnyJudge, Line, judge_on
@@ -94,6 +95,7 @@ class TestRun:
         self._deaths = Deaths(self.ledger)
         #: The target lacks what the test's ordinary case calls, which is counted: its corners would say no more.
         self._missing = False
+        self._compared = Compared(options.rules)
         memory = Memory(run.root, run.remembered) if run.memory and run.root is not None else None
         self._recollection = Recollection(memory, f"{nodeid} {key}", self.drawer)
 
@@ -146,6 +148,12 @@ class TestRun:
             raise DivergenceError("\n\n".join(told), self.verdicts.replays())
         if refused is not None:
             raise refused
+        if self._compared.calls_nothing and not (inline or self._before) and self._dialect.must_call:
+            raise self.drawer.misuse(
+                "nothing was compared, since its body calls nothing: call the op under test as PyTorch has it, "
+                "by autotest's own torch"
+            )
+        self._warn()
         lost = [key for key, verdict in self._before.items() if verdict in ("crashed", "timed_out")]
         if lost:
             raise DivergenceError(f"{', '.join(lost)} ended the ranks; the other cases have run on new ones")
@@ -153,6 +161,14 @@ class TestRun:
             raise StaleEntryError("\n".join(stale))
         if self._lacking and not {*self.verdicts.ended.values()} - {"skipped", "rejected"}:
             raise SkipTest("; ".join(sorted(self._lacking)))  # what has looked at nothing has not passed
+
+    def _warn(self) -> None:
+        """Warn of what a test that passes did not compare, at the line where its body begins."""
+        run = self.session.options
+        whole = run.case is None and run.laid_out is None and not self._before
+        words = self._compared.too_small
+        if words is not None and whole and self._dialect.must_call:
+            warn_at(self.drawer.body, f"{self.drawer.test}: {words}")
 
     def _laid_out(self) -> Iterator[int]:
         """The numbers of the test's laid-out cases; what comes of one decides on the next."""
@@ -403,6 +419,7 @@ class TestRun:
     def _end(self, judgement: Judgement) -> None:
         case = judgement.case
         self._learn(judgement)
+        self._compared.take(case)
         self._recollection.met(case.key, case.program)
         self._reached.judged(judgement)
         self.verdicts.write(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from dual_object.program.calls import Call
@@ -46,48 +46,73 @@ class Modes:
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
-        self._own = _current(adapter)
+        self._own = current(adapter)
         self._apart = False
 
     def concern(self, call: Call) -> bool:
         """Whether a call must run inside `applied`: it may switch a mode, or an earlier one may have."""
-        self._apart = self._apart or call.kind in ("enter", "exit") or call.op in _SETTERS
+        self._apart = self._apart or switches(call)
         return self._apart
 
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
         """Run what is inside in these modes, and keep those in which it ends."""
-        around = _current(self._adapter)
+        around = current(self._adapter)
         _set(self._adapter, self._own)
         try:
             yield
         finally:
-            self._own = _current(self._adapter)
+            self._own = current(self._adapter)
             _set(self._adapter, around)
 
 
+def switches(call: Call) -> bool:
+    """Whether a call may switch a mode: it sets one, or enters or leaves a region (`with torch.no_grad()`)."""
+    return call.kind in ("enter", "exit") or call.op.rpartition(".")[2] in _SETTERS
+
+
+def left_otherwise(adapter: Adapter, before: Mapping[Mode, Any]) -> str | None:
+    """Which modes are otherwise than `before`, in words; they are put back. None where all are as they were.
+
+    ```
+    left get_default_dtype() at torch.float64, but should leave it at torch.float32
+    ```
+    """
+    now = current(adapter)
+    if now == before:
+        return None
+    _set(adapter, before)
+    switched = [
+        f"{mode.teller}({', '.join(map(repr, mode.of))}) at {now.get(mode)}, but should leave it at {value}"
+        for mode, value in before.items()
+        if now.get(mode) != value
+    ]
+    return f"left {', and '.join(switched)}"
+
+
+def current(adapter: Adapter) -> dict[Mode, Any]:
+    """The modes of this process, as far as the framework tells them."""
+    return {mode: tell() for mode, tell in _tellers(cast(Any, adapter))}
+
+
 @functools.lru_cache(maxsize=16)
-def _told(adapter: Any) -> tuple[Mode, ...]:
-    """The modes that a framework tells."""
-    return tuple(_ask(adapter, MODES))
-
-
-def _current(adapter: Adapter) -> dict[Mode, Any]:
-    """The modes of this process."""
-    return _ask(adapter, _told(cast(Any, adapter)))
-
-
-def _ask(adapter: Adapter, modes: Iterable[Mode]) -> dict[Mode, Any]:
-    told: dict[Mode, Any] = {}
-    for mode in modes:
+def _tellers(adapter: Any) -> tuple[tuple[Mode, Callable[[], Any]], ...]:
+    """What tells each mode that a framework tells."""
+    tellers: list[tuple[Mode, Callable[[], Any]]] = []
+    for mode in MODES:
         # What a target cannot tell, for whatever reason, cannot be given back.
         with contextlib.suppress(Exception):
-            told[mode] = adapter.resolve(mode.teller)(*mode.of)
-    return told
+            tell = functools.partial(adapter.resolve(mode.teller), *mode.of)
+            tell()
+            tellers.append((mode, tell))
+    return tuple(tellers)
 
 
-def _set(adapter: Adapter, modes: dict[Mode, Any]) -> None:
-    now = _current(adapter)
+def _set(adapter: Adapter, modes: Mapping[Mode, Any]) -> None:
+    now = current(adapter)
     for mode, value in modes.items():
         if now.get(mode) != value:
             adapter.resolve(mode.setter)(*mode.of, value)
+
+
+__all__ = ["MODES", "Mode", "Modes", "current", "left_otherwise", "switches"]

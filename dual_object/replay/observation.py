@@ -17,7 +17,7 @@ from dual_object.program.values import Array, Ref, Tree
 #: A module's parameters and buffers: dtype, shape and requires_grad, by name.
 State: TypeAlias = "dict[str, tuple[str, tuple[int, ...], bool]]"
 FailureKind = Literal[
-    "exception", "missing", "unmapped", "unsupported", "structure", "accepts_invalid", "exception_class"
+    "exception", "missing", "unmapped", "unsupported", "structure", "accepts_invalid", "exception_class", "mode"
 ]
 #: What a static graph may show of a Program, besides dtypes, shapes and devices of outputs:
 #:
@@ -81,7 +81,9 @@ class Seen:
 
 @dataclass(slots=True)
 class Failure:
-    """One call that ended otherwise than on the reference: by an exception, or by none where the reference raised."""
+    """One call that ended otherwise than on the reference: by an exception, by none where the reference raised, or with
+    a mode of the process switched. `call` is its index, None where it is none of the Program's: a backward, for one.
+    """
 
     call: int | None
     kind: FailureKind

@@ -10,7 +10,7 @@ import math
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -38,7 +38,7 @@ from dual_object.program.values import (
 )
 from dual_object.replay.adapter import Adapter, Distributed, distributed
 from dual_object.replay.gradients import Tape, functional
-from dual_object.replay.modes import Modes
+from dual_object.replay.modes import Mode, Modes, current, left_otherwise, switches
 from dual_object.replay.observation import MISCONDUCT, Failure, Observation, class_names, failure_of, first_words
 from dual_object.replay.reading import Finished, Values, observe
 from dual_object.replay.training import look
@@ -159,7 +159,11 @@ class Replay:
     def finish(self) -> Finished:
         """Ask for the backward, once all calls have been stepped through."""
         self._leave()
-        return Finished(self.adapter, self.program, self.values, self.seen)
+        before = current(self.adapter)
+        finished = Finished(self.adapter, self.program, self.values, self.seen)
+        if not self.seen.ended:
+            self._stray(None, before)
+        return finished
 
     def _leave(self) -> None:
         """Leave the regions that a failed call was in, the inner ones first, while the process has this run's modes:
@@ -198,8 +202,10 @@ class Replay:
             self._step(index, call)
 
     def _step(self, index: int, call: Call) -> None:
+        before = None if switches(call) else current(self.adapter)
         try:
             result = self.apply(call)
+            self._stray(index, before)
             self.given = None if call.kind == "enter" else result  # a region ends when nobody holds it any more
             if call.raises:
                 message = f"accepted what the reference refuses with {call.raises[0]}"
@@ -209,6 +215,7 @@ class Replay:
             if call.kind not in ("enter", "exit", "set"):  # what those return says nothing of an op
                 self.bind(index, call, result)
         except Exception as error:
+            self._stray(index, before)
             names = class_names(error)
             if call.raises and not isinstance(error, MissingOp) and MISCONDUCT not in names:
                 if "exceptions" not in self.adapter.lacks and not set(names) & set(call.raises):
@@ -219,6 +226,12 @@ class Replay:
                 failure.kind = "structure"
             self.seen.failures.append(failure)
             self.seen.ended = True
+
+    def _stray(self, call: int | None, before: Mapping[Mode, Any] | None) -> None:
+        """Note, and put back, the modes that were switched by what switches none: a call, or the backward (None)."""
+        words = None if before is None else left_otherwise(self.adapter, before)
+        if words is not None:
+            self.seen.failures.append(Failure(call, "mode", (), words))
 
     def apply(self, call: Call) -> Any:
         """Evaluate one call on this side's values."""

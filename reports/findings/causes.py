@@ -32,6 +32,7 @@ DOES = {
     "exception": "raises",
     "accepts_invalid": "accepts what PyTorch refuses",
     "exception_class": "raises another class of exception",
+    "mode": "leaves a mode switched",
     "missing": "is missing",
     "unmapped": "has no row in the target's table",
     "unsupported": "is not supported",

@@ -94,9 +94,7 @@ def replace_text(path: Path, text: str) -> None:
 
 def unwritable(path: Path, reason: str) -> RecordError:
     """Return the error of a file that cannot be written."""
-    return RecordError(
-        f"{path} cannot be written: {reason}; free the disk or choose another folder with --autotest-report"
-    )
+    return RecordError(f"{path} cannot be written: {reason}; free the disk or choose another folder with --report")
 
 
 def started(run: Path) -> datetime:

@@ -180,6 +180,8 @@ def render_page(
         changes=[] if isinstance(changes, str) else _changes(changes),
         changes_note=changes if isinstance(changes, str) else _compared(changes),
         first=_first(summary),
+        # Where tests failed and nothing diverged, the list of divergences is empty, and why they failed stands there.
+        first_view="run" if summary.failed and not summary.divergences else "divergences",
         facts=_facts(summary),
         brief=_brief(summary),
         graph=_graph(summary),

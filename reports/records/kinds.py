@@ -41,6 +41,7 @@ KINDS = (
     "exception",
     "accepts_invalid",
     "exception_class",
+    "mode",
     "broken",
     "batch_only",
     "layout",

@@ -70,7 +70,7 @@ def read_run(folder: Path) -> Run:
     if not paths:
         raise FolderError(
             f"folder={str(folder)!r}, but should be a run folder holding records-*.jsonl [read_run]; "
-            "a run writes them under runs/ of the folder given with --autotest-report"
+            "a run writes them under runs/ of the folder given with --report"
         )
     for path in paths:
         next(_lines(path), None)

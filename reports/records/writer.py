@@ -212,8 +212,7 @@ class RecordWriter:
 
     def _refuse(self, error: OSError) -> NoReturn:
         refusal = RecordError(
-            f"{self.path} cannot be written: {error.strerror}; free the disk or choose another folder "
-            "with --autotest-report"
+            f"{self.path} cannot be written: {error.strerror}; free the disk or choose another folder with --report"
         )
         refusal.errno = error.errno
         raise refusal from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,19 @@ from reports.words.paper import Paper
 from reports.words.quantities import counted
 
 MOST_BLOCKS = 3
+#: Longer lines do not read well.
+WIDEST = 100
+
+
+def reading_width() -> int:
+    """The columns of a text that a person reads in this terminal, `WIDEST` at most, as where there is no terminal."""
+    return min(WIDEST, shutil.get_terminal_size((WIDEST, 0)).columns)
 
 
 def failure_text(
     rows: Sequence[Mapping[str, object]],
     cases: int,
-    width: int = 100,
+    width: int | None = None,
     repros: Mapping[str, Path] | None = None,
     refused: Container[object] = (),
 ) -> str:
@@ -30,12 +38,12 @@ def failure_text(
 
     `rows` are divergence rows as in the records, in the order of their cases; `cases` is how many cases the test ran;
     `repros` says by id where the run will write a script, `refused` holds the case keys of draws that the reference
-    refused.
+    refused. `width` is in columns; None: as many as `reading_width` says.
     """
     groups: dict[object, list[Mapping[str, object]]] = {}
     for row in rows:
         groups.setdefault(row["fingerprint"], []).append(row)
-    paper = Paper(width)
+    paper = Paper(reading_width() if width is None else width)
     console = paper.console
     keys = {row["case_key"] for row in rows}
     draws = sum(key in refused for key in keys)

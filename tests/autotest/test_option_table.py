@@ -25,7 +25,10 @@ from support.documents import table
 COMMAND = [option for option in OPTIONS.values() if option.run is not None]
 PYTEST = [option for option in OPTIONS.values() if option.pytest is not None]
 #: Of `RunOptions`: where a run is, which nobody is asked for.
-PLACE = {"folder", "root", "worker", "first", "laid_out", "settled", "avoided", "command", "selection", "commit"}
+PLACE = {
+    *("folder", "root", "worker", "first", "laid_out", "settled", "avoided"),
+    *("command", "selection", "commit", "width"),
+}
 
 
 def typed(cell: str) -> str:

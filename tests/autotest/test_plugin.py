@@ -336,7 +336,7 @@ def test_unwritable_report(tmp_path: Path) -> None:
     [said] = red_lines(outcome)
     assert re.fullmatch(
         rf"{re.escape(str(tmp_path))}/file/report/runs/[-\d]+/records-main.jsonl cannot be written: Not a directory; "
-        "free the disk or choose another folder with --autotest-report",
+        "free the disk or choose another folder with --report",
         said,
     )
     assert "1 failed" in outcome.out

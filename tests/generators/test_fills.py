@@ -4,9 +4,11 @@ import hashlib
 import math
 
 import numpy as np
+import psutil
 import pytest
 
 from generators import DTYPES, FILLS, RangeError, fill_values, round_to_bfloat16
+from generators.checks import most_bytes
 from generators.fills import CORNERS, edge_values, scale_words
 
 FLOATS = [name for name, dtype in DTYPES.items() if dtype.category == "floating"]
@@ -418,3 +420,24 @@ def test_corners_that_a_dtype_cannot_hold_are_its_greatest() -> None:
     """uint8 has no value below its range of 0 to 7, and none that a float cannot hold."""
     assert 255 in fill_values("signed_zeros", 7, (8,), "uint8", 0, 8)
     assert 255 in fill_values("subnormals", 7, (8,), "uint8", 0, 8)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "told"),
+    [((5, 5), "float32", None), ((5, 6), "float32", "(5, 6) takes 0.0 GiB"), ((25,), "float64", "(25,) takes 0.0 GiB"),
+     ((2**63, 4), "float32", "(9223372036854775808, 4) takes 137,438,953,472.0 GiB")],
+)  # fmt: skip
+def test_array_that_the_machine_cannot_hold(shape, dtype, told, monkeypatch):
+    """It is refused before a byte of it is made, and so is one of a size that NumPy cannot count."""
+    monkeypatch.setattr("generators.checks.most_bytes", lambda: 100)
+    if told is None:
+        assert fill_values("ones", 0, shape, dtype, -1, 1).shape == shape
+        return
+    with pytest.raises(RangeError) as caught:
+        fill_values("ones", 0, shape, dtype, -1, 1)
+    assert str(caught.value) == (
+        f"the shape {told}, but should take at most 0.0 GiB, an eighth of this machine's memory "
+        f"[fill_values('ones', dtype={dtype!r})]"
+    )
+    monkeypatch.undo()
+    assert most_bytes() == psutil.virtual_memory().total // 8

@@ -61,6 +61,7 @@ def wrong(adapter: Any) -> None:
     importlib.import_module("torch.fx.experimental.proxy_tensor")  # before any op is taken away from it
     _eager(adapter)
     _second_derivatives()
+    _modes()
     _refusals()
     _graphs(adapter)
 
@@ -231,6 +232,23 @@ def _second_derivatives() -> None:
     _replace(torch, "rsqrt", given(identity(same, lambda gradient: gradient.detach())))
     _replace(torch, "tanh", given(identity(same, identity(same, raising))))
     _replace(torch, "reciprocal", given(identity(same, without_graph)))
+
+
+def _modes() -> None:
+    """Modes that a call, or a backward, leaves switched in the process."""
+
+    class Switching(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            torch.set_default_dtype(torch.float64)
+            return gradient
+
+    _replace(torch, "lgamma", _after(lambda result: torch.set_default_dtype(torch.float64) or result))
+    _replace(torch, "digamma", _after(Switching.apply))
 
 
 def _refusals() -> None:

@@ -31,7 +31,7 @@ def drawn(session: Session, make: Callable[[], Any], n: int = 12) -> list[Any]:
     def body() -> Any:
         dual = make()
         found.append(dual.reference)
-        return dual
+        return dual.clone()
 
     session.counts.clear()
     autotest(n=n, check_graph=False)(body)()
@@ -264,7 +264,7 @@ def wild(session: Session, make: Callable[[], Any], inputs: str) -> list[Any]:
     def body() -> Any:
         dual = make()
         found.append(dual.reference)
-        return dual
+        return dual.clone()
 
     autotest(n=WILD, check_graph=False, inputs=inputs, coverage="none")(body)()
     return found

@@ -112,7 +112,7 @@ def test_json_for_two_kernels(judged: tuple[Path, str], tmp_path: Path) -> None:
             "k.py has a class Relu, but should have a function: name one that calls it\n",
         ),
         (("imports.py:relu",), "imports.py cannot be imported: ModuleNotFoundError: No module named 'nosuch'\n"),
-        (("exits.py:relu",), "target 'kernel' died at import: exited with status 3; its last words: none\n"),
+        (("exits.py:relu",), "exits.py: target 'kernel' died at import: exited with status 3; its last words: none\n"),
         (("bad.py:relu",), "bad.py cannot be imported: SyntaxError: '(' was never closed (bad.py, line 1)\n"),
     ],
 )

@@ -55,6 +55,8 @@ WRONG = {
     "test_structure_of_a_tensor": ({"divergent": 3}, {(EAGER, "structure", "asinh")}),
     "test_host_read": ({"divergent": 3}, {(EAGER, "shape", "numel")}),
     "test_state": ({"divergent": 3}, {(EAGER, "value", "BatchNorm1d")}),
+    "test_mode": ({"divergent": 3}, {(EAGER, "mode", "lgamma")}),
+    "test_mode_of_a_backward": ({"divergent": 3}, {(BACK, "mode", "digamma")}),
     "test_exception": ({"divergent": 3}, {(EAGER, "exception", "acosh")}),
     "test_accepts_invalid": ({"divergent": 3}, {(EAGER, "accepts_invalid", "mv")}),
     "test_accepts_invalid_draw": ({"aligned": 4}, {(EAGER, "accepts_invalid", "mm")}),
@@ -116,6 +118,10 @@ MESSAGES = {
     ),
     "test_structure_of_a_list": "chunk: chunk returned 1 values, but should return 2",
     "test_structure_of_a_tensor": "asinh: asinh returned a tuple of 2, but should return one object",
+    "test_mode": ("lgamma: lgamma left get_default_dtype() at torch.float64, but should leave it at torch.float32"),
+    "test_mode_of_a_backward": (
+        "digamma: backward left get_default_dtype() at torch.float64, but should leave it at torch.float32"
+    ),
     "test_exception": "acosh: acosh raised RuntimeError: planted",
     "test_accepts_invalid": "mv: mv accepted what the reference refuses with RuntimeError: size mismatch, got "
     "input (2), mat (2x3), vec (4)",

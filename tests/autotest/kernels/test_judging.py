@@ -396,6 +396,20 @@ def test_what_ends_again_and_again_is_not_asked_for_ever(tmp_path, function, end
     assert (told in verdict_text("k", verdict, {}, 1.0)) == bool(ends)
 
 
+def test_kernel_that_hangs_at_import(tmp_path, monkeypatch):
+    """It is told by its file, and with what gives it longer: the time of a question, where that is more."""
+    file = tmp_path / "hangs.py"
+    file.write_text("import time\n\ntime.sleep(600)\n\n\ndef relu(x):\n    return x\n")
+    monkeypatch.setattr("autotest.kernels.judge.START_TIMEOUT", 3.0)
+    judge = KernelJudge(load_reference(), Asking("relu", ("float32",)), timeout=4.0)
+    with pytest.raises(EnvironmentFault) as caught:
+        judge.judge(Kernel(file, "relu"))
+    assert str(caught.value) == (
+        f"{file}: target 'kernel' died at import: did not start in 4 s; its last words: none "
+        "[--case-timeout gives it longer]"
+    )
+
+
 def test_a_domain_of_shapes():
     """A kernel for 48 columns is asked about those alone, and held to everything there."""
     judge = KernelJudge(load_reference(), Asking("relu", ("float32",), shapes=((None, 48),)), timeout=4.0)

@@ -152,3 +152,16 @@ def test_files_that_are_none(judge: ModuleJudge, folder: Path, tmp_path: Path) -
     with pytest.raises(EnvironmentFault) as fault:
         judge.judge(ModulePair(folder / "problem.py", tmp_path / "new.py"))
     assert str(fault.value) == f"{tmp_path}/new.py has no module ModelNew, but should"
+
+
+def test_module_that_hangs_at_import(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told by its file, and with what gives it longer."""
+    (tmp_path / "hangs.py").write_text("import time\n\ntime.sleep(600)\n")
+    monkeypatch.setattr("autotest.kernels.modules.START_TIMEOUT", 3.0)
+    judge = ModuleJudge(load_reference(), folder / "problem.py", timeout=4.0)
+    with pytest.raises(EnvironmentFault) as caught:
+        judge.judge(ModulePair(folder / "problem.py", tmp_path / "hangs.py"))
+    assert str(caught.value) == (
+        f"{tmp_path}/hangs.py: target 'kernel' died at import: did not start in 4 s; its last words: none "
+        "[--case-timeout gives it longer]"
+    )

@@ -178,6 +178,31 @@ def test_duplicate_entry(tmp_path):
     ]
 
 
+def test_tables_of_other_names(tmp_path):
+    """A table of another target is none of this run's, unless it is about it; one that is no list is told as such."""
+    other = entry().replace("[[torch]]", "[[tohrc]]")
+    assert problems(tmp_path, other + other.replace(FINGERPRINT, "paddle/eager_forward/value/relu/float32")) == [
+        "LEDGER: entry 1 of tohrc is about torch, and should stand under [[torch]]"
+    ]
+    assert problems(tmp_path, "[paddle]\nreason = 'r'\n") == [
+        "LEDGER: paddle should be a list of entries, each under [[paddle]]"
+    ]
+    assert problems(tmp_path, entry().replace("[[torch]]", "[torch]")) == [
+        "LEDGER: torch should be a list of entries, each under [[torch]]"
+    ]
+
+
+def test_folder_called_as_a_ledger(tmp_path):
+    """It is found, and told to be none."""
+    (tmp_path / "known_divergences.toml").mkdir()
+    ledgers = Ledgers(("torch",), tmp_path)
+    ledgers.nearest(tmp_path / "test_a.py")
+    assert ledgers.problems() == [
+        f"{tmp_path}/known_divergences.toml cannot be read as a ledger: [Errno 21] Is a directory: "
+        f"'{tmp_path}/known_divergences.toml'; no divergence counts as known"
+    ]
+
+
 def test_no_toml(tmp_path):
     """A file that is no TOML makes nothing known, and says so."""
     [problem] = problems(tmp_path, "[[torch]\n")
@@ -665,6 +690,27 @@ def test_ledger_lies_where_the_run_looks(tmp_path, monkeypatch, typed_in, path):
     result = CliRunner().invoke(main, ["accept", "0a1b", "--report", str(report), "--strict", "seen", "--reason", "r"])
     shown = Path("tests", "known_divergences.toml").relative_to(typed_in)
     assert (result.exit_code, result.output) == (0, f"1 accepted into {shown}\n")
+
+
+def test_accept_from_an_older_run(tmp_path, monkeypatch):
+    """An id that the latest run has not is looked for in the others, newest first; what a pattern matches is not."""
+    report = reported(tmp_path, "test_a.py::test_relu", str(tmp_path))
+    [old] = report.glob("runs/*")
+    for day, finished in ((2, True), (3, False), (4, True)):
+        run = report / "runs" / f"2026010{day}-000000-0-1"
+        run.mkdir()
+        if finished:
+            (run / "summary.json").write_text((old / "summary.json").read_text().replace("0a1b2c3d", "99999999"))
+    monkeypatch.chdir(tmp_path)
+    done = accept(["0a1b"], None, "planted", report, None, "seen")
+    assert (done.written, done.offers) == ((FINGERPRINT,), (f"0a1b: of the older run {old.name}",))
+    newest = max(report.glob("runs/*"))
+    for ids in (["0a1b", "99999999"], ["12345678"]):
+        with pytest.raises(AcceptError) as caught:
+            accept(ids, None, "planted", report, None, "seen")
+        assert str(caught.value) == f"ID={ids[0]!r} names no new divergence of {newest}"
+    with pytest.raises(AcceptError, match="matches no new divergence"):
+        accept([], "id=0a1b2c3d", "planted", report, None, "seen")
 
 
 @pytest.mark.parametrize(

@@ -286,10 +286,10 @@ def test_full_disk(tmp_path: Path) -> None:
     """A disk that fills up ends the run with 2 and one sentence; what was written before can be read."""
     outcome = run_pytest(tmp_path, {"test_slow.py": SLOW.replace("0.02", "0")}, "-q", preexec_fn=_little_disk)
     assert outcome.status == 2, outcome.out
-    said = [line for line in outcome.out.splitlines() if line.endswith("with --autotest-report")]
+    said = [line for line in outcome.out.splitlines() if line.endswith("with --report")]
     [path] = tmp_path.glob("autotest-report/runs/*/records-main.jsonl")
     assert said[0] == (
-        f"{path} cannot be written: File too large; free the disk or choose another folder with --autotest-report"
+        f"{path} cannot be written: File too large; free the disk or choose another folder with --report"
     )
     assert "1 failed" in outcome.out
     assert "Traceback" not in outcome.out

@@ -115,6 +115,37 @@ def test_runs_beside_each_other(reference):
     assert (without.seen.hosts, ordinary.seen.hosts) == ({1: False}, {})
 
 
+@pytest.mark.parametrize("refused", [False, True])
+def test_mode_that_a_call_leaves_switched(refused, recorded, reference):
+    """Where the call is none that switches, it is told, put back, and met by no other call; beside what it raises."""
+    program = recorded(lambda: (torch.sin(tensor(2)), torch.ones(2))).program
+
+    def leaving(x):
+        real.use_deterministic_algorithms(True)
+        real.set_default_dtype(real.float64)
+        if refused:
+            raise ValueError("planted")
+        return real.sin(x)
+
+    class Leaving(type(reference)):
+        def resolve(self, path):
+            return leaving if path == "sin" else super().resolve(path)
+
+    seen = Replay(Leaving(), program).run()
+    assert modes() == ORDINARY
+    assert [(one.call, one.kind, one.message) for one in seen.failures] == [
+        (
+            0,
+            "mode",
+            "left get_default_dtype() at torch.float64, but should leave it at torch.float32, and "
+            "are_deterministic_algorithms_enabled() at True, but should leave it at False",
+        ),
+        *([(0, "exception", "planted")] if refused else []),
+    ]
+    assert seen.ended == refused
+    assert [one.dtype for one in seen.outputs.values()] == ([] if refused else ["float32", "float32"])
+
+
 @pytest.mark.parametrize("region", ["no_grad", "inference_mode", "enable_grad"])
 def test_sides_in_one_process(region, recorded, reference):
     """A region of both sides that share a process leaves neither of them in it."""

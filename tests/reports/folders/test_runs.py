@@ -86,7 +86,7 @@ def test_report_folder_that_is_a_file(tmp_path):
         RecordWriter(run, "main", seed=0, target="torch", environment={}, command="pytest")
     assert str(caught.value) == (
         f"{run}/records-main.jsonl cannot be written: Not a directory; "
-        "free the disk or choose another folder with --autotest-report"
+        "free the disk or choose another folder with --report"
     )
 
 
@@ -139,5 +139,5 @@ def test_summary_that_cannot_be_saved(tmp_path, summed):
         save(tmp_path / "no", summed())
     assert str(caught.value) == (
         f"{tmp_path}/no/summary.json cannot be written: No such file or directory; "
-        "free the disk or choose another folder with --autotest-report"
+        "free the disk or choose another folder with --report"
     )

@@ -296,6 +296,14 @@ def test_failed_run_is_bad(summed, ended):
     read = shown(summed(ended(outcome="failed")))
     assert ("body", {"class": "tone-bad"}) in read.tags
     assert read.after("Failed without a divergence") == "test_x.py::test_a"
+    assert ("main", {"data-first": "run"}) in read.tags
+
+
+def test_divergences_are_seen_first(summed, case, row, ended):
+    """Where there are any, or nothing failed, the page opens on their list."""
+    diverged = [*case(verdict="divergent", divergences=[row()]), ended("test_x.py::test_b", outcome="failed")]
+    for records in (diverged, [*case(), ended()]):
+        assert ("main", {"data-first": "divergences"}) in shown(summed(*records)).tags
 
 
 def links(read):

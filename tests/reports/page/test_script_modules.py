@@ -115,12 +115,13 @@ def test_words(evaluate):
 
 
 def test_address(evaluate):
-    """An address is read as it was written; a view that the page lacks is the first one."""
+    """An address is read as it was written; a view that the page lacks is the one that is seen first."""
     hash = "#view=matrix&text=a+b&op=add&all=1&open=1%2C2"
     assert evaluate("address.js", f'writeHash(readHash("{hash}", VIEWS))') == hash
     assert evaluate("address.js", 'writeHash(readHash("#view=run&open=,1,", ["divergences"]))') == (
         "#view=divergences&open=1"
     )
+    assert evaluate("address.js", 'writeHash(readHash("#view=runs", ["divergences", "run"], "run"))') == "#view=run"
 
 
 def test_outcomes(evaluate):

@@ -124,7 +124,7 @@ def test_full_disk_is_told_with_the_knob(writer, monkeypatch):
         writer.fault(None, "x")
     assert str(caught.value) == (
         f"{writer.path} cannot be written: No space left on device; "
-        "free the disk or choose another folder with --autotest-report"
+        "free the disk or choose another folder with --report"
     )
     assert caught.value.errno == errno.ENOSPC
     assert isinstance(caught.value, ReportError)
@@ -166,7 +166,7 @@ def test_folder_that_cannot_be_made(tmp_path):
         RecordWriter(tmp_path / "file" / "run", "main", seed=0, target="t", environment={}, command="c")
     assert str(caught.value) == (
         f"{tmp_path}/file/run/records-main.jsonl cannot be written: Not a directory; "
-        "free the disk or choose another folder with --autotest-report"
+        "free the disk or choose another folder with --report"
     )
 
 
@@ -255,7 +255,7 @@ def test_empty_folder(tmp_path):
         read_run(tmp_path)
     assert str(caught.value) == (
         f"folder='{tmp_path}', but should be a run folder holding records-*.jsonl [read_run]; "
-        "a run writes them under runs/ of the folder given with --autotest-report"
+        "a run writes them under runs/ of the folder given with --report"
     )
 
 

@@ -124,6 +124,16 @@ def test_state():
     return torch.nn.BatchNorm1d(3)(leaf(dim0=4, dim1=3))
 
 
+@autotest(n=3, check_graph=False)
+def test_mode():
+    return torch.lgamma(plain()) + torch.ones(1)
+
+
+@autotest(n=3, check_graph=False)
+def test_mode_of_a_backward():
+    return torch.digamma(leaf())
+
+
 @autotest(n=3)
 def test_exception():
     return torch.acosh(plain() + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,9 +43,16 @@ class TorchCompile:
         long as some cases have in all. Raises TargetError where nothing can be compiled here.
         """
         try:
-            torch.compile(_successor, **self._settings)(torch.ones(2))
+            with contextlib.suppress(Exception), private.processor_trusted():
+                self._compile_something()
+                return
+            private.reset_dynamo()
+            self._compile_something()
         except Exception as error:
             raise TargetError(f"target {target!r} cannot compile here: {first_words(private.cause(error))}") from error
+
+    def _compile_something(self) -> None:
+        torch.compile(_successor, **self._settings)(torch.ones(2))
 
     def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> _Compiled:
         """Forget what was compiled before, and wrap the module."""

@@ -22,7 +22,8 @@ NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "torch._dynamo": ("reset", "mark_dynamic", "config.suppress_errors"),
         "torch._dynamo.utils": ("counters",),
         "torch._dynamo.exc": ("Unsupported", "UserError", "BackendCompilerFailed", "InternalTorchDynamoError"),
-        "torch._inductor.config": ("compile_threads", "emulate_precision_casts"),
+        "torch._inductor.config": ("compile_threads", "emulate_precision_casts", "cpp.vec_isa_ok"),
+        "torch._inductor.cpu_vec_isa": ("valid_vec_isa_list.cache_clear",),
         "torch.fx.experimental.proxy_tensor": ("make_fx",),
         "torch.fx.experimental.symbolic_shapes": ("ConstraintViolationError",),
         "torch.export": ("export",),
@@ -97,6 +98,28 @@ def prepare_dynamo() -> None:
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     quieten()
     importlib.import_module("torch._dynamo")
+
+
+@contextlib.contextmanager
+def processor_trusted() -> Iterator[None]:
+    """Have Inductor take the processor's word for which vector instructions it has. It would compile and load something
+    for each set of them, which with a cold cache takes 10 s; unless an environment says what it is to do.
+
+    What is compiled inside shows whether the compiler knows these instructions: where it raises, they are tried after
+    all when the next is compiled.
+    """
+    config = importlib.import_module("torch._inductor.config").cpp
+    if getattr(config, "vec_isa_ok", False) is not None:
+        yield
+        return
+    config.vec_isa_ok = True
+    try:
+        yield
+    except Exception:
+        config.vec_isa_ok = None
+        if _has("torch._inductor.cpu_vec_isa", "valid_vec_isa_list.cache_clear"):
+            importlib.import_module("torch._inductor.cpu_vec_isa").valid_vec_isa_list.cache_clear()
+        raise
 
 
 def quieten() -> None:

@@ -6,10 +6,11 @@ export const FILTERS = ["text", "op", "family", "kind", "phase", "level", "test"
 
 export const noFilters = () => Object.fromEntries(FILTERS.map((name) => [name, ""]));
 
-// An address may have been typed by hand or belong to another run: a view that this page lacks is the first one.
-export function readHash(hash, views) {
+// An address may have been typed by hand or belong to another run: one without a view, or with one that this page lacks,
+// means the view that a reader sees first.
+export function readHash(hash, views, first = VIEWS[0]) {
   const given = new URLSearchParams(hash.slice(1));
-  const view = views.includes(given.get("view")) ? given.get("view") : VIEWS[0];
+  const view = views.includes(given.get("view")) ? given.get("view") : first;
   const filters = Object.fromEntries(FILTERS.map((name) => [name, given.get(name) ?? ""]));
   const open = new Set((given.get("open") ?? "").split(",").filter(Boolean));
   return { view, filters, open, all: given.get("all") === "1" };

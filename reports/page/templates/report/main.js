@@ -26,7 +26,7 @@ watchThemeButton();
 
 const run = new Run(JSON.parse(byId("data").textContent));
 const files = new Files(run.base);
-const navigation = new Navigation(viewsOfPage(), show);
+const navigation = new Navigation(viewsOfPage(), document.querySelector("main").dataset.first, show);
 const paging = new Paging(() => navigation.redraw());
 const tabs = new Tabs(run, navigation);
 const form = new FilterForm(run, navigation);

@@ -6,16 +6,18 @@ const TYPING_MS = 150;
 
 export class Navigation {
   #views;
+  #first;
   #show;
   #choice;
   #shownHash = null;
   #pause = null;
 
   // show(choice, before) draws the page; before is what was chosen until now, null at first.
-  constructor(views, show) {
+  constructor(views, first, show) {
     this.#views = views;
+    this.#first = first;
     this.#show = show;
-    this.#choice = readHash(location.hash, views);
+    this.#choice = this.#read();
   }
 
   get choice() {
@@ -58,8 +60,12 @@ export class Navigation {
   redraw() {
     const before = this.#shownHash === null ? null : this.#choice;
     this.#shownHash = location.hash;
-    this.#choice = readHash(location.hash, this.#views);
+    this.#choice = this.#read();
     this.#show(this.#choice, before);
+  }
+
+  #read() {
+    return readHash(location.hash, this.#views, this.#first);
   }
 
   #hashAfter(changes) {

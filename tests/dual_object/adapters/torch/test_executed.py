@@ -336,6 +336,37 @@ def test_inductor_without_a_compiler(monkeypatch):
     assert str(caught.value) == "target 'torch:inductor,dynamic' cannot compile here: No working C++ compiler found"
 
 
+@pytest.mark.parametrize(("known", "tried"), [(True, [True]), (False, [True, None])])
+def test_what_the_processor_says_is_tried_first(known, tried, monkeypatch):
+    """Where the compiler does not know what it has, Inductor finds out what both know."""
+    config = importlib.import_module("torch._inductor.config")
+    valid = importlib.import_module("torch._inductor.cpu_vec_isa").valid_vec_isa_list
+    valid()
+    trusted = []
+
+    def compile_where_known(*args, **kwargs):
+        trusted.append(config.cpp.vec_isa_ok)
+        if config.cpp.vec_isa_ok and not known:
+            raise RuntimeError("unrecognized command-line option '-mamx-tile'")
+        return real.neg
+
+    monkeypatch.setattr(real, "compile", compile_where_known)
+    with config.patch({"cpp.vec_isa_ok": None}):
+        load("torch:inductor")
+        assert trusted == tried
+        assert (config.cpp.vec_isa_ok is None, valid.cache_info().currsize == 0) == (not known, not known)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_an_environment_says_what_the_processor_has(asked):
+    """Then it is that, whatever comes of it."""
+    config = importlib.import_module("torch._inductor.config")
+    with config.patch({"cpp.vec_isa_ok": asked}):
+        with pytest.raises(ValueError, match="planted"), private.processor_trusted():
+            raise ValueError("planted")
+        assert config.cpp.vec_isa_ok is asked
+
+
 def test_workers_share_one_cache(monkeypatch):
     """What one of xdist's workers has compiled, another one need not: the next run deals the tests otherwise."""
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw1")

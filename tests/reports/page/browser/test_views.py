@@ -477,3 +477,13 @@ def test_where_the_time_went(view, page_file):
     page.locator(".lane a").first.click()
     assert page.locator("#view-tests tbody tr").count() == 1
     assert watched.errors == []
+
+
+def test_view_that_is_seen_first(view, write):
+    """A page without a view in its address opens on the one that it says; links to others go there."""
+    page = view(write(first_view="run")).page
+    assert page.locator("#view-run").is_visible()
+    assert page.locator("[role=tab][aria-selected=true]").inner_text().startswith("Run")
+    page.locator("#tab-divergences").click()
+    assert page.locator("#view-divergences").is_visible()
+    assert page.url.endswith("#view=divergences")
