@@ -22,6 +22,8 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"
 PAGES = sorted([README, ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 #: Pages whose examples run on PyTorch against itself. Those of global tensors need a target that has such.
 GUIDES = ("index", "writing-tests", "faq")
+#: As wide is the terminal whose text the pages show.
+NARROW = {"COLUMNS": "80"}
 #: What the examples of a guide leave out, since the page begins with it.
 PRELUDE = "import pytest\nfrom autotest import *\n\n\n"
 
@@ -46,7 +48,7 @@ class Typed:
         files = [self.folder.glob(word) if "*" in word else [word] for word in words]
         arguments = [str(name) for names in files for name in names]
         if program == "autotest":
-            done = run_autotest(self.folder, *arguments)
+            done = run_autotest(self.folder, *arguments, env=NARROW)
         else:
             assert program == "python", command
             done = forks().run(arguments, self.folder, environment({}))
@@ -114,7 +116,7 @@ def test_contracts_run(tmp_path: Path) -> None:
     page = ROOT / "docs" / "contracts.md"
     lay(tmp_path, {block.file: block.text for block in blocks(page, "python")})
     command = blocks(page, "console")[0].commands[0]
-    done = run_autotest(tmp_path, *shlex.split(command)[1:], "-n", "0")
+    done = run_autotest(tmp_path, *shlex.split(command)[1:], "-n", "0", env=NARROW)
     assert done.returncode == 1, done.stdout + done.stderr
     summary = json.loads((tmp_path / "autotest-report" / "summary.json").read_text())
     outcomes = {test.partition("::")[2]: outcome for test, outcome in summary["outcomes"].items()}

@@ -122,5 +122,8 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def outer_environment() -> dict[str, str]:
-    """Our environment without what the outer pytest put there."""
-    return {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST_", "AUTOTEST_"))}
+    """Our environment without what the outer pytest put there, and without the size of its terminal, which readline
+    hands to what a process starts.
+    """
+    ours = ("PYTEST_", "AUTOTEST_", "COLUMNS", "LINES")
+    return {key: value for key, value in os.environ.items() if not key.startswith(ours)}
