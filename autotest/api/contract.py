@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autotest.cases.case import case_test_name
 from autotest.errors import UsageError
 from autotest.options import TestOptions
-from autotest.run.session import session_for
+from autotest.run.session import running_session
 from autotest.workers.contracts import Contract
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _run(made: Contract, request: pytest.FixtureRequest, arguments: Mapping[str,
     for name, value in arguments.items():
         if not isinstance(value, _PLAIN):
             raise UsageError(f"{name}={value!r}, but should be plain, for another process gets it [@contract(...)]")
-    session = session_for("@contract")
+    session = running_session()
     [stage, *_] = session.stages
     if stage.partition(":")[0] != made.target:
         pytest.skip(f"it is about the documentation of {made.target}, and the target is {session.options.target}")

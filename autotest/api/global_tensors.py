@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from autotest.errors import UsageError
-from autotest.run.session import session_for
+from autotest.run.session import running_session
 from dual_object.program.global_layouts import BROADCAST, everywhere, global_scope, in_global_scope, world_size
 from dual_object.program.values import Placement, Sbp
 from dual_object.record.dual import DualObject
@@ -141,7 +141,7 @@ def _same(leaf: Any) -> Any:
 def _devices(only: str | None) -> tuple[str, ...]:
     if only is not None:
         return (only,)
-    session = session_for("all_placement()")
+    session = running_session()
     if os.environ.get("ONEFLOW_TEST_CPU_ONLY") or "cuda" not in session.reference.info().devices:
         return ("cpu",)
     return ("cuda", "cpu") if "cuda" in session.target_info().devices else ("cpu",)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from autotest.errors import HazardError, UsageError
 from autotest.options import TestOptions
-from autotest.run.session import session_for
+from autotest.run.session import running_session
 from autotest.workers.protocol import Death
 from autotest.workers.supervisor import Supervisor
 from dual_object.replay.asked.executors import asked_executor
@@ -69,7 +69,7 @@ def hazard(
             __tracebackhide__ = True
             import pytest
 
-            session = session_for("@hazard")
+            session = running_session()
             new: list[str] = []
             expected: list[str] = []
             for target in session.stages:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autotest.errors import UsageError
-from autotest.run.session import session_for
+from autotest.run.session import running_session
 from dual_object.program.global_layouts import in_global_scope
 from dual_object.program.values import Array
 from dual_object.record.dual import DualObject
@@ -226,7 +226,7 @@ class RandomDevice(Generator):
 
     def draw(self, source: Source) -> str:
         """`cpu`, or `cuda` where both sides have it."""
-        session = session_for("random_device()")
+        session = running_session()
         devices = session.reference.info().devices
         if len(devices) > 1:  # only then is it worth waiting for the target
             devices = tuple(d for d in devices if d in session.target_info().devices)
@@ -245,7 +245,7 @@ class RandomDtype(Generator):
 
     def draw(self, source: Source) -> Any:
         """A `torch.dtype`, which dual calls map to the target's."""
-        session = session_for("random_dtype()")
+        session = running_session()
         known = session.target_info().dtypes
         both = [name for name in self._names if name in known]
         if not both:

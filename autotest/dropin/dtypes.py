@@ -7,7 +7,7 @@ from typing import Any
 
 from autotest.dropin.generators import generator, source
 from autotest.errors import UsageError
-from autotest.run.session import session_for
+from autotest.run.session import running_session
 
 _SIGNED = ("int8", "int32", "int64")
 _FLOAT = ("float32", "float64")
@@ -43,7 +43,7 @@ class random_pytorch_dtype(generator):  # noqa: N801 - OneFlow's own name
 
     def _calc_value(self) -> Any:
         chosen = self.data_type_seq[source().index(len(self.data_type_seq))]
-        return None if chosen is None else session_for("random_pytorch_dtype()").reference.resolve(chosen)
+        return None if chosen is None else running_session().reference.resolve(chosen)
 
 
 class random_dtype(random_pytorch_dtype):  # noqa: N801 - OneFlow's own name

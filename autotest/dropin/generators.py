@@ -19,7 +19,7 @@ from autotest.api.tensors import RandomDevice, chosen
 from autotest.dropin.duals.values import plain
 from autotest.dropin.randomness import rng
 from autotest.dropin.state import state
-from autotest.run.session import session_for
+from autotest.run.session import running_session
 from generators import Drawing, DrawnArray, Generator, Nothing, OutsideCaseError, array, current_drawing, dtype_name
 from generators import random as drawn_random
 from generators.source import Source
@@ -345,7 +345,7 @@ class gpu_device(generator):  # noqa: N801 - OneFlow's own name
 
 def need_gpu(what: str) -> None:
     """Skip the test unless both sides have a GPU."""
-    session = session_for(what)
+    session = running_session()
     if "cuda" not in session.reference.info().devices or "cuda" not in session.target_info().devices:
         raise SkipTest(f"{what} needs a GPU, and there is none here")
 
@@ -394,7 +394,7 @@ class random_pytorch_tensor(generator):  # noqa: N801 - OneFlow's own name
 
     def _calc_value(self) -> Any:
         drawn = self.drawn()
-        tensor, _ = session_for("random_pytorch_tensor()").reference.tensor(drawn.data.copy(), drawn.dtype)
+        tensor, _ = running_session().reference.tensor(drawn.data.copy(), drawn.dtype)
         return _pinned(tensor) if self.pin_memory else tensor
 
 
@@ -416,7 +416,7 @@ class choice_pytorch_tensor(generator):  # noqa: N801 - OneFlow's own name
 
     def _calc_value(self) -> Any:
         data, dtype, _ = self.drawn()
-        tensor, _ = session_for("choice_pytorch_tensor()").reference.tensor(data, dtype)
+        tensor, _ = running_session().reference.tensor(data, dtype)
         return tensor
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from autotest.dropin.notes import get_args, to_string
 from autotest.dropin.state import Hardware, state
-from autotest.run.session import session_for
+from autotest.run.session import running_session
 from dual_object.record.namespace import intercepted
 
 WARMUP_NUM = 10
@@ -136,7 +136,7 @@ def run_flow(
     additional_description: str | None = None,
 ) -> ProfResult:
     """Time an op of the target."""
-    adapter = session_for("profile(...)").inline.adapter
+    adapter = running_session().inline.adapter
     if num_threads is not None:  # OneFlow tells no number that could be set back; runs have one thread as well
         adapter.resolve("set_num_threads")(num_threads)
     wall, cpu = _time(op, *_on(device, args, kwargs, adapter.tensor_type), adapter.synchronize)

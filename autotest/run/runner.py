@@ -34,7 +34,7 @@ from autotest.run.reached import Reached
 from autotest.run.regressions import Memory, Recollection
 from autotest.run.replayers import InlineReplayer, Replayer, WorkerReplayer
 from autotest.run.results import Verdicts
-from autotest.run.session import Session, session_for
+from autotest.run.session import Session, running_session
 from autotest.run.sparing import Sparing
 from dual_object.errors import DualError, RawTargetNeeded
 from dual_object.record.recording import current_recording
@@ -450,7 +450,7 @@ def run_test(
             f"{function.__qualname__} is decorated by @autotest, and called in the body of another such test, where it "
             "would be a test of its own: take the decorator off one of them, and have the other call that"
         )
-    session = session_for(function.__qualname__)
+    session = running_session()
     nodeid = session.nodeid or f"{Path(function.__code__.co_filename).name}::{function.__qualname__.replace('.', '::')}"
     key = case_test_name(nodeid)
     if session.nested:

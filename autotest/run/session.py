@@ -297,7 +297,7 @@ class Session:
                     writer.surface(surface.registry, surface.touched, surface.names)
 
 
-def session_for(test: str) -> Session:
+def running_session() -> Session:
     """The running session, also of a test that is none of ours; outside pytest one with default options, that keeps no
     records.
     """
@@ -308,4 +308,4 @@ def session_for(test: str) -> Session:
     return session
 
 
-__all__ = ["EnvironmentFault", "Session", "current_session", "session_for"]
+__all__ = ["EnvironmentFault", "Session", "current_session", "running_session"]

@@ -9,7 +9,7 @@ import pytest
 
 from autotest import DivergenceError, autotest, dual, random_tensor, torch
 from autotest.options import RunOptions
-from autotest.run.session import Session, current_session, session_for
+from autotest.run.session import Session, current_session, running_session
 from dual_object.program.program import Program
 from reports import read_run, summarize
 
@@ -18,7 +18,7 @@ def test_session_outside_pytest_keeps_no_records(session: Session) -> None:
     """A session without a folder writes nothing and keeps no Programs."""
     assert session.writer is None
     assert session.store is None
-    assert session_for("anything") is session
+    assert running_session() is session
 
 
 def test_new_session_starts_nothing(tmp_path: Path) -> None:
