@@ -62,6 +62,11 @@ class Difference:
         return under + (_AGAIN if self.again else "") + self.message
 
     @property
+    def told(self) -> tuple[str, ...]:
+        """All that is told of it, numbers included."""
+        return self.phase, self.kind, self.part, self.key, self.message
+
+    @property
     def buffer(self) -> str:
         """What a module calls the buffer or parameter that differs; empty where it is none."""
         return self.key.rpartition(".")[2] if self.part == "buffer" else ""

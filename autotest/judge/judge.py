@@ -246,6 +246,10 @@ class Judge:
         if not differences:
             self._judge_again(judgement, result, run)
             return
+        told = frozenset(difference.told for difference in differences)
+        if told <= judgement.plain:
+            return
+        judgement.plain = told
         if run.batched:
             alone = self._phase.alone(case, run.backward).result
             if isinstance(alone, Observation) and not self._graph_differences(judgement, alone):

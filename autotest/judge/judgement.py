@@ -123,6 +123,9 @@ class Judgement:
     doubts: list[Doubt] = field(default_factory=list)
     #: Its eager run differs from the reference in what nobody promises: its graph is held against that run alone.
     apart: bool = False
+    #: What its plain graph shows otherwise than it should, each difference with all that tells it: a graph under a
+    #: configuration that shows no more has nothing of its own.
+    plain: frozenset[tuple[str, ...]] = frozenset()
     #: Why the target could not show anything: it says that it does not support what the case tries.
     unsupported: str | None = None
 

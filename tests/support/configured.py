@@ -11,6 +11,7 @@ import dataclasses
 import os
 import signal
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -41,9 +42,12 @@ class Adapter(Torch):
         return dataclasses.replace(super().info(), name="configured", configurations=CONFIGURATIONS)
 
     def graph(self, request: GraphRequest) -> list[Observation | GraphRefusal]:
-        """What PyTorch's own graph gives, and then the fault."""
+        """What PyTorch's own graph gives, and then the fault; a file `graphs` has a line for each graph."""
         results = super().graph(request)
         name = request.configuration
+        with (Path(os.environ.get("AUTOTEST_ONCE", ".")) / "graphs").open("a") as lines:
+            ops = " ".join(sorted({op for program in request.programs for op in program.ops()}))
+            lines.write(f"{name or 'plain'}: {ops}\n")
         wrong = [seen for program, seen in zip(request.programs, results, strict=True) if "log" in program.ops()]
         _change(wrong, lambda data: data + 1)
         _change_buffer(results, "num_batches_tracked")

@@ -102,6 +102,14 @@ def test_what_the_plain_graph_shows_is_not_told_again(faulty: Outcome) -> None:
         assert end["graph"]["configurations"] == dict.fromkeys(NAMES, "verified") | OF_MODULES
 
 
+def test_what_the_plain_graph_shows_is_looked_into_once(faulty: Outcome) -> None:
+    """Under a configuration that shows the very same, nothing is asked but one graph of all cases."""
+    asked = Counter((faulty.folder / "graphs").read_text().splitlines())
+    assert asked["plain: log"] > 2
+    again = {name for name in NAMES if asked[f"{name}: log"] > 1}
+    assert again == {"half"}  # there the numbers are others
+
+
 def test_verdicts_and_outcomes(faulty: Outcome) -> None:
     """An abort costs its case alone; what is right, or has no graphs, is green."""
     assert faulty.verdicts("test_exp") == Counter(crashed=3)
