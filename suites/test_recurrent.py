@@ -73,7 +73,7 @@ ROWS = (
 
 
 @main_forms(ROWS)
-@autotest(n=6, coverage="pairs")
+@autotest(n=4, coverage="pairs")
 def test_op(call):
     return call()
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 from autotest.campaign import outcome
 from autotest.campaign.log import Round
 from autotest.campaign.process import Process
+from autotest.campaign.remote.scratch import Scratch
 from reports import last_begun
 
 
@@ -39,11 +38,11 @@ class SlotActor:
         os.chdir(home)
         for path, text in tests.items():
             _write(Path(path), text)
-        self._scratch = Path(tempfile.mkdtemp(prefix="autotest-slot-"))
-        self._run = self._scratch / Path(told["autotest_folder"]).name
+        self._scratch = Scratch()
+        self._run = self._scratch.path / Path(told["autotest_folder"]).name
         self._run.mkdir()
         here = {**told, "autotest_folder": str(self._run)}
-        self._process = Process(number, arguments, here, self._scratch / "output")
+        self._process = Process(number, arguments, here, self._scratch.path / "output")
 
     def pid(self) -> int:
         """Of this actor."""
@@ -69,7 +68,7 @@ class SlotActor:
     def close(self) -> None:
         """End the process, and leave nothing behind."""
         self._process.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.close()
 
     def _next(self) -> dict[str, Any]:
         while True:
