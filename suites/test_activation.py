@@ -126,7 +126,12 @@ ROWS = (
     *ops("relu6 softplus", far, "F", variant="far"),
     *ops("softshrink hardshrink", given((0.7, 0, 3.0)), "F", variant="lambd", errors=OF_INTEGERS),
     *ops("threshold", given((0.5, 0, -2.0), (-1.0, 0, 3)), "torch F"),
-    *ops("glu", halved, "F", errors={"odd": lambda: args(tensor(2, 3))}),
+    *ops(
+        "glu",
+        halved,
+        "F",
+        errors={"odd": lambda: args(tensor(2, 3)), "integers": lambda: args(tensor(2, 4, low=-4, high=4, dtype=int))},
+    ),
     *ops("glu", lambda: args(tensor(size(), 4)), "F", variant="default"),
     *ops("prelu", channels, "F"),
     *ops("softmax log_softmax", along, "torch Tensor F", keywords="input dim"),

@@ -67,7 +67,7 @@ ROWS = (
     *ops("zeros ones", lambda: args(whole(1, 5), whole(1, 5)), "torch", variant="numbers"),
     Op("full", sizes((2.5, -0.5, 0.0, float("inf"), float("nan"))), "torch"),
     Op("full", sizes((2, 0, -1, 2**31)), "torch", variant="int"),
-    Op("full", sizes((True, False)), "torch", variant="bool"),
+    Op("full", sizes((True, False)), "torch", variant="bool", errors={"below_0": lambda: args((-1, 2), True)}),
     Op("empty", sizes(), "torch", then=shape_alone),
     *ops("zeros_like ones_like", like(), "torch"),
     *ops("zeros_like ones_like", like(dtype=_DTYPES), "torch", variant="dtype"),

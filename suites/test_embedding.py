@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rows import Layer, Op, args, flag, main_forms, other_forms, pick, rank, shape, size, sizes, tensor
+from rows import Layer, Op, args, flag, main_forms, other_forms, pick, rank, shape, size, sizes, tensor, wrong_calls
 
 from autotest import autotest, torch
 
@@ -48,7 +48,16 @@ def layer():
 
 
 ROWS = (
-    Op("embedding", looked_up, "F"),
+    Op(
+        "embedding",
+        looked_up,
+        "F",
+        errors={
+            "out_of_range": lambda: args(tensor(2, low=_ROWS, high=2 * _ROWS, dtype=int), tensor(_ROWS, 3)),
+            "negative": lambda: args(tensor(2, low=-_ROWS, high=0, dtype=int), tensor(_ROWS, 3)),
+            "no_rows": lambda: args(chosen(), tensor(0, 3)),
+        },
+    ),
     Op("embedding", function(), "F", variant="default", keywords="input weight"),
     Op("embedding", renormed, "F", variant="max_norm"),
     Layer("Embedding", layer),
@@ -74,3 +83,9 @@ def test_sum_of_two_tables():
     width = size()
     words, places = torch.nn.Embedding(_ROWS, width), torch.nn.Embedding(3, width)
     return words(tensor(size(), 3, low=0, high=_ROWS, dtype=int)) + places(torch.arange(3))
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
+    return call()

@@ -190,7 +190,14 @@ ROWS = (
     Op("matmul", vectors, "torch Tensor x@y", variant="vectors"),
     Op("mv", matrix_and_vector),
     Op("dot", vectors, errors={"lengths": lambda: args(tensor(3), tensor(2))}),
-    Op("addmm", added_to, errors={"batch": lambda: args(tensor(3), tensor(2, 3, 4), tensor(2, 4, 3))}),
+    Op(
+        "addmm",
+        added_to,
+        errors={
+            "batch": lambda: args(tensor(3), tensor(2, 3, 4), tensor(2, 4, 3)),
+            "dtypes": lambda: args(tensor(3), tensor(2, 3), tensor(3, 3, dtype="float64")),
+        },
+    ),
     Op("addmm", added(), variant="default"),
     Op("baddbmm", batches_added_to, "torch"),
     Op("baddbmm", batches_added(), "torch", variant="default"),

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from rows import Layer, Op, args, axis, flag, main_forms, other_forms, pick, rank, shape, size, sizes, tensor, values
+from rows import (
+    Layer,
+    Op,
+    args,
+    axis,
+    flag,
+    main_forms,
+    other_forms,
+    pick,
+    rank,
+    shape,
+    size,
+    sizes,
+    tensor,
+    values,
+    wrong_calls,
+)
 
 from autotest import autotest, nothing, oneof, torch
 
@@ -131,7 +147,17 @@ def dropped(*ranks):
 ROWS = (
     Op("batch_norm", batch_norm(training=True, momentum=0.3), "F", variant="training"),
     Op("batch_norm", batch_norm(), "F"),
-    Op("batch_norm", batch_norm_options, "F", variant="options"),
+    Op(
+        "batch_norm",
+        batch_norm_options,
+        "F",
+        variant="options",
+        errors={
+            "weight": lambda: args(tensor(4, 3), torch.zeros(3), torch.zeros(3), tensor(2), tensor(3), training=True),
+            "statistics": lambda: args(tensor(4, 3), torch.zeros(2), torch.zeros(2)),
+            "one": lambda: args(tensor(1, 3), torch.zeros(3), torch.zeros(3), training=True),
+        },
+    ),
     Op("layer_norm", layer_norm, "F", keywords="input normalized_shape weight bias"),
     Op("layer_norm", layer_norm_options, "F", variant="plain"),
     Op("layer_norm", scaled_rows, "F", variant="scale"),
@@ -176,3 +202,9 @@ def test_training_in_a_sequence():
     channels = size()
     m = torch.nn.Sequential(torch.nn.BatchNorm2d(channels), torch.nn.ReLU())
     return m(tensor(size(2), channels, 2, 2))
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
+    return call()

@@ -17,6 +17,7 @@ from rows import (
     size,
     tensor,
     whole,
+    wrong_calls,
 )
 
 from autotest import autotest, torch
@@ -134,7 +135,17 @@ ROWS = (
         for mode in ("bilinear", "bicubic")
     ),
     Op("interpolate", resized(2, "area"), "F", variant="area"),
-    Op("interpolate", scaled(2, "nearest"), "F", variant="nearest_scaled"),
+    Op(
+        "interpolate",
+        scaled(2, "nearest"),
+        "F",
+        variant="nearest_scaled",
+        errors={
+            "below_0": lambda: args(image(2), scale_factor=-1),
+            "no_size": lambda: args(image(2)),
+            "two_sizes": lambda: args(image(2), size=(2, 2), scale_factor=2),
+        },
+    ),
     Op("interpolate", scaled(2, "bilinear", align_corners=False), "F", variant="bilinear_scaled"),
     Layer("Upsample", upsample("nearest")),
     Layer("Upsample", upsample("bilinear", align_corners=True), variant="bilinear"),
@@ -197,3 +208,9 @@ def test_upsample():  # deprecated, and still in use; OneFlow 0.9.0 has a class 
 def test_pad_and_convolve():
     x = torch.nn.functional.pad(image(2), (1, 1, 0, 1), value=real(-1, 1))
     return torch.nn.Conv2d(x.shape[1], 2, 2)(x)
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
+    return call()

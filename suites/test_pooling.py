@@ -116,6 +116,11 @@ def too_wide(ndim):
     return lambda: args(image(ndim), 3, padding=2)
 
 
+def below_0(ndim):
+    """Draws an image that is to have a size below 0."""
+    return lambda: args(image(ndim), (*[2] * (ndim - 1), -1))
+
+
 def beyond_the_end(ndim):
     """Draws an image whose last windows reach beyond its padding, whichever elements count."""
     return lambda: args(
@@ -127,8 +132,8 @@ ROWS = (
     *(Op(f"max_pool{n}d", called(greatest, n), "F", errors={"padding": too_wide(n)}) for n in (1, 2, 3)),
     *(Op(f"avg_pool{n}d", called(average, n), "F", errors={"padding": too_wide(n)}) for n in (1, 2, 3)),
     *(Op(f"avg_pool{n}d", beyond_the_end(n), "F", variant="end") for n in (1, 2, 3)),
-    *(Op(f"adaptive_max_pool{n}d", called(of_indices, n), "F") for n in (1, 2, 3)),
-    *(Op(f"adaptive_avg_pool{n}d", called(adaptive, n), "F") for n in (1, 2, 3)),
+    *(Op(f"adaptive_max_pool{n}d", called(of_indices, n), "F", errors={"below_0": below_0(n)}) for n in (1, 2, 3)),
+    *(Op(f"adaptive_avg_pool{n}d", called(adaptive, n), "F", errors={"below_0": below_0(n)}) for n in (1, 2, 3)),
     *(Op(f"max_unpool{n}d", unpool_function(n), "F", errors={"index": beyond_its_channel(n)}) for n in (1, 2, 3)),
     *(Layer(f"MaxPool{n}d", layer(greatest, n)) for n in (1, 2, 3)),
     *(Layer(f"AvgPool{n}d", layer(average, n)) for n in (1, 2, 3)),

@@ -121,7 +121,7 @@ OF_NOTHING = {"nothing": lambda: args(tensor(2, 0), dim=1)}
 
 ROWS = (
     *ops("sum mean prod", values(0.5, 1.5), variant="whole"),
-    *ops("max min amax amin", values(-1, 1), variant="whole"),
+    *ops("max min amax amin", values(-1, 1), variant="whole", errors={"nothing": lambda: args(tensor(0, 3))}),
     *ops("sum mean logsumexp amax amin", over()),
     Op("logsumexp", lambda: args(torch.full((2, 3), float("-inf")), 1), "torch", variant="impossible"),
     Op("prod", along()),
@@ -141,6 +141,7 @@ ROWS = (
     Op("matrix_norm", matrices_normed("fro", 1, -1, float("inf"), float("-inf")), "linalg", variant="ord"),
     *ops("argmax argmin", along(-1, 1), errors=OF_NOTHING),
     *ops("argmax argmin", values(-1, 1), "torch Tensor", variant="whole"),
+    *ops("argmax argmin", lambda: args(tensor(*sizes(rank())), keepdim=flag()), "torch Tensor", variant="whole_kept"),
     Op("nansum", with_nans),
     Op("nansum", over_nans, variant="dim"),
     Op("quantile", cut, "torch"),

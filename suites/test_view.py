@@ -176,7 +176,7 @@ def unfolded():
 
 
 ROWS = (
-    Op("reshape", new_shape, keywords="input shape"),
+    Op("reshape", new_shape, keywords="input shape", errors={"any_times_0": lambda: args(tensor(2, 3), (-1, 0))}),
     Op(
         "view",
         new_shape,
@@ -205,10 +205,20 @@ ROWS = (
     Op("broadcast_tensors", lambda: args(*expanded_as().args), "torch"),
     Op("tile", repeated),
     Op("tile", lambda: args(tensor(*shape(3, high=4)), (whole(1, 4),)), variant="fewer"),
-    Op("repeat", lambda: args(repeated().args[0], *pick((2, 1, 3), (1, 1, 1), (0, 2, 1), (2, 3, 1, 1))), "Tensor"),
+    Op(
+        "repeat",
+        lambda: args(repeated().args[0], *pick((2, 1, 3), (1, 1, 1), (0, 2, 1), (2, 3, 1, 1))),
+        "Tensor",
+        errors={"below_0": lambda: args(tensor(2, 3), 2, -1)},
+    ),
     Op("repeat_interleave", interleaved),
     Op("repeat_interleave", lambda: args(tensor(*sizes(rank())), whole(0, 4)), variant="flat"),
-    Op("flip", flipped, keywords="input dims", errors={"twice": lambda: args(tensor(2, 3), (1, 1))}),
+    Op(
+        "flip",
+        flipped,
+        keywords="input dims",
+        errors={"twice": lambda: args(tensor(2, 3), (1, 1)), "no_such": lambda: args(tensor(2, 3), (0, 2))},
+    ),
     Op("roll", rolled, errors={"no_such": lambda: args(tensor(2, 3), 1, 7)}),
     Op("roll", rolled_twice, variant="two"),
     Op("roll", lambda: args(tensor(*sizes(rank())), whole(-4, 4)), variant="flat"),
@@ -226,7 +236,7 @@ ROWS = (
     ),
     *ops("contiguous clone", lambda: args(tensor(*shape(3)).transpose(0, 2)), "Tensor"),
     Op("as_strided", strided),
-    Op("unfold", unfolded, "Tensor"),
+    Op("unfold", unfolded, "Tensor", errors={"no_such": lambda: args(tensor(4, 5), 2, 3, 1)}),
     *ops("atleast_1d atleast_2d atleast_3d", values(-1, 1, ndim=0), "torch"),
     *ops("atleast_1d atleast_2d atleast_3d", values(-1, 1, ndim=2), "torch", variant="2d"),
     Op("type_as", lambda: args(tensor(*shape(2)), tensor(2, dtype="float64")), "Tensor"),
