@@ -36,6 +36,12 @@ def integers(dtype=int, high=3):
     return draw
 
 
+def flags_and_integers():
+    """Draws a tensor of booleans, and one of integers that may be neither 0 nor 1."""
+    drawn = sizes(rank())
+    return args(tensor(*drawn, low=0, high=2, dtype=bool), tensor(*drawn, low=-1, high=4, dtype="int8"))
+
+
 def neighbours():
     """Draws two tensors of integers beyond what a float32 holds, equal or one apart."""
     drawn = sizes(rank())
@@ -82,6 +88,7 @@ ROWS = (
     Op("gt", number, "torch x>y", variant="number"),
     Op("ge", number, "torch Tensor x>=y", variant="number"),
     Op("eq", integers(bool, 2), "torch x==y", variant="bool"),
+    *ops("eq ne lt ge", flags_and_integers, "torch", variant="bool_and_int"),
     *ops("logical_and logical_or logical_xor", integers(bool, 2)),
     *ops("eq ne lt le gt ge", neighbours, "torch", variant="neighbours"),
     *ops("eq lt logical_and logical_or logical_xor", integers("float32", 2), "torch", variant="reals"),

@@ -56,8 +56,9 @@ def square(dtype):
 ROWS = (
     Op("add", integers(), "torch x+y x+=y", variant="integers"),
     *ops("add sub maximum minimum mul eq lt", great, "torch", variant="great"),
+    *ops("sum amax", lambda: args(great().args[0]), "torch", variant="great"),
     *ops("neg abs sign square sum", of_dtype("int8", -128, -120), "torch", variant="least"),
-    *ops("sub mul maximum minimum", pair_of_bytes, "torch", variant="bytes"),
+    *ops("sub mul maximum minimum lt le gt ge", pair_of_bytes, "torch", variant="bytes"),
     Op("sub", integers(), "torch x-y", variant="integers"),
     Op("mul", integers(), "torch x*y", variant="integers"),
     Op("div", integers(low_y=1), "torch x/y", variant="integers"),

@@ -110,13 +110,14 @@ def summed():
     return args(tensor(*drawn), dim, places, tensor(*with_size(drawn, dim, count)))
 
 
-def added(**named):
+def added(requires_grad=None, **named):
     """Draws a tensor, and slices to add to some of its slices."""
 
     def draw():
         drawn, dim = chosen_from()
         count = size(1, 6).value()
-        return args(tensor(*drawn), dim, index(count, high=4), tensor(*with_size(drawn, dim, count)), **named)
+        slices = tensor(*with_size(drawn, dim, count), requires_grad=requires_grad)
+        return args(tensor(*drawn, requires_grad=requires_grad), dim, index(count, high=4), slices, **named)
 
     return draw
 
@@ -191,6 +192,7 @@ ROWS = (
     ),
     Op("index_add", added(), "torch Tensor Tensor_"),
     Op("index_add", lambda: added(alpha=pick(0.5, 0, -2))(), "torch", variant="alpha"),
+    Op("index_add", lambda: added(False, alpha=pick(0.5, -2))(), "torch", variant="alpha_alone"),
     Op("masked_fill", masked(lambda: pick(2.5, 0, float("-inf"), True)), "torch Tensor Tensor_"),
     Op("where", broadcast_choice, "torch", keywords="condition input other"),
     Op("where", lambda: args(tensor(*shape(2)) > 0, real(-1, 0), real(0, 1)), "torch", variant="numbers"),

@@ -96,7 +96,17 @@ ROWS = (
     *ops("stack hstack vstack dstack column_stack row_stack", alike(list), "torch"),
     *ops("stack hstack vstack dstack column_stack row_stack", alike(tuple), "torch", variant="tuple"),
     *ops("hstack vstack dstack column_stack", alike(list, ndim=1), "torch", variant="1d"),
-    Op("stack", stacked, "torch", variant="dim"),
+    Op(
+        "stack",
+        stacked,
+        "torch",
+        variant="dim",
+        errors={
+            "sizes": lambda: args([tensor(2, 3), tensor(2, 1)]),
+            "ranks": lambda: args([tensor(2, 3), tensor(3)]),
+            "dim": lambda: args([tensor(2), tensor(2)], dim=2),
+        },
+    ),
     Op("split", parted(lambda: pick(2, 1, 3, 4, 7))),
     Op("split", parted(lambda: pick([1, 2, 1], [4], [0, 4], [3, 0, 1])), variant="sizes"),
     Op("split", lambda: args(tensor(4, size()), (3, 1)), variant="tuple"),

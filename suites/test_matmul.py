@@ -188,7 +188,14 @@ ROWS = (
     Op("matmul", matrix_and_vector, "torch Tensor x@y", variant="matrix_vector"),
     Op("matmul", vector_and_matrix, "torch Tensor x@y", variant="vector_matrix"),
     Op("matmul", vectors, "torch Tensor x@y", variant="vectors"),
-    Op("mv", matrix_and_vector),
+    Op(
+        "mv",
+        matrix_and_vector,
+        errors={
+            "matrix": lambda: args(tensor(2, 3), tensor(3, 1)),
+            "lengths": lambda: args(tensor(2, 3), tensor(2)),
+        },
+    ),
     Op("dot", vectors, errors={"lengths": lambda: args(tensor(3), tensor(2))}),
     Op(
         "addmm",
@@ -206,6 +213,7 @@ ROWS = (
     Op("einsum", einsum("bik,bkj->bij"), "torch"),
     Op("einsum", einsum("bik,bkj->ij"), "torch", variant="summed"),
     Op("einsum", lambda: args("ij->ji", tensor(*shape(2))), "torch", variant="transposed"),
+    Op("einsum", einsum("bzk,bka"), "torch", variant="alphabetical"),
     Op(
         "einsum",
         lambda: args(pick("...ij->...ji", "ijk->", "ijk->k", "iij->ij"), tensor(3, 3, 2)),

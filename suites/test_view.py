@@ -118,6 +118,13 @@ def interleaved():
     return args(tensor(*sizes(ndim, dim)), times, dim=dim)
 
 
+def interleaved_each():
+    """Draws a tensor, how often to repeat each slice of it, and along which dimension."""
+    ndim = pick(2, 1, 3)
+    drawn, dim = [size() for _ in range(ndim)], whole(0, ndim)
+    return args(tensor(*drawn), tensor(drawn[dim], low=0, high=4, dtype=int), dim=dim)
+
+
 def flipped():
     """Draws a tensor, and some of its dimensions."""
     ndim = rank()
@@ -203,15 +210,16 @@ ROWS = (
     Op("expand_as", expanded_as, "Tensor"),
     Op("broadcast_to", broadcast),
     Op("broadcast_tensors", lambda: args(*expanded_as().args), "torch"),
-    Op("tile", repeated),
+    Op("tile", repeated, errors={"below_0": lambda: args(tensor(2, 3), (2, -1))}),
     Op("tile", lambda: args(tensor(*shape(3, high=4)), (whole(1, 4),)), variant="fewer"),
     Op(
         "repeat",
         lambda: args(repeated().args[0], *pick((2, 1, 3), (1, 1, 1), (0, 2, 1), (2, 3, 1, 1))),
         "Tensor",
-        errors={"below_0": lambda: args(tensor(2, 3), 2, -1)},
+        errors={"below_0": lambda: args(tensor(2, 3), 2, -1), "fewer": lambda: args(tensor(2, 3), 2)},
     ),
     Op("repeat_interleave", interleaved),
+    Op("repeat_interleave", interleaved_each, variant="each", graph=False),
     Op("repeat_interleave", lambda: args(tensor(*sizes(rank())), whole(0, 4)), variant="flat"),
     Op(
         "flip",

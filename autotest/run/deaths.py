@@ -74,12 +74,14 @@ class Deaths:
 
     def known(self, program: Program, info: Callable[[], TargetInfo]) -> str | None:
         """By which entry of the ledger a Program ends the target: of an op that it calls on the same dtype and with the
-        same arguments besides tensors, whose inputs have all that the entry needs.
+        same arguments besides tensors, whose inputs have all that the entry needs. Where that is nothing, something of
+        its proof is needed all the same: PyTorch refuses both or takes both, on inputs of as many dimensions.
         """
         for entry in self._entries_like(program, info):
             proof, _ = entry.proof
             op = entry.parts.op
-            if _arguments(program, op) == _arguments(proof, op):
+            alike = bool(entry.parts.needs) or _form(program) == _form(proof)
+            if alike and _arguments(program, op) == _arguments(proof, op):
                 return f"the ledger knows that it ends the target: {entry.fingerprint}"
         return None
 
@@ -94,6 +96,11 @@ class Deaths:
                 continue
             if (not parts.needs or parts.needs <= classes(properties(program))) and entry.applies(info()):
                 yield entry
+
+
+def _form(program: Program) -> tuple[bool, list[int]]:
+    """Whether a call of a Program is refused, and the dimensions of its inputs."""
+    return any(call.raises for call in program.calls), [x.data.ndim for x in program.inputs]
 
 
 def _arguments(program: Program, op: str) -> list[str]:

@@ -209,6 +209,20 @@ def test_the_ledger_knows_a_case_by_op_dtype_arguments_and_facts(
     assert (found is not None) == known
 
 
+def test_what_needs_nothing_needs_the_form_of_its_proof(session: Session) -> None:
+    """On inputs of other dimensions, or where PyTorch refuses one of both alone, another case ends, or none."""
+    deaths = Deaths(ledger_of(session, 1))
+    drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(auto_backward=False), sums)
+    program = drawer.draw(1, origin=LAID).program
+    assert deaths.known(program, session.target_info) is not None
+    [x] = program.inputs
+    other = replace(program, inputs=[replace(x, data=x.data[None])])
+    refused = replace(program, calls=[*program.calls[:-1], replace(program.calls[-1], raises=("IndexError",))])
+    for program in (other, refused):
+        assert deaths.likely(program, session.target_info)
+        assert deaths.known(program, session.target_info) is None
+
+
 @pytest.mark.parametrize(("phase", "known"), [("eager_backward", (False, True)), ("graph_forward", (False, False))])
 def test_the_ledger_knows_a_case_that_ends_the_target_backward(
     session: Session, phase: str, known: tuple[bool, bool]
