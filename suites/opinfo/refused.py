@@ -20,6 +20,10 @@ from dual_object.adapters.torch.kernels import given
 USED = 1
 
 
+#: NumPy holds no more.
+MOST_DIMENSIONS = 32
+
+
 @dataclass(frozen=True, eq=False)
 class ErrorInput:
     """One error input of an entry; `error` is OpInfo's: a sample, and the class and words of the exception it wants."""
@@ -51,7 +55,7 @@ class ErrorInput:
         return (
             all(isinstance(leaf, (*STORABLE, pytorch.Tensor)) for leaf in self.leaves)
             and all(x.layout == pytorch.strided and not x.is_nested and x.device.type == "cpu" for x in tensors)
-            and all(x.numel() and not x.is_complex() for x in tensors)
+            and all(x.numel() and not x.is_complex() and x.ndim <= MOST_DIMENSIONS for x in tensors)
             and sum(x.numel() for x in tensors) <= MOST_ELEMENTS
         )
 
