@@ -523,9 +523,10 @@ def test_who_compiles_has_time(judge, tmp_path):
     """A question to a file that compiles may take two minutes: a call may be the one that compiles."""
     (tmp_path / "c.py").write_text("from torch.utils import cpp_extension\n\n\ndef relu(input):\n    return input\n")
     (tmp_path / "t.py").write_text("# by triton\n\n\ndef relu(input):\n    return input\n")
+    (tmp_path / "p.py").write_text("def relu(input):\n    return input\n")
     deadlines = []
-    for file in (tmp_path / "c.py", tmp_path / "t.py", RELUS):
-        supervisor = judge.launch(Kernel(file, "relu"))
+    for name in ("c.py", "t.py", "p.py"):
+        supervisor = judge.launch(Kernel(tmp_path / name, "relu"))
         deadlines.append(supervisor.timeout)
         supervisor.close()
     assert deadlines == [120.0, 120.0, 4.0]
