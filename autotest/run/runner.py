@@ -148,7 +148,7 @@ class TestRun:
             raise DivergenceError("\n\n".join(told), self.verdicts.replays())
         if refused is not None:
             raise refused
-        if self._compared.calls_nothing and not (inline or self._before) and self._dialect.must_call:
+        if self._compared.calls_nothing and self._all_drawn and not inline and self._dialect.must_call:
             raise self.drawer.misuse(
                 "nothing was compared, since its body calls nothing: call the op under test as PyTorch has it, "
                 "by autotest's own torch"
@@ -162,12 +162,17 @@ class TestRun:
         if self._lacking and not {*self.verdicts.ended.values()} - {"skipped", "rejected"}:
             raise SkipTest("; ".join(sorted(self._lacking)))  # what has looked at nothing has not passed
 
+    @property
+    def _all_drawn(self) -> bool:
+        """Whether this run has seen all cases that the test asks for: of some alone, nobody knows what others do."""
+        run = self.session.options
+        fewer = run.cases is not None and run.cases < self.options.n
+        return run.case is None and run.laid_out is None and not fewer and not self._before
+
     def _warn(self) -> None:
         """Warn of what a test that passes did not compare, at the line where its body begins."""
-        run = self.session.options
-        whole = run.case is None and run.laid_out is None and not self._before
         words = self._compared.too_small
-        if words is not None and whole and self._dialect.must_call:
+        if words is not None and self._all_drawn and self._dialect.must_call:
             warn_at(self.drawer.body, f"{self.drawer.test}: {words}")
 
     def _laid_out(self) -> Iterator[int]:

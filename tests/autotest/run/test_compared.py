@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,6 +39,17 @@ def test_body_that_calls_something_now_and_then(session: Session) -> None:
 
     body()
     assert session.counts == {"aligned": 9}
+
+
+def test_a_run_of_fewer_cases(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the test's other cases would have called, nobody knows."""
+    monkeypatch.setattr(session, "options", replace(session.options, cases=1))
+    autotest(n=2, check_graph=False, auto_backward=False)(lambda: None)()
+    with pytest.raises(UsageError, match="nothing was compared"):
+        autotest(n=1, check_graph=False, auto_backward=False)(lambda: None)()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        autotest(n=2, check_graph=False)(lambda: torch.exp(random_tensor(low=-21, high=-20)))()
 
 
 def test_values_below_the_absolute_tolerance(session: Session) -> None:
