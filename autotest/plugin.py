@@ -93,14 +93,16 @@ def pytest_enter_pdb(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Give every xdist worker the run's folder and seed."""
+    """Give every xdist worker the run's folder and seed, and the width of the terminal, which it does not see."""
+    from reports import reading_width
+
     node.config.stash[STATE].show_progress()
     options = node.config.stash[STATE].options
     node.workerinput["autotest_folder"] = str(options.folder)
     node.workerinput["autotest_seed"] = options.seed
     node.workerinput["autotest_command"] = options.command
     node.workerinput["autotest_commit"] = options.commit
-    node.workerinput["autotest_width"] = options.width
+    node.workerinput["autotest_width"] = reading_width()
 
 
 @pytest.hookimpl(optionalhook=True)

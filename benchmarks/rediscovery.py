@@ -2,8 +2,8 @@
 
     python -m benchmarks.rediscovery [--target oneflow] [--time 2h] [--seed 0] [--folder DIR]
 
-The suites are copied without their ledgers, so that what is known of them is red. With `--folder` a campaign goes on
-that was begun there; with `--time 0` what it has found so far is told.
+The suites are copied without their ledgers, so that what is known of them is red. `--folder` keeps the campaign there;
+with `--time 0` what one has found there is told.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from autotest.campaign.log import Log
 from autotest.compare.fingerprint import Fingerprint
+from autotest.exits import USAGE
 from autotest.ledger.entries import read
 from autotest.options.ledger import FILE_NAME, OWN_NAME, SUITES
 
@@ -61,7 +62,9 @@ def main() -> None:
             options = ["--target", asked.target, "--time", asked.time, "--seed", asked.seed, "--look", "0"]
             options += [word for source in ("programs", "calls", "mutations") for word in ("--sources", source)]
             command = [sys.executable, "-m", "autotest", "campaign", *options, "--tests", str(suites)]
-            subprocess.run([*command, "--folder", str(folder)], check=False)  # noqa: S603 - our own command
+            done = subprocess.run([*command, "--folder", str(folder)], check=False)  # noqa: S603 - our own command
+            if done.returncode == USAGE:
+                sys.exit(done.returncode)
         told(known(asked.target), folder)
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class ReportError(Exception):
     """A report could not be written or read; the message says which file, why, and what to do."""
@@ -9,6 +14,11 @@ class ReportError(Exception):
 
 class RecordError(ReportError, OSError):
     """A record file could not be written or read; `errno` is the operating system's."""
+
+
+def unwritable(path: Path, reason: str) -> RecordError:
+    """Return the error of a file that cannot be written."""
+    return RecordError(f"{path} cannot be written: {reason}; free the disk or choose another folder with --report")
 
 
 class FolderError(ReportError, FileNotFoundError):

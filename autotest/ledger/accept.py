@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -105,7 +105,7 @@ def _older(report: Path, ids: Sequence[str]) -> Iterator[tuple[dict[str, Any], P
 
 def _names_all(summary: dict[str, Any], ids: Sequence[str]) -> bool:
     known = {row["id"] for row in summary["divergences"]}
-    return all(len(id_) >= FEWEST_DIGITS and any(one.startswith(id_) for one in known) for id_ in ids)
+    return all(_meant(id_, known) for id_ in ids)
 
 
 def _and(done: Accepted, changed: Sequence[Draft], refused: Sequence[str]) -> Accepted:
@@ -144,9 +144,14 @@ def _patterns(where: str | None) -> list[tuple[str, str]]:
     return patterns
 
 
+def _meant(id_: str, known: Iterable[str]) -> list[str]:
+    """Those of the `known` ids that begin so, where enough digits are given."""
+    return [one for one in known if one.startswith(id_) and len(id_) >= FEWEST_DIGITS]
+
+
 def _whole(id_: str, known: Sequence[str], run: Path) -> str:
     """The one of the `known` ids that begins so, shortened as elsewhere."""
-    meant = [one for one in known if one.startswith(id_) and len(id_) >= FEWEST_DIGITS]
+    meant = _meant(id_, known)
     if not meant:
         raise AcceptError(f"ID={id_!r} names no new divergence of {run}")
     if len(meant) > 1:

@@ -76,8 +76,8 @@ class RunOptions:
     #: What chose its tests, such as `suites -k matmul`.
     selection: str | None = None
     commit: str | None = None
-    #: How many columns the text of a red test has.
-    width: int = 100
+    #: How many columns the text of a red test has; None: as many as this process's terminal.
+    width: int | None = None
 
     @property
     def remembered(self) -> str:

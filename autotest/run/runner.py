@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from autotest.cases.case import Case, Origin, Rejection, case_test_name
+from autotest.cases.compared import Compared
 from autotest.cases.design import MOST_ROWS, Level
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import LAID, Drawer
@@ -26,7 +27,6 @@ from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.inference import ShapeInference
 from autotest.oracle.undecidable import reason_of
-from autotest.run.compared import Compared
 from autotest.run.deaths import Deaths
 from autotest.run.draws import Draws, nothing_ran
 from autotest.run.line import AnyJudge, Line, judge_on

@@ -41,23 +41,21 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
 
 def _about(config: pytest.Config, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What the process that a person started says of the run."""
-    from reports import plan_run, reading_width
+    from reports import plan_run
 
     folder = plan_run(asked["report"], asked["seed"])
-    return {"folder": folder, "command": typed_command(), "commit": commit(config.rootpath), "width": reading_width()}
+    return {"folder": folder, "command": typed_command(), "commit": commit(config.rootpath)}
 
 
 def _about_from(worker: Mapping[str, Any]) -> dict[str, Any]:
     """What that process has told this one, a worker of xdist or a rank, of the run."""
-    from reports import reading_width
-
     return {
         "worker": worker["workerid"],
         "seed": worker["autotest_seed"],
         "folder": Path(worker["autotest_folder"]),
         "command": worker["autotest_command"],
         "commit": worker["autotest_commit"],
-        "width": worker.get("autotest_width") or reading_width(),
+        "width": worker.get("autotest_width"),
     }
 
 

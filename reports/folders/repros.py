@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from reports.errors import RecordError
-from reports.folders.runs import replace_text, unwritable
+from reports.errors import RecordError, unwritable
+from reports.folders.runs import replace_text
 from reports.records.plain import encode
 from reports.words.literals import literal_path
 

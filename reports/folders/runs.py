@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
-from reports.errors import FolderError, PartError, RecordError
+from reports.errors import FolderError, PartError, RecordError, unwritable
 
 RUN_NAME = re.compile(r"(\d{8}-\d{6})-(\d+)(?:-(\d+))?")
 STATUS_NAME = "exit-status"
@@ -90,11 +90,6 @@ def replace_text(path: Path, text: str) -> None:
         with suppress(OSError):
             draft.unlink()
         raise unwritable(path, str(error.strerror)) from error
-
-
-def unwritable(path: Path, reason: str) -> RecordError:
-    """Return the error of a file that cannot be written."""
-    return RecordError(f"{path} cannot be written: {reason}; free the disk or choose another folder with --report")
 
 
 def started(run: Path) -> datetime:

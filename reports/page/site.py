@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from reports.errors import unwritable
 from reports.findings.finding import findings
-from reports.folders.runs import replace_text, unwritable
+from reports.folders.runs import replace_text
 from reports.page.index import detail_data, render_page
 from reports.page.templating import script_call, vendored
 from reports.past.course import course

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NoReturn
 
-from reports.errors import PartError, RecordError
+from reports.errors import PartError, RecordError, unwritable
 from reports.records.plain import encode
 from reports.records.run import records_file
 from reports.records.shape import VERSION, Record
@@ -211,8 +211,6 @@ class RecordWriter:
         self.close()
 
     def _refuse(self, error: OSError) -> NoReturn:
-        refusal = RecordError(
-            f"{self.path} cannot be written: {error.strerror}; free the disk or choose another folder with --report"
-        )
+        refusal = unwritable(self.path, str(error.strerror))
         refusal.errno = error.errno
         raise refusal from error

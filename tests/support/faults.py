@@ -200,19 +200,22 @@ def _standing() -> None:
     _replace(torch, "deg2rad", using)
 
 
+def _identity(forward: Op, backward: Op) -> Any:
+    """What gives its argument, with these changes."""
+
+    class Identity(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return forward(x.clone())
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            return backward(gradient)
+
+    return Identity.apply
+
+
 def _second_derivatives() -> None:
-    def identity(forward: Op, backward: Op) -> Any:
-        class Identity(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx: Any, x: Any) -> Any:
-                return forward(x.clone())
-
-            @staticmethod
-            def backward(ctx: Any, gradient: Any) -> Any:
-                return backward(gradient)
-
-        return Identity.apply
-
     def raising(gradient: Any) -> Any:
         raise RuntimeError("planted in the second backward")
 
@@ -228,27 +231,21 @@ def _second_derivatives() -> None:
         """The op with its argument changed."""
         return lambda op: lambda x: op(change(x))
 
-    _replace(torch, "erf", given(identity(same, identity(same, lambda gradient: 2 * gradient))))
-    _replace(torch, "rsqrt", given(identity(same, lambda gradient: gradient.detach())))
-    _replace(torch, "tanh", given(identity(same, identity(same, raising))))
-    _replace(torch, "reciprocal", given(identity(same, without_graph)))
+    _replace(torch, "erf", given(_identity(same, _identity(same, lambda gradient: 2 * gradient))))
+    _replace(torch, "rsqrt", given(_identity(same, lambda gradient: gradient.detach())))
+    _replace(torch, "tanh", given(_identity(same, _identity(same, raising))))
+    _replace(torch, "reciprocal", given(_identity(same, without_graph)))
 
 
 def _modes() -> None:
     """Modes that a call, or a backward, leaves switched in the process."""
 
-    class Switching(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx: Any, gradient: Any) -> Any:
-            torch.set_default_dtype(torch.float64)
-            return gradient
+    def switching(gradient: Any) -> Any:
+        torch.set_default_dtype(torch.float64)
+        return gradient
 
     _replace(torch, "lgamma", _after(lambda result: torch.set_default_dtype(torch.float64) or result))
-    _replace(torch, "digamma", _after(Switching.apply))
+    _replace(torch, "digamma", _after(_identity(lambda x: x, switching)))
 
 
 def _refusals() -> None:
