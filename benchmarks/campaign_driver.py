@@ -129,7 +129,7 @@ def records(round_: Round) -> bytes:
         | {"environment": {"torch": "2"}, "command": "", "commit": None, "path": None, "selection": None, "time": 1.0}
     ]
     for visit in round_.visits:
-        for number in range(VISIT):
+        for number in range(visit.cases):
             key = f"{visit.test}#{visit.options['first'] + number}"
             lines.append({"type": "start", "test": visit.test, "key": key, "index": number, "time": 1.0})
             end = {"type": "end", "test": visit.test, "key": key, "verdict": "aligned", "ops": ["op"], "time": 1.0}

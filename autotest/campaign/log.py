@@ -18,7 +18,7 @@ from autotest.errors import UsageError
 from reports import RecordError
 
 NAME = "log.jsonl"
-VERSION = 3
+VERSION = 4
 #: Cases of a visit at most: what the target is handed at once.
 VISIT = 20
 #: Draws of the next visit begin so much further on: of VISIT cases all but one may be refused, and the number shares no
@@ -33,20 +33,19 @@ def function_of(test: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One test of a round, how often the campaign has come to it before, and how many cases it has: first those that
-    are laid out, where there may be some that no visit had, then drawn ones.
+    """One test of a round, how often the campaign has come to it before, and how many cases it has: first those of its
+    laid-out cases that are numbered from `laid_out[0]` to below `laid_out[1]`, then drawn ones; None: drawn ones alone.
     """
 
     test: str
     turn: int
     cases: int
-    laid_out: bool = False
+    laid_out: tuple[int, int] | None = None
 
     @property
     def options(self) -> dict[str, Any]:
         """What its run is asked for."""
-        laid_out = (self.turn * VISIT, (self.turn + 1) * VISIT) if self.laid_out else (0, 0)
-        return {"first": self.turn * STRIDE, "cases": self.cases, "laid_out": laid_out}
+        return {"first": self.turn * STRIDE, "cases": self.cases, "laid_out": self.laid_out or (0, 0)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,10 @@ class Log:
                 raise ValueError(f"version {line['version']!r}, but should be {VERSION}")
             self.begun = line
         elif "round" in line:
-            visits = tuple(Visit(*visit) for visit in line["visits"])
+            visits = tuple(
+                Visit(test, turn, cases, laid_out and (laid_out[0], laid_out[1]))
+                for test, turn, cases, laid_out in line["visits"]
+            )
             self.rounds.append(Round(line["round"], visits))
             self.drawn += sum(visit.cases for visit in visits)
         elif "avoid" in line:

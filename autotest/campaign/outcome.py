@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autotest.campaign.log import VISIT, Done
+from autotest.campaign.log import Done, Round
 from autotest.cases.drawer import LAYING
 from autotest.compare.kinds import DEADLY
 from reports import RED_LEVELS, records_file
@@ -23,14 +23,15 @@ DEATH = 40
 VISITED, TRAINED = 4, 3
 
 
-def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: bool = False) -> Done:
+def came(run: Path, round_: Round, *, cpu: float = 0.0, look: float = 0.0, cells: bool = False) -> Done:
     """What came of a round, with its `cells` where they are asked for; its records are on the disk when this returns.
 
     Raises RecordError.
     """
-    path = records_file(run, worker)
+    path = records_file(run, round_.worker)
     with path.open("rb") as file:
         os.fsync(file.fileno())
+    ends = {(visit.test, visit.laid_out[1]) for visit in round_.visits if visit.laid_out is not None}
     cases: Counter[str] = Counter()
     costs: Counter[str] = Counter()
     laid_out: dict[str, bool] = {}
@@ -45,7 +46,7 @@ def came(run: Path, worker: str, *, cpu: float = 0.0, look: float = 0.0, cells: 
             continue
         kind = line["type"]
         if kind == "start" and line["key"].endswith(f"@{LAYING}"):
-            laid_out[line["test"]] = (line["index"] + 1) % VISIT == 0
+            laid_out[line["test"]] = (line["test"], line["index"] + 1) in ends
         elif kind == "end":
             cases[line["verdict"]] += 1
             rows = line["divergences"]

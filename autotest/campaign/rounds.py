@@ -153,7 +153,7 @@ class Rounds:
     def end(self, round_: Round, cpu: float, look: float) -> None:
         """Note that a round is done."""
         cells = self.config.steering == "cells"
-        done = outcome.came(self.run, round_.worker, cpu=cpu, look=look, cells=cells)
+        done = outcome.came(self.run, round_, cpu=cpu, look=look, cells=cells)
         self.log.end(round_.number, done, self.seconds)
         self._count(done)
 

@@ -9,9 +9,12 @@ time is most likely a fault that nobody has seen; the same in another phase, or 
 again, and worth a quarter. Thompson sampling with the conjugate prior of a Poisson rate draws what is believed of each
 file and function, and for each op by how much it finds more, or less, than its functions let expect; the rate of an arm
 is that of its function times that, and the greatest is taken. Before anything is known of a function, it is believed to
-be as good as its file, and a file as all of its sort were so far. What an arm has to find runs out, so what it found
-earlier counts less at each visit: the discounted form, for rewards that change. An arm of many tests that nobody has
-visited is taken more often than one of a few, for any of them may be better than the others.
+be as good as its file, and a file as all of its sort were so far. Where the corners of a test have been laid out, what
+is drawn after them depends on where the test comes from more than on its op: suites show little more then, while
+changed calls have only begun. So there a function is believed, as firmly as eight visits are, to be as good as its
+folder. What an arm has to find runs out, so what it found earlier counts less at each visit: the discounted form, for
+rewards that change. An arm of many tests that nobody has visited is taken more often than one of a few, for any of
+them may be better than the others.
 
 Where cells are told, a cell that no test has reached before is worth what such cells were worth so far: fingerprints
 per new cell, of the whole campaign.
@@ -21,8 +24,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,12 +35,31 @@ from autotest.compare.fingerprint import Fingerprint
 Rates: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 #: Visits of a round.
 VISITS = 5
-#: What is left, after one more visit, of what earlier ones say about a function.
-KEPT = 0.9
-#: The same for a file, which has more visits, and for an op, which has fewer.
-KEPT_OF_FILE, KEPT_OF_OP = 0.97, 0.8
+#: Cases of a test's first visit. Most of what a test shows, its first cases show: the others' cost goes to tests that
+#: nobody has visited.
+FIRST = 5
+#: What is left, after one more visit, of what earlier ones say about a function; about an op, which has fewer.
+KEPT, KEPT_OF_OP = 0.9, 0.8
 #: What a new fingerprint is worth that differs in its phase or its facts alone from one that was seen.
 LIKE = 0.25
+
+
+class _Place(NamedTuple):
+    """Where a function is.
+
+    Attributes:
+        of: the file of a function, or its folder.
+        kept: what is left, after one more visit, of what earlier ones say about it.
+        trusted: a function is believed to be as good as its place as firmly as so many visits of it would say so.
+    """
+
+    of: Callable[[str], str]
+    kept: float
+    trusted: float
+
+
+_FILE = _Place(lambda function: function.partition("::")[0], 0.97, 1.0)
+_FOLDER = _Place(lambda function: function.partition("::")[0].rpartition("/")[0], 1.0, 8.0)
 
 
 class _Arms:
@@ -45,26 +67,25 @@ class _Arms:
     cost 1.
     """
 
-    def __init__(self, tests: Iterable[str], *, spread: bool) -> None:
+    def __init__(self, tests: Iterable[str], place: _Place = _FILE, *, spread: bool = False) -> None:
         """Of `tests`, none of which is to be visited yet."""
+        self._place = place
         self._spread = spread
         self._found = self._cost = 1.0
         arms: dict[tuple[str, str], int] = {}
         self._arm_of = {test: arms.setdefault(key_of(test), len(arms)) for test in tests}
         self._left: list[list[str]] = [[] for _ in arms]
         self._counts = np.zeros(len(arms), dtype=np.intp)
-        files: dict[str, int] = {}
+        places: dict[str, int] = {}
         functions: dict[str, int] = {}
         ops: dict[str, int] = {}
         self._function_of = np.array([functions.setdefault(name, len(functions)) for name, _ in arms], dtype=np.intp)
         self._op_of = np.array([ops.setdefault(name, len(ops)) for _, name in arms], dtype=np.intp)
-        #: Of each function, the file that it is in.
-        self._file_of = np.array(
-            [files.setdefault(name.partition("::")[0], len(files)) for name in functions], dtype=np.intp
-        )
-        #: Of each file and function what was found, and what that has cost; of each op what was found, and how much its
-        #: functions let expect.
-        self._of_file = np.zeros((2, len(files)))
+        #: Of each function, where it is.
+        self._place_of = np.array([places.setdefault(place.of(name), len(places)) for name in functions], dtype=np.intp)
+        #: Of each place and function what was found, and what that has cost; of each op what was found, and how much
+        #: its functions let expect.
+        self._of_place = np.zeros((2, len(places)))
         self._of_function = np.zeros((2, len(functions)))
         self._of_op = np.zeros((2, len(ops)))
 
@@ -82,12 +103,12 @@ class _Arms:
         """Count what a visit has come to."""
         arm = self._arm_of[test]
         function, op = self._function_of[arm], self._op_of[arm]
-        file = self._file_of[function]
-        of_file, of_function = self._of_file[:, file], self._of_function[:, function]
-        rate = (self._found / self._cost + of_file[0]) / (1 + of_file[1])
-        expected = cost * (rate + of_function[0]) / (1 + of_function[1])
+        place, trusted = self._place_of[function], self._place.trusted
+        of_place, of_function = self._of_place[:, place], self._of_function[:, function]
+        rate = (self._found / self._cost + of_place[0]) / (1 + of_place[1])
+        expected = cost * (trusted * rate + of_function[0]) / (trusted + of_function[1])
         self._of_op[:, op] = self._of_op[:, op] * KEPT_OF_OP + (found, expected)
-        self._of_file[:, file] = of_file * KEPT_OF_FILE + (found, cost)
+        self._of_place[:, place] = of_place * self._place.kept + (found, cost)
         self._of_function[:, function] = of_function * KEPT + (found, cost)
         self._found += found
         self._cost += cost
@@ -99,10 +120,11 @@ class _Arms:
         """
         if not self._counts.any():
             return np.full(len(self._counts), -1.0)
-        found, cost = self._of_file
-        of_files = random.gamma(self._found / self._cost + found, 1 / (1 + cost))[self._file_of]
+        trusted = self._place.trusted
+        found, cost = self._of_place
+        of_places = random.gamma(self._found / self._cost + found, 1 / (1 + cost))[self._place_of]
         found, cost = self._of_function
-        rates: Rates = random.gamma(of_files + found, 1 / (1 + cost))[self._function_of]
+        rates: Rates = random.gamma(trusted * of_places + found, 1 / (trusted + cost))[self._function_of]
         found, expected = self._of_op
         rates *= random.gamma(1 + found, 1 / (1 + expected))[self._op_of]
         if self._spread:
@@ -140,9 +162,11 @@ class Steering:
         self.lag = lag
         self._seed = seed
         self._uniform = uniform
+        #: How many cases a test's first visit has; uniform drawing knows no difference between visits.
+        self._first = VISIT if uniform else FIRST
         self._cases = tests
         #: Of tests that nobody has visited, of those that may have laid-out cases left, and of the others.
-        self._new, self._laid_out, self._drawn = (_Arms(tests, spread=spread) for spread in (True, False, False))
+        self._new, self._laid_out, self._drawn = _Arms(tests, spread=True), _Arms(tests), _Arms(tests, _FOLDER)
         #: Each test that has cases left, and where it is.
         self._left = dict.fromkeys(tests, self._new)
         for test in tests:
@@ -224,10 +248,16 @@ class Steering:
         turns: Counter[str] = Counter()
         visits = []
         for test in self._any(random) if self._uniform else self._steered(random, turns):
-            laid_out = self._left[test] is not self._drawn
-            visits.append(Visit(test, self._turns[test] + turns[test], self._cases[test], laid_out))
+            turn = self._turns[test] + turns[test]
+            cases = self._cases[test] if turn else min(self._cases[test], self._first)
+            visits.append(Visit(test, turn, cases, None if self._left[test] is self._drawn else self._corners(turn)))
             turns[test] += 1
         return Round(number, tuple(visits))
+
+    def _corners(self, turn: int) -> tuple[int, int]:
+        """Which laid-out cases a visit has."""
+        end = self._first + turn * VISIT
+        return (end - VISIT if turn else 0), end
 
     def _any(self, random: np.random.Generator) -> list[str]:
         """The tests of a round, of which each is any."""

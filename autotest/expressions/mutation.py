@@ -152,8 +152,9 @@ def _pick(items: Sequence[T], below: Below) -> T:
     return items[below(len(items))]
 
 
-def _other_size(size: int, rest: int, below: Below) -> int:
-    fits = [new for new in (*SIZES, size + 1) if new != size and new * rest <= MOST_ELEMENTS]
+def _other_size(size: int, elements: Callable[[int], int], below: Below) -> int:
+    """Another size, with which the largest input has so many elements."""
+    fits = [new for new in (*SIZES, size + 1) if new != size and elements(new) <= MOST_ELEMENTS]
     return _pick(fits, below) if fits else 1
 
 
@@ -164,7 +165,8 @@ def _size(tree: ast.Expression, others: Sequence[str], below: Below) -> bool:
         return False
     sizes = chosen.sizes
     axis = below(len(sizes))
-    sizes[axis] = _other_size(sizes[axis], math.prod([*sizes[:axis], *sizes[axis + 1 :]]), below)
+    rest = math.prod([*sizes[:axis], *sizes[axis + 1 :]])
+    sizes[axis] = _other_size(sizes[axis], lambda new: new * rest, below)
     chosen.resize(sizes)
     return True
 
@@ -175,7 +177,11 @@ def _shared_size(tree: ast.Expression, others: Sequence[str], below: Below) -> b
     if not sized:
         return False
     old = _pick(_pick(sized, below).sizes, below)
-    new = _other_size(old, max(math.prod(one.sizes) for one in sized) // max(old, 1), below)
+
+    def elements(new: int) -> int:
+        return max(math.prod(new if size == old else size for size in one.sizes) for one in sized)
+
+    new = _other_size(old, elements, below)
     for one in sized:
         one.resize([new if size == old else size for size in one.sizes])
     return True

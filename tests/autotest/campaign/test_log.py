@@ -9,7 +9,7 @@ import pytest
 from autotest.campaign.log import NAME, Done, Log, Round, Visit
 from autotest.errors import UsageError
 
-ROUND = Round(0, (Visit("test_a.py::test_a", 1, 20, laid_out=True), Visit("test_a.py::test_b", 3, 2)))
+ROUND = Round(0, (Visit("test_a.py::test_a", 1, 20, (5, 25)), Visit("test_a.py::test_b", 3, 2)))
 DONE = Done(
     {"aligned": 3},
     {"test_a.py::test_a": 3},
@@ -44,7 +44,7 @@ def test_log_is_read_again(tmp_path: Path) -> None:
 def test_what_a_visit_runs() -> None:
     """The laid-out cases after those of the visits before, and then, or where there are none, draws that are new."""
     assert [visit.options for visit in ROUND.visits] == [
-        {"first": 401, "cases": 20, "laid_out": (20, 40)},
+        {"first": 401, "cases": 20, "laid_out": (5, 25)},
         {"first": 1203, "cases": 2, "laid_out": (0, 0)},
     ]
 
@@ -78,6 +78,6 @@ def test_file_that_is_no_log(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         Log(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path / NAME}:1 is no line of a campaign's log (ValueError: version 0, but should be 3); begin another "
+        f"{tmp_path / NAME}:1 is no line of a campaign's log (ValueError: version 0, but should be 4); begin another "
         "campaign in a new folder [--folder]"
     )

@@ -103,7 +103,7 @@ def test_a_round_that_ends_its_slots(tmp_path: Path, monkeypatch: pytest.MonkeyP
     `status` tells.
     """
     monkeypatch.chdir(tmp_path)
-    rounds = Rounds(Config(folder=tmp_path / "campaign", cases=100, sources=(), tests=("test_x.py",)))
+    rounds = Rounds(Config(folder=tmp_path / "campaign", cases=20, sources=(), tests=("test_x.py",)))
     said: list[str] = []
     case = f"{TEST}#3"
     slots = LostSlots(lost, case)
@@ -127,7 +127,7 @@ def test_a_round_that_ends_its_slots_without_a_case_to_avoid(
 ) -> None:
     """One that ends where nobody knows, or at a case that is not drawn any more, is left as it is, which is a fault."""
     monkeypatch.chdir(tmp_path)
-    rounds = Rounds(Config(folder=tmp_path / "campaign", cases=100, sources=(), tests=("test_x.py",)))
+    rounds = Rounds(Config(folder=tmp_path / "campaign", cases=20, sources=(), tests=("test_x.py",)))
     said: list[str] = []
     lost = MOST_ENDS if case is None else MOST_ENDS + 1
     slots = LostSlots(lost, case)

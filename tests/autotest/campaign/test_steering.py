@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 import pytest
 
-from autotest.campaign.log import Done, Round, Visit
-from autotest.campaign.steering import VISITS, Steering, key_of
+from autotest.campaign.log import VISIT, Done, Round, Visit
+from autotest.campaign.steering import FIRST, VISITS, Steering, key_of
 
 #: Of four functions with an op each.
 TESTS = [f"test_{letter}.py::test_op[torch.{letter}-{number}]" for letter in "abcd" for number in range(6)]
@@ -20,7 +20,7 @@ LATER = Round(0, tuple(Visit(test, 1, 20) for test in TESTS))
 
 def first_of(*tests: str) -> Round:
     """A round of tests that nobody had visited."""
-    return Round(0, tuple(Visit(test, 0, 20, laid_out=True) for test in tests))
+    return Round(0, tuple(Visit(test, 0, FIRST, (0, FIRST)) for test in tests))
 
 
 def visited(more: Mapping[str, int] = MappingProxyType({})) -> Steering:
@@ -111,7 +111,7 @@ def test_new_cells_count_as_much_as_they_were_worth() -> None:
             ),
         )
     decided = visits([steering.next(number) for number in range(40)])
-    assert decided["test_a"] < 20 < decided["test_b"]
+    assert decided["test_a"] < 40 < 60 < decided["test_b"]
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,50 @@ def test_laid_out_cases_come_first() -> None:
     steering.take(some, Done(laid_out=TESTS[:6], costs=dict.fromkeys(TESTS[:12], 20)))
     decided = [visit for number in range(60) for visit in steering.next(number).visits]
     turns = {(visit.turn, visit.laid_out) for visit in decided if visit.test in TESTS[:6]}
-    assert turns == {(1, True)}
-    assert {(visit.turn, visit.laid_out) for visit in decided if visit.test in TESTS[12:]} == {(0, True)}
-    assert {visit.laid_out for visit in decided if visit.test in TESTS[6:12]} == {False}
+    assert turns == {(1, (FIRST, FIRST + VISIT))}
+    assert {(visit.turn, visit.laid_out) for visit in decided if visit.test in TESTS[12:]} == {(0, (0, FIRST))}
+    assert {visit.laid_out for visit in decided if visit.test in TESTS[6:12]} == {None}
+
+
+def test_first_visits_are_short() -> None:
+    """Of tests that ask for 20 cases, so that others have their first visit sooner; later ones go on from there."""
+    tests = TESTS[:VISITS]
+    steering = Steering(dict.fromkeys(tests, 20), 3, 8)
+    for cases, laid_out in (
+        (FIRST, (0, FIRST)),
+        (20, (FIRST, FIRST + VISIT)),
+        (20, (FIRST + VISIT, FIRST + 2 * VISIT)),
+    ):
+        round_ = steering.next(0)
+        assert {visit.test for visit in round_.visits} == {*tests}
+        assert {(visit.cases, visit.laid_out) for visit in round_.visits} == {(cases, laid_out)}
+        steering.decided(round_)
+        steering.take(round_, Done(laid_out=tests))
+
+
+def test_uniform_drawing_knows_no_first_visits() -> None:
+    """All of a test's visits are as long."""
+    visits = Steering({TESTS[0]: 20}, 3, 8, uniform=True).next(0).visits
+    assert [visit.cases for visit in visits] == [20] * VISITS
+    assert [visit.laid_out for visit in visits] == [(turn * VISIT, (turn + 1) * VISIT) for turn in range(VISITS)]
+
+
+def test_drawn_cases_are_as_good_as_their_folder() -> None:
+    """Where the corners of a folder's tests have been laid out and what was drawn then of some has shown nothing, its
+    other functions are not tried one by one, as they are where another folder's have shown something.
+    """
+    tests = [f"{folder}/test_{number}.py::test_op" for folder in ("rich", "poor") for number in range(40)]
+    steering = Steering(dict.fromkeys(tests, 20), 3, 8)
+    steering.decided(first_of(*tests))
+    steering.take(first_of(*tests), Done())
+    some = [*tests[:8], *tests[40:48]]
+    found = {test: {test: f"torch/eager_forward/value/{test}/float32"} for test in some[:8]}
+    steering.take(
+        Round(1, tuple(Visit(test, 1, 20) for test in some)), Done(costs=dict.fromkeys(some, 20), found=found)
+    )
+    new = [visit.test for number in range(20) for visit in steering.next(number).visits if visit.test not in some]
+    shares = Counter(test.partition("/")[0] for test in new)
+    assert shares["rich"] > 8 * shares["poor"], shares
 
 
 def test_sitting_that_goes_on_decides_the_same() -> None:

@@ -19,6 +19,8 @@ CALLS = (
     "x[3](dtype=bool) & y[3](dtype=bool)",
     "torch.relu(x[()])",
 )
+#: Of x[4, 2, 2] with another size in the place of 4 or of both 2.
+SHARED = {"0, 2, 2", "1, 2, 2", "2, 2, 2", "33, 2, 2", "129, 2, 2", "5, 2, 2", "4, 0, 0", "4, 1, 1", "4, 3, 3"}
 
 
 def drawn(text: str, seed: int, *others: str) -> str:
@@ -53,6 +55,8 @@ def only(kind: str, text: str, *others: str, monkeypatch: pytest.MonkeyPatch) ->
         ("_size", "torch.relu(x[2])", {f"torch.relu(x[{size}])" for size in (0, 1, 3, 33, 129)}),
         ("_shared_size", "x[2] @ y[2]", {f"x[{size}] @ y[{size}]" for size in (0, 1, 3, 33, 129)}),
         ("_rank", "torch.relu(x[2, 3])", {f"torch.relu(x[{s}])" for s in ("3", "1, 2, 3", "2, 2, 3", "3, 2, 3")}),
+        # Twice in one input: 33 of each would be 4,356 elements, and 129 of each more.
+        ("_shared_size", "torch.relu(x[4, 2, 2])", {f"torch.relu(x[{s}])" for s in SHARED}),
         (
             "_layout",
             "torch.relu(x[2, 3])",
