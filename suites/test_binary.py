@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from forms import forms
+import torch as pytorch
+from forms import forms, member
 from rows import Op, args, main_forms, ops, other_forms, pick, rank, real, seldom, shape, size, sizes, tensor
 
-from autotest import autotest, oneof
+from autotest import autotest, dual_tensor, each, oneof
 
 
 def broadcasting():
@@ -110,3 +113,21 @@ def test_add_of_other_ranks(ndims):
 @autotest(n=10)
 def test_outer_broadcast():
     return tensor(size(), 1, low=0.5) * tensor(1, size(), low=real(-2, 0))
+
+
+#: Where kernels of two operands go wrong is often one pair of values: 0 to the 0, infinity less infinity.
+EDGES = (0.0, 0.5, 1.0, 2.0, 3.0, 1e20, math.inf)
+EDGES += tuple(-value for value in EDGES)
+ARITHMETIC = (
+    *("add", "sub", "mul", "div", "pow", "fmod", "remainder", "maximum", "minimum"),
+    *("logaddexp", "atan2", "copysign", "hypot", "xlogy"),
+)
+WITHOUT_GRADIENT = ("floor_divide", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor")
+
+
+@pytest.mark.parametrize("name", [*ARITHMETIC, *WITHOUT_GRADIENT])
+@autotest(n=2, coverage="none", missing="count")
+def test_each_edge_with_each(name):
+    values = pytorch.tensor([*EDGES, math.nan], dtype=each(pytorch.float32, pytorch.float64).value())
+    across, down = (dual_tensor(values.unsqueeze(dim).requires_grad_(name in ARITHMETIC)) for dim in (0, 1))
+    return member(f"torch.{name}")(across, down)

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Implicit dimension choice")
 #: A name or a default is no matter of values: one draw of a call is written in all ways, and on each seed the same one.
 SEED = 0
 #: Their rows are those of other files; a random result is another one in each way.
-_WITHOUT = {"test_signatures", "test_second_derivatives"}
+_WITHOUT = {"test_inference", "test_signatures", "test_second_derivatives"}
 _RANDOM = {"gumbel_softmax", "dropout"}
 FAMILIES = sorted(path.stem for path in Path(__file__).parent.glob("test_*.py") if path.stem not in _WITHOUT)
 _ROOTS = {"torch": "torch.{}", "F": "torch.nn.functional.{}", "linalg": "torch.linalg.{}"}
@@ -67,14 +67,16 @@ def methods() -> Iterator[tuple[str, Op]]:
 
 
 def layers() -> Iterator[Layer]:
-    """Every layer of the tables with its first row; those of random results are another family's."""
+    """Every layer of the tables with each of its rows: which options others go with is theirs to say. Those of random
+    results are another family's.
+    """
     known = set()
     for family in FAMILIES:
         if family == "test_random":
             continue
         for row in getattr(importlib.import_module(family), "ROWS", ()):
-            if isinstance(row, Layer) and row.name not in known:
-                known.add(row.name)
+            if isinstance(row, Layer) and (row.name, row.variant) not in known:
+                known.add((row.name, row.variant))
                 yield row
 
 
@@ -118,7 +120,7 @@ def test_defaults_of_methods(spelled, row):
     return written(spelled, row, bare)
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=f"torch.nn.{row.name}") for row in LAYERS])
+@pytest.mark.parametrize("row", [pytest.param(row, id=next(row.calls()).id) for row in LAYERS])
 @autotest(n=3, seed=SEED, check_graph=False, missing="count", coverage="none")
 def test_defaults_of_layers(row):
     [call], (built, called) = row.calls(), row.draw()

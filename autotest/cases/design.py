@@ -51,12 +51,13 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What has come of a row: the levels that were taken, and how many each factor has; whether the reference takes
-    them; the digest of the Program.
+    them; the digest of the Program; whether the target was spared it.
     """
 
     taken: Mapping[Factor, tuple[int, int]]
     lawful: bool
     digest: str = ""
+    spared: bool = False
 
 
 @dataclass(slots=True)
@@ -66,22 +67,25 @@ class Design:
     Attributes:
         refused: how many levels of all factors the reference refuses.
         pairs: how many pairs of lawful levels there are.
+        spared: how many rows the target was spared, which have no part in what the others are.
     """
 
     coverage: Coverage
     rows: list[Row] = field(default_factory=list)
     refused: int = 0
     pairs: int = 0
+    spared: int = 0
     _ended: bool = False
     _steps: Generator[Row, Outcome, None] | None = None
     _seen: set[str] = field(default_factory=set)
     _lawful: dict[Factor, list[int]] = field(default_factory=dict)
     _met: set[frozenset[Level]] = field(default_factory=set)
+    _ran: set[frozenset[Level]] = field(default_factory=set)
 
     @property
     def covered(self) -> int:
-        """Of how many of the pairs a case stood."""
-        return len(self._met)
+        """How many of the pairs a case has that the target was not spared."""
+        return len(self._ran)
 
     def row(self, outcome: Outcome | None) -> Row | None:
         """The next row, when the last one has come to `outcome` (None: there was none); None after the last."""
@@ -156,7 +160,10 @@ class Design:
         if outcome.lawful:
             taken = [(factor, outcome.taken[factor][0]) for factor in varied if factor in outcome.taken]
             lawful = [(factor, level) for factor, level in taken if level in self._lawful[factor]]
-            self._met.update(map(frozenset, combinations(lawful, 2)))
+            pairs = {*map(frozenset, combinations(lawful, 2))}
+            self._met |= pairs
+            if not outcome.spared:
+                self._ran |= pairs
 
 
 @lru_cache(maxsize=1024)

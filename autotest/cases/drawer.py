@@ -173,6 +173,12 @@ class Drawer:
         assert self._outcome is not None, "it was drawn"
         return self.design.repeats(self._outcome)
 
+    def spare(self) -> None:
+        """Note that the target is spared the laid-out case that was drawn last."""
+        assert self._outcome is not None, "it was drawn"
+        self._outcome = replace(self._outcome, spared=True)
+        self.design.spared += 1
+
     def _laid_by(self, row: Row) -> str:
         return case_key(LAID.seed, f"{LAYING} {self.test}", row.attempt)
 

@@ -77,7 +77,7 @@ class Reached:
 
 
 def _come(design: Design) -> Counter[str]:
-    return Counter(refused=design.refused, pairs=design.pairs, covered=design.covered)
+    return Counter(refused=design.refused, spared=design.spared, pairs=design.pairs, covered=design.covered)
 
 
 def calm(x: Input) -> bool:

@@ -331,13 +331,14 @@ class TestRun:
                 return drawn.reason
         elif self.drawer.repeated():
             return "it is an earlier one again"
-        foreseen = self._deaths.foreseen(levels)
-        if foreseen is not None:
-            return foreseen
-        known = self._deaths.known(drawn.program, self.session.target_info)
-        if known is not None:
-            self._deaths.met(levels, drawn.key)
-        return known
+        end = self._deaths.foreseen(levels)
+        if end is None:
+            end = self._deaths.known(drawn.program, self.session.target_info)
+            if end is not None:
+                self._deaths.met(levels, drawn.key)
+        if end is not None:
+            self.drawer.spare()
+        return end
 
     def _reject(self, judge: AnyJudge, rejection: Rejection, started: float, *, remembered: bool) -> None:
         """Record a draw that the reference refused. The first few, and each that is remembered, also run on the target,

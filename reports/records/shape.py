@@ -31,6 +31,8 @@ CELL_LEVELS, CELL_COUNTS = 4, 6
 #: How many parts an element of a sample has.
 SAMPLED = 5
 LAID_OUT_FIELDS = {"cases", "refused", "pairs", "covered"}
+#: What records of earlier versions have not.
+LAID_OUT_LATER = {"spared"}
 
 #: Where eager PyTorch and its shape inference disagree: the op and what of it, the case, the value, what each says.
 DISAGREEMENT_TEXTS = ("op", "aspect", "key", "value", "eager", "meta", "program")
@@ -314,7 +316,8 @@ def _is_groups(value: Any) -> bool:
 
 
 def _is_laid_out(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() == LAID_OUT_FIELDS and all(map(_is_whole, value.values()))
+    known = isinstance(value, dict) and value.keys() - LAID_OUT_LATER == LAID_OUT_FIELDS
+    return known and all(map(_is_whole, value.values()))
 
 
 def _is_counted(value: Any) -> bool:

@@ -45,11 +45,12 @@ class SpaceCell(NamedTuple):
 
 @dataclass(frozen=True)
 class LaidOut:
-    """The laid-out cases of one or more tests: how many there are; the levels that the reference refused; the pairs of
-    levels that were wanted, and those that a case has.
+    """The laid-out cases of one or more tests: how many there are, and how many more the target was spared; the levels
+    that the reference refused; the pairs of levels that were wanted, and those that a case has.
     """
 
     cases: int = 0
+    spared: int = 0
     refused: int = 0
     pairs: int = 0
     covered: int = 0
@@ -58,6 +59,7 @@ class LaidOut:
         """Those of both."""
         return LaidOut(
             self.cases + other.cases,
+            self.spared + other.spared,
             self.refused + other.refused,
             self.pairs + other.pairs,
             self.covered + other.covered,

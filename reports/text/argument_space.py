@@ -44,6 +44,11 @@ def pairs_words(laid_out: LaidOut) -> str:
     return f"{share(laid_out.covered, laid_out.pairs)} of {counted(laid_out.pairs, 'pair')} of corners"
 
 
+def spared_words(laid_out: LaidOut) -> str:
+    """Return how many laid-out cases the target was spared; nothing where there are none."""
+    return f"{laid_out.spared:,} left out, known to end the target" if laid_out.spared else ""
+
+
 def _op(op: str, found: OpSpace, width: int) -> Iterator[str]:
     laid_out = found.laid_out
     words = [f"in {counted(found.tests, 'test')}"]
@@ -51,7 +56,7 @@ def _op(op: str, found: OpSpace, width: int) -> Iterator[str]:
         words.append(f"{counted(laid_out.cases, 'laid-out case')}")
     if laid_out.refused:
         words.append(f"{counted(laid_out.refused, 'corner')} that PyTorch refuses")
-    words += filter(None, [pairs_words(laid_out)])
+    words += filter(None, [spared_words(laid_out), pairs_words(laid_out)])
     yield from _wrapped(f"{op}  {', '.join(words)}", width, 2)
     if not found.cells:
         yield "  no tensor was drawn for it"

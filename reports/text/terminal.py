@@ -19,7 +19,7 @@ from reports.records.kinds import severity
 from reports.tallies.inference import HEADING
 from reports.tallies.segments import SEGMENTS
 from reports.tallies.summary import Divergence, Evidence, Summary
-from reports.text.argument_space import pairs_words
+from reports.text.argument_space import pairs_words, spared_words
 from reports.text.evidence import blame_lines, program_parts, worst_table
 from reports.text.grid import matrix_table
 from reports.words.literals import literal, literal_lines, literal_path
@@ -156,9 +156,9 @@ class _Page:
             lines += [self._reasons(lowered.reasons)] if lowered.reasons else []
             table.add_row("lowered", lowered.share, Text("\n").join(lines))
         laid_out = summary.space.laid_out
-        if laid_out.cases:
-            pairs = pairs_words(laid_out)
-            table.add_row("laid out", f"{laid_out.cases:,}", f"cases; {pairs}" if pairs else "cases")
+        if laid_out.cases or laid_out.spared:
+            words = filter(None, ("cases", spared_words(laid_out), pairs_words(laid_out)))
+            table.add_row("laid out", f"{laid_out.cases:,}", "; ".join(words))
         if summary.random:
             table.add_row("random", f"{summary.random:,}", "cases, compared without random values")
         if unseen := not_checked(summary.lacks):

@@ -22,6 +22,10 @@ def _plus_one(op: Op) -> Op:
     return lambda *args, **kwargs: op(*args, **kwargs) + 1
 
 
+def _one_more_without_gradients(op: Op) -> Op:
+    return lambda *args, **kwargs: op(*args, **kwargs) + (not torch.is_grad_enabled())
+
+
 def _inverted(op: Op) -> Op:
     return lambda *args, **kwargs: ~op(*args, **kwargs)
 
@@ -104,6 +108,13 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
             "test_added_to_a_layer_norm", "test_branches", homes=(torch.nn.LayerNorm,), attribute="forward"
         ),
         "indexing": Fault("index_add", "gather"),
+        "inference": Fault(
+            "test_no_grad[torch.triu]",
+            "test_no_grad[torch.dot]",
+            _one_more_without_gradients,
+            homes=(torch,),
+            attribute="triu",
+        ),
         "initial_state": Fault(
             "test_new[InstanceNorm3d(num_features=3, affine=True, track_running_stats=True)]",
             "test_new[InstanceNorm2d(num_features=3, affine=True, track_running_stats=True)]",

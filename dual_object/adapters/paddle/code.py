@@ -39,11 +39,12 @@ def is_nonzero(input: Any) -> bool:
 
 
 def fmod(input: Any, other: Any) -> Any:
-    """The remainder with the sign of `input`; Paddle's has that of `other`."""
+    """The remainder with the sign of `input`; Paddle's has that of `other`, and another one cannot be made of it: that
+    of -1 and 1e20 is 1e20.
+    """
     divisor = other if isinstance(other, (paddle.Tensor, paddle.pir.Value)) else paddle.full_like(input, other)
-    remainder = paddle.remainder(input, divisor)
-    turned = (remainder != 0) & ((remainder < 0) != (input < 0))
-    return paddle.where(turned, remainder - divisor, remainder)
+    sign, turned = (paddle.where(x < 0, -paddle.ones_like(x), paddle.ones_like(x)) for x in (input, divisor))
+    return sign * paddle.remainder(sign * input, turned * divisor)
 
 
 def numel(input: Any) -> int:

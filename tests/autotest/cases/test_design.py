@@ -84,6 +84,21 @@ def test_a_refused_pair_is_tried_alone_and_counts_no_more() -> None:
     assert design.pairs == design.covered == 3 * 2 + 3 * 4 + 2 * 4 - 1
 
 
+def test_a_row_that_the_target_is_spared_covers_nothing() -> None:
+    """Its pairs are wanted and not run, and the rows are those that there would be: what is known of a target does not
+    say which case has which number.
+    """
+    design, rows = Design("pairs"), laid("pairs", dtypes=False)[1]
+    outcome = None
+    while (row := design.row(outcome)) is not None:
+        levels = {factor: dict(row.levels).get(factor, 0) for factor in COUNTS}
+        taken = {factor: (level, COUNTS[factor]) for factor, level in levels.items()}
+        outcome = Outcome(taken, lawful=True, digest=f"{levels} ", spared=levels[A] == 2)
+    assert design.rows == rows
+    assert design.pairs == 3 * 2 + 3 * 4 + 2 * 4
+    assert 2 + 4 <= design.pairs - design.covered < 2 + 4 + 2 * 4, "those of A's level 2 with B and with C, at least"
+
+
 def test_a_pair_that_never_meets_counts_no_more() -> None:
     """A body that draws C where A is 0 alone has no pair of A's other levels with those of C."""
     design = Design("pairs")

@@ -122,9 +122,9 @@ def test_what_ends_the_target_by_itself_is_in_no_pair(run: Run, target: FakeTarg
 
 
 def test_what_the_ledger_knows_to_end_the_target_is_not_run(
-    run: Run, target: FakeTarget, session: Session, monkeypatch: pytest.MonkeyPatch
+    run: Run, target: FakeTarget, session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """`autotest ledger check` proves it; a run has better things to do."""
+    """`autotest ledger check` proves it; a run has better things to do, and says how many it leaves out."""
     target.answers = {"sum": dying}
     monkeypatch.setattr(session, "ledger", lambda: ledger_of(session, 1))
     ended, told = run()
@@ -134,6 +134,10 @@ def test_what_the_ledger_knows_to_end_the_target_is_not_run(
     known = "the ledger knows that it ends the target: torch/eager_forward/crash/sum/float32"
     assert reasons["test_a.py::test_b#1@laid"] == known
     assert "its corners are those by which test_a.py::test_b#1@laid ends the target, and others" in reasons.values()
+    deadly = [key for key, reason in reasons.items() if "end" in str(reason)]
+    [reached] = [line for _, line in read_run(tmp_path / "run").lines() if line["type"] == "reached"]
+    assert reached["laid_out"]["spared"] == len(deadly) > 1
+    assert 0 < reached["laid_out"]["covered"] < reached["laid_out"]["pairs"]
 
 
 def ledger_of(session: Session, index: int, facts: str = "float32", phase: str = "eager_forward") -> Ledger:

@@ -119,8 +119,8 @@ def test_every_op_of_a_case() -> None:
     reached.judged(judged(tensor(PLAIN), ops=("Conv2d", "call"), laid_out=True))
     reached.judged(judged(ops=("arange",)))
     met = {frozenset({(Factor("index", (2,), turn), 1)}) for turn in range(9)}
-    assert reached.record(Design("none", refused=3, pairs=10, _met=met)) == {
-        "laid_out": {"cases": 1, "refused": 3, "pairs": 10, "covered": 9},
+    assert reached.record(Design("none", refused=3, pairs=10, spared=2, _ran=met)) == {
+        "laid_out": {"cases": 1, "spared": 2, "refused": 3, "pairs": 10, "covered": 9},
         "groups": [{"ops": ["Conv2d", "call"], "cells": {CELL: [1, 0, 0, 0, 0, 0]}}, {"ops": ["arange"], "cells": {}}],
     }
 

@@ -33,7 +33,7 @@ def reached() -> Reached:
     def make(
         cells: dict[str, list[int]], *ops: str, test: str = "test_x.py::test_a", **laid_out: int
     ) -> dict[str, Any]:
-        counts = {"cases": 0, "refused": 0, "pairs": 0, "covered": 0, **laid_out}
+        counts = {"cases": 0, "spared": 0, "refused": 0, "pairs": 0, "covered": 0, **laid_out}
         groups = [{"ops": [*(ops or ("relu",))], "cells": cells}]
         return {"type": "reached", "test": test, "laid_out": counts, "groups": groups, "time": 5.0}
 
@@ -78,7 +78,7 @@ def test_tests_are_added_up(space: Callable[..., ArgumentSpace], reached: Reache
         reached({cell: COUNTS}, "relu", "add", cases=40, refused=1, pairs=10, covered=9),
         reached({cell: COUNTS}, test="test_x.py::test_b", cases=2, pairs=5, covered=5),
     )
-    assert found.to_json()["laid_out"] == {"cases": 42, "refused": 1, "pairs": 15, "covered": 14}
+    assert found.to_json()["laid_out"] == {"cases": 42, "spared": 0, "refused": 1, "pairs": 15, "covered": 14}
     told = json.loads(json.dumps(found.to_json()))["ops"]
     assert [*told] == ["add", "relu"]
     assert {op: (row["tests"], row["laid_out"]["cases"], row["cells"]) for op, row in told.items()} == {
@@ -113,7 +113,7 @@ def test_words(space: Callable[..., ArgumentSpace], reached: Reached) -> None:
     found = space(
         reached(
             {"float32 2 contiguous ordinary": COUNTS, "bool 2 offset zero+tie": [0, 0, 0, 0, 1, 0]},
-            cases=1200, refused=1, pairs=1000, covered=999,
+            cases=1200, spared=12, refused=1, pairs=1000, covered=999,
         ),
         reached({"int8 0 contiguous ordinary": [0, 0, 0, 0, 0, 7]}, test="test_x.py::test_b"),
         reached({}, "arange", test="test_x.py::test_c", cases=1),
@@ -123,8 +123,8 @@ def test_words(space: Callable[..., ArgumentSpace], reached: Reached) -> None:
 arange  in 1 test, 1 laid-out case
   no tensor was drawn for it
 
-relu  in 2 tests, 1,200 laid-out cases, 1 corner that PyTorch refuses, 99.9 % of
-  1,000 pairs of corners
+relu  in 2 tests, 1,200 laid-out cases, 1 corner that PyTorch refuses, 12 left
+  out, known to end the target, 99.9 % of 1,000 pairs of corners
   dtype   reached          float32
           unsupported      int8
           PyTorch refuses  bool
@@ -164,8 +164,16 @@ def test_line_of_the_summary(summed: Callable[..., Summary], reached: Reached) -
     pairs = summed(reached({}, cases=12181, pairs=100746, covered=100740))
     assert "laid out        12,181  cases; 99.9 % of 100,746 pairs of corners" in render(pairs, 80).splitlines()
     assert "laid out        7  cases" in render(summed(reached({}, cases=7)), 80).splitlines()
+    spared = render(summed(reached({}, cases=7, spared=1234)), 80).splitlines()
+    assert "laid out        7  cases; 1,234 left out, known to end the target" in spared
     assert "laid out" not in render(summed(reached({})), 80)
-    assert pairs.to_json()["laid_out"] == {"cases": 12181, "refused": 0, "pairs": 100746, "covered": 100740}
+    assert pairs.to_json()["laid_out"] == {
+        "cases": 12181,
+        "spared": 0,
+        "refused": 0,
+        "pairs": 100746,
+        "covered": 100740,
+    }
 
 
 def test_file(summed: Callable[..., Summary], reached: Reached) -> None:
@@ -188,5 +196,5 @@ def test_page(space: Callable[..., ArgumentSpace], reached: Reached) -> None:
     page = space(reached({"float32 7 strided nan+zero": COUNTS}, cases=1)).to_page()
     axes: Any = page["axes"]
     assert axes == {**{axis: [*levels] for axis, levels in AXES.items()}, "rank": [*AXES["rank"], "7"]}
-    laid_out = {"cases": 1, "refused": 0, "pairs": 0, "covered": 0}
+    laid_out = {"cases": 1, "spared": 0, "refused": 0, "pairs": 0, "covered": 0}
     assert page["ops"] == [["relu", 1, laid_out, [[2, 6, 4, [1, 5], *COUNTS]]]]

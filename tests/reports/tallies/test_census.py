@@ -106,7 +106,7 @@ def test_owners_and_cells(tallied: Tallied, end: Callable[..., Any]) -> None:
     reached = {
         "type": "reached",
         "test": "test_y.py::test_b",
-        "laid_out": {"cases": 0, "refused": 0, "pairs": 0, "covered": 0},
+        "laid_out": {"cases": 0, "spared": 0, "refused": 0, "pairs": 0, "covered": 0},
         "groups": [{"ops": ["relu"], "cells": cells}],
         "time": 5.0,
     }

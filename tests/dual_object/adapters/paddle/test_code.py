@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -127,6 +128,7 @@ BODIES: dict[str, Callable[[], Any]] = {
     "addcmul_method": lambda: signed(2).addcmul(signed(2), signed(2)),
     "erfc": lambda: torch.erfc(signed(2, 3)),
     "fmod": lambda: torch.fmod(signed(4, 6), signed(6)),
+    "fmod_far": lambda: torch.fmod(signed(4, 6), torch.tensor([[1e20], [-1e20], [math.inf], [-math.inf]])),
     "fmod_number": lambda: torch.fmod(signed(4, 6), -0.7),
     "numel": lambda: (signed(2, 3) * 1, torch.numel(signed(2, 3)), signed(4).nelement()),
     "instance_norm": lambda: torch.nn.InstanceNorm2d(3, eps=1e-3, affine=True)(signed(2, 3, 4, 5)),
