@@ -44,9 +44,8 @@ def trial(
     needs: Sequence[str] | None = None,
 ) -> list[Divergence]:
     """The divergences that `program` shows on its own, eagerly or in a graph of its own, where the reference defines
-    its answers: simpler inputs than a case's may well be ties. `whole`: that the graph is not whole is one, too. What a
-    graph `needs` in order to show one is found out where that is not known; each experiment with a graph that raises
-    may cost a process.
+    its answers: simpler inputs than a case's may well be ties. `whole`: that the graph is not whole is one, too. What
+    they need is found out, by experiments, of which each may cost a process; or it is taken to be `needs`.
 
     Under a `configuration` of the target's graph, those that the plain graph does not show; none where the target has
     no such configuration. Raises TrialError where the reference itself cannot run it.
@@ -76,13 +75,16 @@ def trial(
         return sampled
     if graph:
         of_graph = _in_graph(reference, target, program, rules, expected, eager, whole)
-        if needs is not None:
-            return [replace(divergence, facts=tuple(needs)) for divergence in of_graph]
-        return facts.with_conditions(of_graph, graph=True)
+        return facts.with_conditions(of_graph, graph=True) if needs is None else _needing(needs, of_graph)
     differences = eager_differences(reference, program, expected, eager, rules)
     localized = localize(reference, target, program, differences, rules, Sides(expected, eager), graph=False)
     told = told_within(reference, target, decidable(reference, localized)[0], rules, graph=False)
-    return facts.with_conditions(told, graph=False)
+    return facts.with_conditions(told, graph=False) if needs is None else _needing(needs, told)
+
+
+def _needing(needs: Sequence[str], divergences: Sequence[Divergence]) -> list[Divergence]:
+    """Divergences that are said to need this, besides what was seen of them."""
+    return [replace(one, facts=tuple(dict.fromkeys((*one.facts, *needs)))) for one in divergences]
 
 
 def _in_graph(

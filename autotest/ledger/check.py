@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from autotest.compare.fingerprint import Fingerprint
 from autotest.compare.kinds import DEADLY, KINDS
 from autotest.errors import AutotestError
 from autotest.judge.standalone import trial
@@ -43,16 +44,23 @@ def stale_entries(
         info: tells of the target; asked only where an entry is to be proved.
         entries: what is proved; only entries that are strict about proof and apply to this target are.
         seen: fingerprints that diverged in this run, whose entries are proved by that.
-        deadly: prove also entries whose Program ends a worker.
+        deadly: prove also entries whose Program ends a worker, and that each needs what it says.
 
     Raises LedgerError for an entry whose Program cannot be read.
     """
 
     def run(entry: Entry) -> set[str]:
+        # To find out again what a graph that raises needs would cost a process for each experiment.
+        costly = entry.graph and KINDS[entry.kind].ends
+        if deadly and not costly:
+            return fingerprints(entry, None)
+        shown = fingerprints(entry, entry.parts.said)
+        gone = shown and not any(entry.covers(Fingerprint.parse(one)) for one in shown)
+        return fingerprints(entry, None) if gone and not costly else shown  # to be told as it is
+
+    def fingerprints(entry: Entry, needs: Sequence[str] | None) -> set[str]:
         program, rules = entry.proof
         whole = entry.kind == "unsupported"
-        # To find out again what that needs would cost a process for each experiment.
-        needs = entry.parts.said if entry.graph and KINDS[entry.kind].ends else None
         divergences = trial(
             reference,
             target(entry.target),

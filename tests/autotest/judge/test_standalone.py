@@ -49,6 +49,24 @@ def test_tie_is_no_divergence() -> None:
     assert shown(0.0, 0.0) == []
 
 
+def test_eager_needs_are_taken_as_they_are_given() -> None:
+    """What is not given is found out: here that it takes nothing."""
+
+    class Asked(Backwards):
+        asked = 0
+
+        def eager(self, programs: Sequence[Program]) -> list[Any]:
+            self.asked += len(programs)
+            return super().eager(programs)
+
+    told = []
+    for needs in (("nan",), None):
+        target = Asked()
+        [found] = trial(Adapter(), target, one_call("argsort", (1.0, 2.0, 3.0)), Rules(), graph=False, needs=needs)
+        told.append((found.facts, target.asked > 1))
+    assert told == [(("nan",), False), ((), True)]
+
+
 class Graph:
     """A target whose eager `exp` and graph's `exp` are off by something."""
 

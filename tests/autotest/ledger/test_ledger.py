@@ -344,19 +344,22 @@ def test_proof_by_what_needs_more(seen, ran, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("fingerprint", "needs"),
+    ("fingerprint", "deadly", "needs"),
     [
-        ("torch/graph_forward/exception/relu/float32,empty", ("empty",)),
-        ("torch/graph_forward/value/relu/float32,empty", None),
-        ("torch/eager_forward/exception/relu/float32,empty", None),
+        ("torch/graph_forward/exception/relu/float32,empty", True, ("empty",)),
+        ("torch/graph_forward/value/relu/float32,empty", True, None),
+        ("torch/eager_forward/exception/relu/float32,empty", True, None),
+        ("torch/eager_forward/exception/relu/float32,empty", False, ("empty",)),
     ],
 )
-def test_needs_of_what_a_graph_raises_are_believed(fingerprint, needs, tmp_path, monkeypatch):
-    """To find them out again may cost a process for each experiment; elsewhere they are found out."""
+def test_what_an_entry_needs_is_believed(fingerprint, deadly, needs, tmp_path, monkeypatch):
+    """At the end of a test; where the whole ledger is proved it is found out again, but for what a graph raises: each
+    experiment may cost a process.
+    """
     given = []
     monkeypatch.setattr("autotest.ledger.check.trial", lambda *asked, needs, **options: given.append(needs) or [])
     info = TargetInfo("torch", {"torch": "2.14.1"}, ("cpu",), ("float32",))
-    stale_entries(None, no_target, lambda: info, ledger_of(tmp_path, fingerprint).entries.values())
+    stale_entries(None, no_target, lambda: info, ledger_of(tmp_path, fingerprint).entries.values(), deadly=deadly)
     assert {*given} == {needs}
 
 
@@ -497,8 +500,8 @@ def test_ledger_check(accepted):
         ([["value"]], 1, []),
         ([["crash"], [], ["value"]], 3, []),
         (
-            [["crash"], [], ["crash"]],
-            3,
+            [["crash"], ["crash"], [], ["crash"], ["crash"]],  # what is another one is run again, to be told as it is
+            5,
             [
                 f"{FINGERPRINT} is known to diverge, but no longer does: remove its entry from {{path}} "
                 "(its Program now shows torch/eager_forward/crash/relu/float32)"
