@@ -6,10 +6,12 @@ program short. Values keep away from where an answer is undefined (ties, kinks, 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -266,6 +268,13 @@ def ops(names: str, draw: Callable[[], Args], spelled: str = "torch Tensor", **r
 def layers(names: str, draw: Callable[[], tuple[Args, Args]], **rest: Any) -> tuple[Layer, ...]:
     """One row per module class, all with the same arguments."""
     return tuple(Layer(name, draw, **rest) for name in names.split())
+
+
+def tables(*without: str) -> Iterator[Op | Layer]:
+    """Every row of the suites' tables, but for those of some files."""
+    for path in sorted(Path(__file__).parent.glob("test_*.py")):
+        if path.stem not in without:
+            yield from getattr(importlib.import_module(path.stem), "ROWS", ())
 
 
 def main_forms(rows: Iterable[Op | Layer]) -> pytest.MarkDecorator:

@@ -5,12 +5,10 @@ Frameworks have ways of their own there: kernels that keep nothing for a backwar
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from rows import Call
+from rows import Call, tables
 
 from autotest import autotest, torch
 
@@ -18,19 +16,17 @@ from autotest import autotest, torch
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
 #: Their rows are those of other files, of other dtypes or differentiated twice; a random result is another each time.
-_WITHOUT = {"test_inference", "test_signatures", "test_second_derivatives", "test_dtypes", "test_random"}
-FAMILIES = sorted(path.stem for path in Path(__file__).parent.glob("test_*.py") if path.stem not in _WITHOUT)
+_WITHOUT = ("test_inference", "test_signatures", "test_second_derivatives", "test_dtypes", "test_random")
 
 
 def calls() -> Iterator[Call]:
-    """The main form of every row, by what it is called; of two families that call theirs alike the first one's."""
+    """The main form of every row; of rows that call theirs alike the first one's."""
     known = set()
-    for family in FAMILIES:
-        for row in getattr(importlib.import_module(family), "ROWS", ()):
-            main = next(row.calls())
-            if main.id not in known:
-                known.add(main.id)
-                yield main
+    for row in tables(*_WITHOUT):
+        main = next(row.calls())
+        if main.id not in known:
+            known.add(main.id)
+            yield main
 
 
 @pytest.mark.parametrize("call", [pytest.param(call, id=call.id) for call in calls()])

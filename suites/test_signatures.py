@@ -6,16 +6,14 @@ does, or of the method alone: it has defaults of its own.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 from forms import member
 from refusals import refused
-from rows import Args, Layer, Op
+from rows import Args, Layer, Op, tables
 from signatures import (
     Way,
     bare,
@@ -38,32 +36,29 @@ pytestmark = pytest.mark.filterwarnings("ignore:Implicit dimension choice")
 #: A name or a default is no matter of values: one draw of a call is written in all ways, and on each seed the same one.
 SEED = 0
 #: Their rows are those of other files; a random result is another one in each way.
-_WITHOUT = {"test_inference", "test_signatures", "test_second_derivatives"}
+_WITHOUT = ("test_inference", "test_signatures", "test_second_derivatives")
 _RANDOM = {"gumbel_softmax", "dropout"}
-FAMILIES = sorted(path.stem for path in Path(__file__).parent.glob("test_*.py") if path.stem not in _WITHOUT)
 _ROOTS = {"torch": "torch.{}", "F": "torch.nn.functional.{}", "linalg": "torch.linalg.{}"}
 
 
 def functions() -> Iterator[tuple[str, Op]]:
     """Every function of the tables with its first row: variants have the same parameters."""
     known = set()
-    for family in FAMILIES:
-        for row in getattr(importlib.import_module(family), "ROWS", ()):
-            home = row.spelled.split()[0] if isinstance(row, Op) else ""
-            spelled = _ROOTS[home].format(row.name) if home in _ROOTS else ""
-            if spelled and row.name not in _RANDOM and spelled not in known:
-                known.add(spelled)
-                yield spelled, row
+    for row in tables(*_WITHOUT):
+        home = row.spelled.split()[0] if isinstance(row, Op) else ""
+        spelled = _ROOTS[home].format(row.name) if home in _ROOTS else ""
+        if spelled and row.name not in _RANDOM and spelled not in known:
+            known.add(spelled)
+            yield spelled, row
 
 
 def methods() -> Iterator[tuple[str, Op]]:
     """Every method of the tables with its first row."""
     known = set()
-    for family in FAMILIES:
-        for row in getattr(importlib.import_module(family), "ROWS", ()):
-            if isinstance(row, Op) and "Tensor" in row.spelled.split() and row.graph and row.name not in known:
-                known.add(row.name)
-                yield f"Tensor.{row.name}", row
+    for row in tables(*_WITHOUT):
+        if isinstance(row, Op) and "Tensor" in row.spelled.split() and row.graph and row.name not in known:
+            known.add(row.name)
+            yield f"Tensor.{row.name}", row
 
 
 def layers() -> Iterator[Layer]:
@@ -71,13 +66,10 @@ def layers() -> Iterator[Layer]:
     results are another family's.
     """
     known = set()
-    for family in FAMILIES:
-        if family == "test_random":
-            continue
-        for row in getattr(importlib.import_module(family), "ROWS", ()):
-            if isinstance(row, Layer) and (row.name, row.variant) not in known:
-                known.add((row.name, row.variant))
-                yield row
+    for row in tables(*_WITHOUT, "test_random"):
+        if isinstance(row, Layer) and (row.name, row.variant) not in known:
+            known.add((row.name, row.variant))
+            yield row
 
 
 FUNCTIONS = [*functions()]
