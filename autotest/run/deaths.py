@@ -75,9 +75,12 @@ class Deaths:
     def known(self, program: Program, info: Callable[[], TargetInfo]) -> str | None:
         """By which entry of the ledger a Program ends the target: of an op that it calls on the same dtype and with the
         same arguments besides tensors, whose inputs have all that the entry needs. Where that is nothing, something of
-        its proof is needed all the same: PyTorch refuses both or takes both, on inputs of as many dimensions.
+        its proof is needed all the same: PyTorch refuses both or takes both, on inputs of as many dimensions. An end
+        that is only counted comes by chance, and says so of no case.
         """
         for entry in self._entries_like(program, info):
+            if entry.strict == "seen":
+                continue
             proof, _ = entry.proof
             op = entry.parts.op
             alike = bool(entry.parts.needs) or _form(program) == _form(proof)

@@ -227,6 +227,17 @@ def test_what_needs_nothing_needs_the_form_of_its_proof(session: Session) -> Non
         assert deaths.known(program, session.target_info) is None
 
 
+def test_an_end_that_is_only_counted_spares_nothing(session: Session) -> None:
+    """It comes by chance: the next time the same case may show another thing, or none. It is waited for by itself."""
+    ledger = ledger_of(session, 1)
+    [(fingerprint, entry)] = ledger.entries.items()
+    deaths = Deaths(Ledger(ledger.path, {fingerprint: replace(entry, strict="seen")}))
+    drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(auto_backward=False), sums)
+    program = drawer.draw(1, origin=LAID).program
+    assert deaths.likely(program, session.target_info)
+    assert deaths.known(program, session.target_info) is None
+
+
 @pytest.mark.parametrize(("phase", "known"), [("eager_backward", (False, True)), ("graph_forward", (False, False))])
 def test_the_ledger_knows_a_case_that_ends_the_target_backward(
     session: Session, phase: str, known: tuple[bool, bool]
