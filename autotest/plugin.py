@@ -83,6 +83,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         asked = state.options.cases
         options = [getattr(item, "function").autotest_options for item in tests if is_autotest(item)]  # noqa: B009 - pytest.Item has none
         state.planned = sum(asked or of_test.n for of_test in options)
+        state.collected = tests
         state.show_progress()
 
 
@@ -116,15 +117,23 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
     """Say which case an xdist worker began last before it ended. No target ends it: each has a process of its own."""
     from autotest.cases.case import case_test_name
-    from reports import last_begun
+    from reports import last_ahead, last_begun
 
     node: Any = vars(report)["node"]
-    case = last_begun(node.config.stash[STATE].options.folder, node.gateway.id)
-    if case is not None and case.startswith(f"{case_test_name(crashitem)}#"):
-        report.longrepr = (
-            f"worker {node.gateway.id!r} of pytest ended; the last case that it began is {case}. PyTorch has ended it, "
-            "or the test's body, or somebody from elsewhere: the target runs in a process of its own"
-        )
+    folder, worker = node.config.stash[STATE].options.folder, node.gateway.id
+    case, ahead = last_begun(folder, worker), last_ahead(folder, worker)
+    whose = "the test's body"
+    if ahead is not None:
+        whose = "the body of that case's test"
+        told = f"it was drawing {ahead} ahead, to run it in one graph with cases of this test"
+    elif case is not None and case.startswith(f"{case_test_name(crashitem)}#"):
+        told = f"the last case that it began is {case}"
+    else:
+        return
+    report.longrepr = (
+        f"worker {worker!r} of pytest ended; {told}. PyTorch has ended it, "
+        f"or {whose}, or somebody from elsewhere: the target runs in a process of its own"
+    )
 
 
 def _is_ours(item: pytest.Item) -> bool:

@@ -37,6 +37,8 @@ class State:
         self.problems: list[str] = []
         #: The cases of all collected tests.
         self.planned = 0
+        #: All tests of ours that were collected, whichever process runs them.
+        self.collected: Sequence[pytest.Item] = ()
         self.ticker: Ticker | None = None
         self._session: Session | None = None
         self._options: RunOptions | None = None
@@ -61,8 +63,22 @@ class State:
 
             self._session = Session(self.options, inline_target)
             self._session.planned = self.planned
+            if self._foresees:
+                from autotest.run.neighbours import Neighbours, neighbours
+
+                self._session.foresee = Neighbours(self._session, neighbours(self.collected)).foresee
             current_session.set(self._session)
         return self._session
+
+    @property
+    def _foresees(self) -> bool:
+        """Whether cases are drawn before their tests run. In the place of a worker of xdist that has ended none are:
+        whatever has ended it would end this one as well, with another test.
+        """
+        if self.rank is not None or self.slot is not None or self.options.case is not None:
+            return False
+        worker = getattr(self.config, "workerinput", None)
+        return worker is None or int(worker["workerid"].removeprefix("gw")) < worker["workercount"]
 
     def show_progress(self) -> None:
         """Show how far the run is, where this is the process that prints and no debugger wants the terminal."""

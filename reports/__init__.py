@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reports.past.saved import Saved, load_saved, save_summary
     from reports.pictures.png import png_picture
     from reports.pictures.svg import svg_picture
-    from reports.records.run import Damage, Run, last_begun, read_run, records_file
+    from reports.records.run import Damage, Run, last_ahead, last_begun, read_run, records_file
     from reports.records.shape import RED_LEVELS
     from reports.records.writer import RecordWriter
     from reports.tallies.argument_space import REACHED_COUNTS, ArgumentSpace
@@ -97,6 +97,7 @@ _HOMES = {
     "reports.records.run": (
         "Damage",
         "Run",
+        "last_ahead",
         "last_begun",
         "read_run",
         "records_file",
@@ -156,6 +157,7 @@ __all__ = [
     "join_status",
     "junit_property",
     "junit_xml",
+    "last_ahead",
     "last_begun",
     "latest_run",
     "load_repros",

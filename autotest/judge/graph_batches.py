@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from autotest.cases.case import Case
 from autotest.judge.second_call import Draw
@@ -17,6 +18,8 @@ from dual_object.replay.second_call import SecondCall
 
 #: A graph is filled to so many ops (a third of the cost per case against one case per graph; more gains nothing) ...
 MAX_OPS = 40
+#: ... in so many Programs.
+MAX_PROGRAMS = 20
 #: ... and a recurrent module counts as so many: at most four belong together.
 RECURRENT_OPS = 10
 _RECURRENT = frozenset({"RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"})
@@ -41,6 +44,24 @@ class GraphRun:
     once: Death | None = None
 
 
+class Recorded(Protocol):
+    """What runs a Program."""
+
+    @property
+    def program(self) -> Program:
+        """What it runs."""
+
+
+class Ahead(Protocol):
+    """What has run in graphs already that several tests share."""
+
+    def take(self, case: Case, backward: bool) -> GraphRun | None:
+        """What a case has shown there; None where it was in none, or not as its own test asks for it."""
+
+
+_Recorded = TypeVar("_Recorded", bound=Recorded)
+
+
 def backward_share(cases: Sequence[Case], mode: GraphBackward) -> set[str]:
     """Keys of the cases whose graph also runs backward: with `share` every fourth, at least three per test; else all or
     none.
@@ -62,13 +83,13 @@ def weight(program: Program) -> int:
     return len(ops) + (RECURRENT_OPS - 1) * sum(op in _RECURRENT for op in ops)
 
 
-def batches(cases: Sequence[Case]) -> Iterator[list[Case]]:
+def batches(cases: Sequence[_Recorded]) -> Iterator[list[_Recorded]]:
     """Fill graphs with cases in order."""
-    batch: list[Case] = []
+    batch: list[_Recorded] = []
     filled = 0
     for case in cases:
         size = weight(case.program)
-        if batch and (filled + size > MAX_OPS or len(batch) >= 20):
+        if batch and (filled + size > MAX_OPS or len(batch) >= MAX_PROGRAMS):
             yield batch
             batch, filled = [], 0
         batch.append(case)
@@ -81,19 +102,28 @@ class GraphPhase:
     """Runs the cases of one test in graphs; stops once they have ended `MAX_DEATHS` workers.
 
     Each graph is called twice, the second time with the values that `again` draws for its cases; once where that is
-    None.
+    None. What has run `ahead` does not run again.
     """
 
-    def __init__(self, target: GraphTarget, again: Draw | None = None) -> None:
+    def __init__(self, target: GraphTarget, again: Draw | None = None, ahead: Ahead | None = None) -> None:
         self._target = target
         self._again = again
+        self._ahead = ahead
         self._deaths = 0
 
     def run(self, cases: Sequence[Case], backward: Set[str]) -> Iterator[GraphRun]:
         """A result for every case; those whose keys are in `backward` also run backward."""
         for with_gradients in (False, True):
-            chosen = [case for case in cases if (case.key in backward) == with_gradients]
-            for batch in batches(chosen):
+            left: list[Case] = []
+            for case in cases:
+                if (case.key in backward) != with_gradients:
+                    continue
+                run = None if self._ahead is None else self._ahead.take(case, with_gradients)
+                if run is None:
+                    left.append(case)
+                else:
+                    yield run
+            for batch in batches(left):
                 yield from self._narrow(batch, with_gradients)
 
     def alone(self, case: Case, backward: bool) -> GraphRun:

@@ -37,7 +37,7 @@ from autotest.judge.distributions import random_calls, sample_differences, way
 from autotest.judge.facts.arguments import kinds_of_arguments
 from autotest.judge.facts.conditions import Facts
 from autotest.judge.facts.properties import properties
-from autotest.judge.graph_batches import GraphPhase, GraphRun, backward_share
+from autotest.judge.graph_batches import Ahead, GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.repetition import nondeterministic, settled
 from autotest.judge.second_call import Draw, drawing
@@ -71,7 +71,7 @@ class Judge:
     `known` gives what a divergence needs as far as it is known, None where it is not. A crash that is not is run again:
     it may be one of several ways in which the target fails by chance.
 
-    `again` draws the second calls of graphs, by default anew.
+    `again` draws the second calls of graphs, by default anew. Graphs that ran `ahead` are not run again.
 
     What it has found in some cases spares it work on later ones. Remembered cases have a judge of their own, so that a
     run's own cases get the same verdicts whatever is remembered.
@@ -90,6 +90,7 @@ class Judge:
         dialect: Dialect | None = None,
         known: Callable[[Divergence], Sequence[str] | None] = lambda divergence: None,
         again: Draw | None = None,
+        ahead: Ahead | None = None,
     ) -> None:
         self.reference = reference
         self.target = target
@@ -99,7 +100,7 @@ class Judge:
         self._dialect = dialect or Dialect()
         self._known = known
         # Several ranks would have to agree on what a second call shows, too.
-        self._phase = GraphPhase(target, (again or drawing(reference)) if self._consensus.alone else None)
+        self._phase = GraphPhase(target, (again or drawing(reference)) if self._consensus.alone else None, ahead)
         self._facts = Facts(reference, target, options.rules)
         self._localized: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         #: What the ordinary one of the laid-out cases shows: the same at a corner is no other fault.

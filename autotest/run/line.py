@@ -79,7 +79,8 @@ def judge_on(
             )
 
         kind = LayersJudge if session.options.lower_layers else Judge
-        plain = kind(reference, target, options, survey, replayer.consensus, dialect, known, again)
+        ahead = session.shared_graphs(name, target) if replayer.shares else None
+        plain = kind(reference, target, options, survey, replayer.consensus, dialect, known, again, ahead)
         return ConfiguredJudge(plain, asked, judge_under) if asked else plain
 
     if replayer.stages:

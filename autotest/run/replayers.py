@@ -21,9 +21,12 @@ CHUNK = 20
 
 
 class Replayer(Protocol):
-    """Draws cases and replays them, `chunk` at a time, for a judge on `target` and in `consensus`."""
+    """Draws cases and replays them, `chunk` at a time, for a judge on `target` and in `consensus`. `shares`: tests may
+    share graphs there.
+    """
 
     chunk: int
+    shares: bool
 
     @property
     def target(self) -> Target:
@@ -53,6 +56,7 @@ class WorkerReplayer:
     """Sends a chunk to the worker. While that replays it, the next one is drawn."""
 
     chunk = CHUNK
+    shares = True
 
     def __init__(self, session: Session) -> None:
         self.target = session.supervisor
@@ -79,6 +83,7 @@ class InlineReplayer:
     """
 
     chunk = 1
+    shares = False
 
     def __init__(self, session: Session) -> None:
         self.target = session.inline

@@ -16,7 +16,7 @@ from autotest.cases.case import Case, Origin, Rejection, case_test_name
 from autotest.cases.compared import Compared
 from autotest.cases.design import MOST_ROWS, Level
 from autotest.cases.dialect import Dialect
-from autotest.cases.drawer import LAID, Drawer
+from autotest.cases.drawer import LAID
 from autotest.cases.places import bracketed, raised_at, warn_at
 from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import DEADLY
@@ -66,18 +66,7 @@ class TestRun:
         # A test of laid-out cases alone draws none, however many a run asks for.
         self.n = (session.options.cases or options.n) if options.n else 0
         run = session.options
-        self.drawer = Drawer(
-            session.reference,
-            key,
-            run.seed,
-            session.stages[0],
-            options,
-            body,
-            dialect,
-            inputs=run.inputs,
-            timeout=run.case_timeout,
-            coverage=run.coverage,
-        )
+        self.drawer = session.drawer(key, options, body, dialect)
         self.ledger = session.ledger()
         self.verdicts = Verdicts(session, nodeid, options, self.ledger)
         #: What has run of this test already, in processes that were ended.

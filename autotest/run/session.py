@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autotest.budget import Budget
+from autotest.cases.dialect import Dialect
+from autotest.cases.drawer import Drawer
 from autotest.cases.store import Store
 from autotest.errors import EnvironmentFault, HarnessFault, UsageError
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Ledger, Ledgers
-from autotest.options import RunOptions
+from autotest.options import RunOptions, TestOptions
 from autotest.options.targets import launch
 from autotest.run.lending import lent
 from autotest.run.progress.stages import Progress
@@ -32,9 +34,11 @@ from dual_object.replay.stages import called, stages
 
 if TYPE_CHECKING:
     from autotest.judge.judgement import Verdict
+    from autotest.judge.shared_graphs import Foreseen, SharedGraphs
     from autotest.oracle.attribution import Attribution
     from autotest.shrink.shrinker import Shrunk
     from autotest.workers.inline import InlineTarget
+    from autotest.workers.protocol import Target
     from dual_object.program.program import Program
     from dual_object.replay.adapter import Reference, TargetInfo
     from reports import RecordWriter
@@ -89,6 +93,9 @@ class Session:
         self.resumed: Mapping[str, Mapping[str, Verdict]] = {}
         #: The cases of all tests that were collected, for who shows how far the run is.
         self.planned = 0
+        #: What the tests beside the running one will ask a graph for, where tests may share graphs.
+        self.foresee: Callable[[], Sequence[Foreseen]] | None = None
+        self._shared: dict[str, SharedGraphs] = {}
         self._open_inline = open_inline
         self._inline: tuple[InlineTarget, Consensus] | None = None
         self._target_recorded = False
@@ -156,6 +163,32 @@ class Session:
             selection=self.options.selection,
             path=None if self.options.root is None else str(self.options.root),
         )
+
+    def drawer(
+        self, test: str, options: TestOptions, body: Callable[[], Any], dialect: Dialect | None = None
+    ) -> Drawer:
+        """Draws the cases of a test, by its name in their keys, as the run asks for."""
+        run = self.options
+        return Drawer(
+            self.reference,
+            test,
+            run.seed,
+            self.stages[0],
+            options,
+            body,
+            dialect or Dialect(),
+            inputs=run.inputs,
+            timeout=run.case_timeout,
+            coverage=run.coverage,
+        )
+
+    def shared_graphs(self, stage: str, target: Target) -> SharedGraphs | None:
+        """The graphs that tests share on one of the stages; None where they share none."""
+        if self.foresee is None:
+            return None
+        from autotest.judge.shared_graphs import SharedGraphs
+
+        return self._shared.setdefault(stage, SharedGraphs(target, self.foresee))
 
     def run_inline_on(self, target: InlineTarget, consensus: Consensus) -> None:
         """Take this target for all that runs inline, and agree with these others about it."""

@@ -76,7 +76,8 @@ def stages_info(target: str, adapters: Sequence[Adapter]) -> TargetInfo:
         return first
     version = first.environment.get(first.name, "")
     environment = {name: version for info in (first, *others) for name, version in info.environment.items()}
-    return replace(first, name=target, environment={**environment, target: version})
+    capabilities = tuple(dict.fromkeys(each for info in (first, *others) for each in info.capabilities))
+    return replace(first, name=target, environment={**environment, target: version}, capabilities=capabilities)
 
 
 __all__ = ["called", "load_stages", "stages", "stages_info"]

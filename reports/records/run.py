@@ -52,10 +52,22 @@ def last_begun(folder: Path, worker: str) -> str | None:
 
     Raises as Run.lines.
     """
+    return _last(folder, worker, "start")
+
+
+def last_ahead(folder: Path, worker: str) -> str | None:
+    """The key of the case of another test that a pytest worker was drawing ahead; None where it drew none.
+
+    Raises as Run.lines.
+    """
+    return _last(folder, worker, "ahead")
+
+
+def _last(folder: Path, worker: str, kind: str) -> str | None:
     path = records_file(folder, worker)
     lines = Run(folder, (path,)).lines() if path.exists() else ()
-    begun = [line["key"] for _, line in lines if not isinstance(line, Damage) and line["type"] == "start"]
-    return begun[-1] if begun else None
+    keys: list[str | None] = [line["key"] for _, line in lines if not isinstance(line, Damage) and line["type"] == kind]
+    return keys[-1] if keys else None
 
 
 def read_run(folder: Path) -> Run:

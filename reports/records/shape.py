@@ -363,6 +363,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     },
     "surface": {"registry": _TEXTS, "touched": _TEXTS, "names": _TEXTS, "time": _TIME_OR_NONE},
     "start": {"test": _TEXT, "key": _TEXT, "index": _WHOLE, "time": _NUMBER},
+    "ahead": {"key": _TEXT_OR_NONE, "time": _NUMBER},
     "end": {
         "key": _TEXT,
         "test": _TEXT,

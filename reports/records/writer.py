@@ -91,6 +91,10 @@ class RecordWriter:
         """Record that a case begins."""
         self.write({"type": "start", "test": test, "key": key, "index": index})
 
+    def ahead(self, key: str | None) -> None:
+        """Record that a case of a test is drawn before that runs; None: that no more are."""
+        self.write({"type": "ahead", "key": key})
+
     def end(
         self,
         test: str,

@@ -246,8 +246,9 @@ class _Tally:
             self._versions(record)
             self._devices.update(dict.fromkeys(record["devices"]))
             self._lacks.update(dict.fromkeys(record.get("lacks", ())))
-        else:
+        elif kind == "run":
             self._run(record)
+        # What was drawn `ahead` says something of a process that ended, and nothing of a test.
 
     def _run(self, record: Record) -> None:
         """What a worker's first record says of the run: that of the first worker counts."""

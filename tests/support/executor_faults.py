@@ -39,6 +39,34 @@ def _change(adapter: Any, change: Callable[[Any], Any]) -> None:
     executor.compile = compile_wrongly
 
 
+def counted(adapter: Any) -> None:
+    """Right; whatever is compiled adds a line to the file `COMPILED`: of how many Programs it is."""
+    executor = adapter.executor
+    compile_silently = executor.compile
+
+    def compile_counted(module: Any, inputs: Any) -> Any:
+        with open(os.environ["COMPILED"], "a") as file:
+            file.write(f"{len(getattr(module, 'members', [module]))}\n")
+        return compile_silently(module, inputs)
+
+    executor.compile = compile_counted
+
+
+def deadly_together(adapter: Any) -> None:
+    """As `counted`, but to compile several Programs ends the process."""
+    counted(adapter)
+    executor = adapter.executor
+    compile_counted = executor.compile
+
+    def compile_deadly(module: Any, inputs: Any) -> Any:
+        compiled = compile_counted(module, inputs)
+        if hasattr(module, "members"):
+            os.abort()
+        return compiled
+
+    executor.compile = compile_deadly
+
+
 def deadly(adapter: Any) -> None:
     """Compiling ends the process."""
 

@@ -47,7 +47,8 @@ class Adapter(EagerAdapter):
         """PyTorch's own, under the name of the target, with the packages that it runs on besides."""
         info = super().info()
         environment = {**info.environment, self.name: torch.__version__, **self._packages}
-        return dataclasses.replace(info, name=self.name, environment=environment, capabilities=("compiled_graphs",))
+        capabilities = ("compiled_graphs", *(["shared_graphs"] if self.executor.takes_batches else []))
+        return dataclasses.replace(info, name=self.name, environment=environment, capabilities=capabilities)
 
     def graph(self, request: GraphRequest) -> list[Result]:
         """Run all Programs, in one callable where the executor takes many."""
@@ -81,19 +82,28 @@ class Adapter(EagerAdapter):
         return None if op is None else f"{self.name} {limits[op]} ({op})"
 
     def _narrowed(self, asked: Sequence[_Asked]) -> list[Result]:
-        """What becomes of each. A batch that fails, or is not captured whole, runs again in halves: of that it cannot
-        be told which of them it comes from.
+        """What becomes of each. A batch that fails, or is not captured whole, runs again without the one that it comes
+        of; in halves where nobody tells.
         """
         if not asked:
             return []
         if len(asked) == 1:
             return [self._alone(asked[0])]
-        with contextlib.suppress(Exception):  # whichever raises, raises again by itself
-            seen = self._run([_Member(self, one) for one in asked])
+        members: list[_Member] = []
+        try:
+            for one in asked:
+                members.append(_Member(self, one))
+            seen = self._run(members)
             if all(one.capture is not None and one.capture.outcome == "captured" for one in seen):
                 return [*seen]
-        half = len(asked) // 2
-        return [*self._narrowed(asked[:half]), *self._narrowed(asked[half:])]
+            blamed = None
+        except Exception as error:  # whichever raises, raises again by itself
+            blamed = _blamed(members, error) if len(members) == len(asked) else len(members)
+        if blamed is None:
+            half = len(asked) // 2
+            return [*self._narrowed(asked[:half]), *self._narrowed(asked[half:])]
+        others = self._narrowed([*asked[:blamed], *asked[blamed + 1 :]])
+        return [*others[:blamed], self._alone(asked[blamed]), *others[blamed:]]
 
     def _alone(self, asked: _Asked) -> Result:
         """One Program in a callable of its own."""
@@ -259,6 +269,14 @@ def _state_kept(members: Sequence[_Member]) -> Iterator[None]:
         with torch.no_grad():
             for buffer, before in kept:
                 buffer.copy_(before)
+
+
+def _blamed(members: Sequence[_Member], error: Exception) -> int | None:
+    """Whose body an exception came out of; None where that cannot be told."""
+    bodies = (
+        index for index, member in enumerate(members) if member.body.call_of(error.__cause__ or error) is not None
+    )
+    return next(bodies, None)
 
 
 def _reads_values(program: Program) -> bool:

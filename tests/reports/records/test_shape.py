@@ -164,13 +164,13 @@ def test_damaged_shrunk(change):
         ({"divergences": [3]}, "divergences[0]=3, but should be an object"),
         (
             {"type": "begin"},
-            "type='begin', but should be one of run, target, surface, start, end, left_out, reached, inferred, test, "
-            "stop, tolerance, shrunk, blame, remembered, fault",
+            "type='begin', but should be one of run, target, surface, start, ahead, end, left_out, reached, inferred, "
+            "test, stop, tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"type": []},
-            "type=[], but should be one of run, target, surface, start, end, left_out, reached, inferred, test, "
-            "stop, tolerance, shrunk, blame, remembered, fault",
+            "type=[], but should be one of run, target, surface, start, ahead, end, left_out, reached, inferred, "
+            "test, stop, tolerance, shrunk, blame, remembered, fault",
         ),
         (
             {"test": ["x" * 99]},

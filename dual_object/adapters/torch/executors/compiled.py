@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from dual_object.adapters.torch.executors import private
+from dual_object.adapters.torch.executors.body import Batch
 from dual_object.adapters.torch.executors.executor import NO_LIMITS, NotCaptured
 from dual_object.adapters.torch.executors.linking import prefer_mold
 from dual_object.errors import TargetError
@@ -55,9 +56,12 @@ class TorchCompile:
         torch.compile(_successor, **self._settings)(torch.ones(2))
 
     def compile(self, module: torch.nn.Module, inputs: Sequence[torch.Tensor]) -> _Compiled:
-        """Forget what was compiled before, and wrap the module."""
+        """Forget what was compiled before, and wrap the module. Of many modules that are one, what breaks its graph is
+        raised: in pieces each would be compiled by itself, and which of them it is would be found out at that cost.
+        """
         private.reset_dynamo()
-        return _Compiled(torch.compile(module, **self._settings), marks=self._marks)
+        together = isinstance(module, Batch)
+        return _Compiled(torch.compile(module, **self._settings), marks=self._marks, whole=together)
 
 
 def _successor(x: torch.Tensor) -> torch.Tensor:
@@ -65,11 +69,14 @@ def _successor(x: torch.Tensor) -> torch.Tensor:
 
 
 class _Compiled:
-    """A module that Dynamo captures while it is called; `marks`: the sizes of its inputs are said to change."""
+    """A module that Dynamo captures while it is called; `marks`: the sizes of its inputs are said to change; `whole`:
+    it raises where its graph would break.
+    """
 
-    def __init__(self, function: Any, *, marks: bool) -> None:
+    def __init__(self, function: Any, *, marks: bool, whole: bool) -> None:
         self._function = function
         self._marks = marks
+        self._whole = whole
         self._graphs: list[int] = []
 
     def __call__(self, *inputs: torch.Tensor) -> Any:
@@ -80,7 +87,8 @@ class _Compiled:
                     if size > 1:  # sizes 0 and 1 are always taken as they are
                         private.mark_dynamic(tensor, dim)
         try:
-            results = self._function(*inputs)
+            with private.graph_breaks_raised() if self._whole else contextlib.nullcontext():
+                results = self._function(*inputs)
         except private.refusals() as error:
             raise NotCaptured(error) from error
         self._graphs.append(private.unique_graphs())

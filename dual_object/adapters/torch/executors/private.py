@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -131,6 +132,14 @@ def reset_dynamo() -> None:
     """Forget all that was compiled, and count from zero."""
     importlib.import_module("torch._dynamo").reset()
     _counters().clear()
+
+
+def graph_breaks_raised() -> AbstractContextManager[Any]:
+    """While it lasts Dynamo raises where a graph would break; where this version cannot, it breaks it."""
+    if not _has("torch._dynamo", "error_on_graph_break"):  # as PyTorch 2.6
+        return contextlib.nullcontext()
+    raising: AbstractContextManager[Any] = importlib.import_module("torch._dynamo").error_on_graph_break(True)
+    return raising
 
 
 def unique_graphs() -> int:

@@ -199,11 +199,32 @@ def test_refusal_and_failure(recorded):
     assert failed.message == "'Tensor' object has no attribute 'no_such_method'"
 
 
-def test_batch_is_halved(recorded):
-    """What fails costs its own case only; in a batch that is not whole each case is asked alone what it is."""
+def test_batch_runs_without_the_one_that_fails(recorded):
+    """What fails in its own body costs its own case only: the others run together once more."""
     cases = [recorded(lambda size=size: torch.relu(tensor(size, 3))) for size in range(1, 6)]
     cases[2].program.calls[0].op = "no_such_op"
     plain = Plain(takes_batches=True)
+    results = shown(adapter(plain), *cases)
+    assert [isinstance(seen, Observation) for seen in results] == [True, True, False, True, True]
+    assert [seen.outputs[1].shape[0] for seen in results if isinstance(seen, Observation)] == [1, 2, 4, 5]
+    assert plain.compiled == 3  # 5, 4, and that one
+
+
+def test_batch_is_halved(recorded):
+    """Where nobody says which of them fails, it costs its own case only; in a batch that is not whole each case is
+    asked alone what it is.
+    """
+    cases = [recorded(lambda size=size: torch.relu(tensor(size, 3))) for size in range(1, 6)]
+
+    def failing(module):
+        def run(*inputs):
+            if any(x.shape[0] == 3 for x in inputs):
+                raise RuntimeError("planted")
+            return module(*inputs)
+
+        return run
+
+    plain = Plain(failing, takes_batches=True)
     results = shown(adapter(plain), *cases)
     assert [isinstance(seen, Observation) for seen in results] == [True, True, False, True, True]
     assert plain.compiled == 5  # 5, 2, 3, and of those 1 and 2
