@@ -22,7 +22,7 @@ from generators.errors import (
 )
 from generators.fills import FILLS, fill_values
 from generators.generator import Generator, constant, pack
-from generators.laid_out import Factor, LaidOutSource
+from generators.laid_out import Factor, LaidOutSource, transposed
 from generators.layouts import LAYOUTS, Placed
 from generators.mixes import EDGE, LAID_OUT, MIXES, PLAIN, STANDARD, Mix
 from generators.scalars import random, random_bool, random_size
@@ -73,6 +73,7 @@ __all__ = [
     "random_or_nothing",
     "random_size",
     "round_to_bfloat16",
+    "transposed",
     "tuple",
     "words",
 ]

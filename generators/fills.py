@@ -36,6 +36,8 @@ RARE: Final = 8
 TIED: Final = 3
 #: Fills that put one kind of corner among uniform values.
 CORNERS: Final = ("nan", "infinities", "signed_zeros", "subnormals", "greatest", "ends")
+# "far" has these powers of two.
+FAR: Final = (2.0, 20.0)
 # The stream of a seed that "sprinkled" takes its places from; its values come from the seed's own.
 SECOND: Final = 1 << 127
 
@@ -73,6 +75,8 @@ def fill_values(
             is `bounded`, else NaN, an infinity, -0.0, a subnormal, tiny or huge value (huge once at most: two overflow
             together or not, as they are summed), for integers an extreme or what a float cannot hold.
         edge: special values alone, whatever the range.
+        far: from 4 to 2**20 away from 0, to either side, as likely in each power of two; less far where the dtype ends.
+        lowest: minus infinity alone, of an integer dtype its least value but one.
         distinct: no two alike. The range is cut into as many equal parts as there are elements, and each part gives
             one; unless the range is `bounded`, one element in eight, and at least one, is special.
 
@@ -284,6 +288,26 @@ def _integer_corners(task: _Task, what: str) -> Flat:
     return np.array(held or [info.max], dtype=task.dtype.storage)
 
 
+def _far(task: _Task) -> Any:
+    if task.dtype.category == "bool":
+        return _uniform(task)
+    greatest = np.iinfo(task.dtype.storage).max if task.dtype.category == "integer" else float_facts(task.dtype)[2]
+    last = min(FAR[1], math.log2(greatest) - 0.5)
+    sizes = 2.0 ** (FAR[0] + (last - FAR[0]) * ((words(task.seed, task.amount) >> MANTISSA) * UNIT))
+    negative = scale_words(words(task.seed ^ SECOND, task.amount), 2).astype(bool)
+    if task.dtype.category == "integer":
+        unsigned = np.iinfo(task.dtype.storage).min == 0
+        return np.where(negative & (not unsigned), -sizes, sizes).astype(task.dtype.storage)
+    return _rounded(np.where(negative, -sizes, sizes), task.dtype)
+
+
+def _lowest(task: _Task) -> Any:
+    if task.dtype.category in ("integer", "bool"):
+        signed = task.dtype.category == "integer" and np.iinfo(task.dtype.storage).min < 0
+        return np.full(task.amount, -np.iinfo(task.dtype.storage).max if signed else 0, task.dtype.storage)
+    return np.full(task.amount, -math.inf)
+
+
 def _distinct(task: _Task) -> Any:
     first, last = task.limits
     order = np.argsort(words(task.seed ^ SECOND, task.amount), kind="stable")
@@ -363,11 +387,13 @@ _FILLERS: Final = MappingProxyType[str, Callable[[_Task], Any]](
         "edge": _edge,
         "distinct": _distinct,
         **{corner: _strewn(corner) for corner in CORNERS},
+        "far": _far,
+        "lowest": _lowest,
     }
 )
 FILLS: Final = tuple(_FILLERS)[:8]
 #: The values that a laid-out case can have, the ordinary ones first; ...
-LAID_OUT: Final = ("uniform", *CORNERS, "ties", "halves", "zeros")
+LAID_OUT: Final = ("uniform", *CORNERS, "ties", "halves", "zeros", "far", "lowest")
 #: ... where no two may be equal; ...
 LAID_OUT_DISTINCT: Final = ("distinct", *CORNERS)
 #: ... and of integers whose range was given: they are indices and sizes, of which some ops trust their caller.

@@ -6,9 +6,11 @@ size 1. A design decides that instead. Generators do not know: they ask their so
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from generators.layouts import LAYOUTS
+from generators.mixes import STANDARD
 from generators.source import Choice, PhiloxSource
 
 #: Integers of a wider range are none of the test's arguments, but seeds.
@@ -19,6 +21,13 @@ LISTED: Final = 8
 MOST_ALTERNATIVES: Final = 16
 
 Value = int | float | None
+
+
+assert STANDARD.layouts is not None
+#: What a tensor's layout is drawn from, the level of each there, and that of `transposed`.
+_LAYOUTS: Final = (len(LAYOUTS), *STANDARD.layouts)
+_BY_WEIGHT: Final = sorted(LAYOUTS, key=lambda layout: -_LAYOUTS[1 + LAYOUTS.index(layout)])
+_TRANSPOSED: Final = _BY_WEIGHT.index("transposed")
 
 
 class Factor(NamedTuple):
@@ -92,6 +101,13 @@ class LaidOutSource:
         level = min(self._wanted.get(factor, 0), len(levels) - 1)
         self.taken[factor] = (level, len(levels))
         return levels[level]
+
+
+def transposed(factors: Iterable[Factor]) -> Iterator[tuple[Factor, int]]:
+    """For each tensor whose layout is open, the level at which it lies transposed."""
+    for factor in factors:
+        if factor.kind == "index" and factor.span == _LAYOUTS:
+            yield factor, _TRANSPOSED
 
 
 def _integers(low: int, high: int) -> tuple[Value, ...]:

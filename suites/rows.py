@@ -73,15 +73,15 @@ def pick(*choices: Any) -> Any:
 
 def each(ndim: int, *choices: Any) -> Any:
     """An argument that is one number or one for each of `ndim` dimensions: of the choices 2 and (1, 3) the second is
-    (1, 3, 1) for three dimensions. `nothing()` leaves it out.
+    (1, 3, 3) for three dimensions, whose first and last differ. `nothing()` leaves it out.
     """
     return oneof(*(per_dimension(ndim, choice) if isinstance(choice, tuple) else choice for choice in choices))
 
 
 def per_dimension(ndim: int, choice: Any) -> tuple[Any, ...]:
-    """A number as so many, (1, 3) as (1, 3, 1) for three dimensions."""
+    """A number as so many, (1, 3) as (1, 3, 3) for three dimensions."""
     parts = choice if isinstance(choice, tuple) else (choice,)
-    return tuple(parts[axis % len(parts)] for axis in range(ndim))
+    return tuple(parts[min(axis, len(parts) - 1)] for axis in range(ndim))
 
 
 def rank(*ranks: int) -> int:

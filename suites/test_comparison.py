@@ -101,6 +101,7 @@ ROWS = (
     *ops("any all", per_dimension),
     *ops("any all", values(0, 2, dtype=bool), "torch Tensor", variant="whole"),
     *ops("any all", values(-1, 2, dtype=int), "torch", variant="integers"),
+    *ops("any all", values(1, 9, dtype=int), "torch", variant="nonzero"),
     *ops("isnan isinf", not_finite),
     Op("isfinite", not_finite, "torch"),
     Op("isclose", nearly),

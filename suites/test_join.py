@@ -108,7 +108,16 @@ ROWS = (
         },
     ),
     Op("split", parted(lambda: pick(2, 1, 3, 4, 7))),
-    Op("split", parted(lambda: pick([1, 2, 1], [4], [0, 4], [3, 0, 1])), variant="sizes"),
+    Op(
+        "split",
+        parted(lambda: pick([1, 2, 1], [4], [0, 4], [3, 0, 1])),
+        variant="sizes",
+        errors={
+            "too_few": lambda: args(tensor(5), [2, 2]),
+            "too_many": lambda: args(tensor(5), [2, 4]),
+            "negative": lambda: args(tensor(5), [6, -1]),
+        },
+    ),
     Op("split", lambda: args(tensor(4, size()), (3, 1)), variant="tuple"),
     Op("chunk", parted(lambda: pick(2, 1, 3, 4, 7)), errors={"no_parts": lambda: args(tensor(4), 0)}),
     Op("unbind", unbound),

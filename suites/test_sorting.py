@@ -93,7 +93,10 @@ ROWS = (
         "bincount",
         lambda: args(tensor(size(2), low=0, high=4, dtype=int)),
         graph=False,
-        errors={"matrix": lambda: args(tensor(2, 3, low=0, high=4, dtype=int))},
+        errors={
+            "matrix": lambda: args(tensor(2, 3, low=0, high=4, dtype=int)),
+            "negative": lambda: args(tensor(3, low=-4, high=0, dtype=int)),
+        },
     ),
     Op(
         "bincount", lambda: args(tensor(4, low=0, high=4, dtype=int), minlength=oneof(2, 7)), graph=False, variant="min"

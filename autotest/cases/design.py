@@ -2,8 +2,9 @@
 
 Chance is the wrong tool for corners: whether a test meets a NaN in a transposed tensor would depend on its seed. So its
 first cases are laid out: an ordinary one; each level of each factor by itself (a NaN among ordinary values, a dimension
-of size 0, `padding=2`); each dtype; and, where pairs are asked for, a covering array of all pairs of levels. What the
-reference refuses is none of the op's domain: such a level is in no pair.
+of size 0, `padding=2`); a transposed matrix where no ordinary tensor is a matrix, for which kernels have a way of their
+own; each dtype; and, where pairs are asked for, a covering array of all pairs of levels. What the reference refuses is
+none of the op's domain: such a level is in no pair.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import combinations
 from allpairspy import AllPairs
 
 from autotest.options import Coverage
-from generators import DTYPES, PLAIN, Factor
+from generators import DTYPES, PLAIN, Factor, transposed
 
 #: The ordinary case is drawn anew so often, where the reference refuses it.
 ATTEMPTS = 8
@@ -51,12 +52,13 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What has come of a row: the levels that were taken, and how many each factor has; whether the reference takes
-    them; the digest of the Program; whether the target was spared it.
+    them; the digest of the Program; whether one of its inputs is a matrix; whether the target was spared it.
     """
 
     taken: Mapping[Factor, tuple[int, int]]
     lawful: bool
     digest: str = ""
+    matrix: bool = False
     spared: bool = False
 
 
@@ -121,13 +123,20 @@ class Design:
                 break
         else:
             return
+        matrix: Level | None = None
         for factor, (_, count) in base.taken.items():
             self._lawful[factor] = [0]
             for level in range(1, count):
-                if (yield Row(((factor, level),), attempt=attempt)).lawful:
+                outcome = yield Row(((factor, level),), attempt=attempt)
+                if outcome.lawful:
                     self._lawful[factor].append(level)
+                    if outcome.matrix and not base.matrix:
+                        matrix = matrix or (factor, level)
                 else:
                     self.refused += 1
+        if matrix is not None:
+            for layout in transposed(base.taken):
+                yield Row((matrix, layout), attempt=attempt)
         for dtype in DTYPES:
             if dtype != ORDINARY and (yield Row(dtype=dtype, attempt=attempt)).digest == base.digest:
                 break  # no tensor leaves it open

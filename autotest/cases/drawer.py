@@ -206,7 +206,9 @@ class Drawer:
                 drawn = Rejection(index, self.key(index, LAID), Program(), f"{type(error).__name__}: {error}")
         if isinstance(drawing_from, LaidOutSource) and index == len(self.design.rows) - 1 and self._outcome is None:
             lawful = isinstance(drawn, Case)
-            self._outcome = Outcome(drawing_from.taken, lawful, program_digest(drawn.program) if lawful else "")
+            digest = program_digest(drawn.program) if lawful else ""
+            matrix = any(len(x.data.shape) == 2 and min(x.data.shape) > 1 for x in drawn.program.inputs)
+            self._outcome = Outcome(drawing_from.taken, lawful, digest, matrix)
         return drawn
 
     def _draw(

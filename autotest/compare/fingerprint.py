@@ -17,11 +17,12 @@ from autotest.compare.kinds import KINDS, in_graph
 #:
 #: nonfinite: NaN comes of infinities (inf - inf), and what spreads the one spreads the other.
 #: extreme: ends of the range. A square of either leaves it, upwards or downwards.
+#: far: beyond what ordinary numbers reach, and no end of the range: where exponentials overflow.
 #: tie: values at which an op chooses: equal to each other or to where it bends. Two zeros are a tie, and zero a kink.
 #:
 #: Not one class: max() that loses a NaN and max() that shares its gradient among equal elements are two faults.
 VALUES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"nonfinite": ("nan", "inf"), "extreme": ("huge", "subnormal"), "tie": ("zero", "kink", "tie")}
+    {"nonfinite": ("nan", "inf"), "extreme": ("huge", "subnormal"), "far": ("far",), "tie": ("zero", "kink", "tie")}
 )
 #: What a kernel that takes memory to be packed, from its start, reads wrong. An `expanded` tensor lies so, too, but has
 #: a cause of its own: its elements share memory, which an in-place op should refuse.
@@ -134,7 +135,7 @@ class Fingerprint:
         return frozenset(fact for fact in self.rest if fact.endswith("="))
 
     def _same_kind(self, other: Fingerprint) -> bool:
-        beyond = not {"nonfinite", "extreme", UNSTEADY}.isdisjoint(other.needs)
+        beyond = not {"nonfinite", "extreme", "far", UNSTEADY}.isdisjoint(other.needs)
         return self.kind == other.kind or (beyond and {self.kind, other.kind} == _NUMBERS)
 
     def near(self, other: Fingerprint) -> bool:

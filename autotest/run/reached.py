@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from autotest.cases.design import Design
-from autotest.judge.facts.properties import CLASSES, GREAT, properties
+from autotest.judge.facts.properties import CLASSES, FAR, GREAT, properties
 from autotest.judge.judgement import Judgement
 from dual_object.program.calls import Input, op_name
 from dual_object.program.program import Program
 from generators.layouts import LAYOUTS
 from reports import REACHED_COUNTS
 
-#: No float of a size between these is subnormal, huge, zero or infinite: in float16, and in wider dtypes.
-CALM_HALF, CALM = (1e-4, 250.0), (1e-30, 1e18)
+#: No float from here to what is far from 0 is subnormal, huge, zero or infinite: in float16, and in wider dtypes.
+CALM_HALF, CALM = 1e-4, 1e-30
 #: What a tensor has whose values are nothing special.
 ORDINARY = "ordinary"
 REFUSED, UNSUPPORTED = (REACHED_COUNTS.index(name) for name in ("refused", "unsupported"))
@@ -91,8 +91,8 @@ def calm(x: Input) -> bool:
     if kind != "f":
         return kind == "b" or bool(data.min() >= -GREAT and data.max() <= GREAT)
     sizes = np.sort(np.abs(data.ravel()))
-    least, greatest = CALM_HALF if data.dtype.itemsize == 2 else CALM
-    if not (sizes[0] > least and sizes[-1] < greatest):  # NaN comes last, and is in no order
+    least = CALM_HALF if data.dtype.itemsize == 2 else CALM
+    if not (sizes[0] > least and sizes[-1] < FAR):  # NaN comes last, and is in no order
         return False
     doubled = sizes + sizes
     return not ((sizes[1:] == sizes[:-1]).any() or (doubled == np.floor(doubled)).any())

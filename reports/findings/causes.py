@@ -43,6 +43,7 @@ WHERE = {
     "expanded": "on expanded memory",
     "nonfinite": "on NaN or infinity",
     "extreme": "at the ends of the range",
+    "far": "far from 0",
     "tie": "at ties and kinks",
     "negative": "on numbers below 0",
     "empty": "on size 0",

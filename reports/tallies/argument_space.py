@@ -18,7 +18,7 @@ AXES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "rank": ("0", "1", "2", "3", "4", "5"),
         "layout": ("contiguous", "offset", "transposed", "channels_last", "strided", "expanded"),
-        "values": ("ordinary", "nan", "inf", "huge", "subnormal", "zero", "kink", "tie", "empty"),
+        "values": ("ordinary", "nan", "inf", "huge", "subnormal", "far", "zero", "kink", "tie", "empty"),
     }
 )
 SPACE_PHASES = ("eager_forward", "eager_backward", "graph_forward", "graph_backward")

@@ -296,7 +296,8 @@ def test_a_large_array_begins_with_the_values_of_a_small_one() -> None:
          "low=-inf, but should be finite [fill_values('zeros', dtype='int32')]"),
         ("twos", "float32", 0, 1,
          "fill='twos', but should be one of zeros, ones, small_integers, uniform, ties, halves, sprinkled, edge, "
-         "distinct, nan, infinities, signed_zeros, subnormals, greatest, ends [fill_values('twos', dtype='float32')]"),
+         "distinct, nan, infinities, signed_zeros, subnormals, greatest, ends, far, lowest "
+         "[fill_values('twos', dtype='float32')]"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_filled_is_refused(fill, dtype, low, high, message: str) -> None:
@@ -414,6 +415,43 @@ def test_corners_of_integers_leave_their_range(fill: str, values: list[int]) -> 
     uniform, strewn = (fill_values(name, 7, (8,), "int64", 0, 5) for name in ("uniform", fill))
     assert strewn[strewn != uniform].tolist() in (values, [])
     assert set(values) <= set(strewn.tolist())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "most"), [("float32", 2**20), ("float16", 2**16), ("complex64", 2**20), ("int64", 2**20), ("int8", 2**7)]
+)
+def test_far_values_lie_to_both_sides_in_each_power_of_two(dtype: str, most: float) -> None:
+    """Beyond what ordinary values reach, and short of overflow."""
+    parts = fill_values("far", 7, (4096,), dtype, -1, 8)
+    values = parts.view(np.float32 if dtype == "complex64" else parts.dtype).astype(np.float64)
+    sizes = np.abs(values)
+    assert 4 <= sizes.min() < 4.5
+    assert most / 3 < sizes.max() < most
+    assert 0.45 < (values < 0).mean() < 0.55
+    shares = np.histogram(np.log2(sizes), bins=4)[0] / values.size
+    assert shares.min() > 0.15
+
+
+def test_far_values_of_what_has_none() -> None:
+    """uint8 has them to one side; bool is drawn as ever."""
+    assert fill_values("far", 7, (64,), "uint8", 0, 8).min() >= 4
+    assert set(fill_values("far", 7, (64,), "bool").tolist()) == {False, True}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("float32", -math.inf),
+        ("bfloat16", -math.inf),
+        ("int8", -127),
+        ("int64", -(2**63) + 1),
+        ("uint8", 0),
+        ("bool", 0),
+    ],
+)
+def test_lowest_is_alone(dtype: str, value: float) -> None:
+    """Whole rows and windows have nothing else; no integer is the least of its dtype."""
+    assert fill_values("lowest", 7, (2, 3), dtype, 0, 8).tolist() == [[value] * 3] * 2
 
 
 def test_corners_that_a_dtype_cannot_hold_are_its_greatest() -> None:

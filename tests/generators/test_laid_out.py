@@ -114,7 +114,7 @@ def test_generators_are_laid_out_without_knowing_it() -> None:
         random_bool().value()
         oneof("a", "b").value()
         array(ndim=1, dim0=None, mix=LAID_OUT).value()
-    assert [count for _, count in source.taken.values()] == [3, 2, 2, 6, 1 + len(CORNERS) + 3, 6]
+    assert [count for _, count in source.taken.values()] == [3, 2, 2, 6, 1 + len(CORNERS) + 5, 6]
 
 
 def test_a_size_is_also_none_one_and_long() -> None:
@@ -145,11 +145,11 @@ def test_only_one_dimension_of_a_case_is_long() -> None:
 @pytest.mark.parametrize(
     ("knobs", "fills"),
     [
-        ({}, ("uniform", *CORNERS, "ties", "halves", "zeros")),
+        ({}, ("uniform", *CORNERS, "ties", "halves", "zeros", "far", "lowest")),
         ({"distinct": True}, ("distinct", *CORNERS)),
         ({"dtype": "int64"}, ("uniform", "ends", "ties", "zeros")),
         ({"dtype": "int64", "high": 100, "distinct": True}, ("distinct", "ends")),
-        ({"dtype": "int64", "ranged": False}, ("uniform", *CORNERS, "ties", "halves", "zeros")),
+        ({"dtype": "int64", "ranged": False}, ("uniform", *CORNERS, "ties", "halves", "zeros", "far", "lowest")),
     ],
 )
 def test_integers_of_a_given_range_never_leave_it(knobs: dict[str, Any], fills: tuple[str, ...]) -> None:

@@ -25,6 +25,8 @@ CLASSES = tuple(member for members in VALUES.values() for member in members)
 GREAT = 1 << 24
 #: Where activations bend and numbers are rounded in two ways: halves and integers up to here.
 KINKS = 8
+#: From here on a number lies farther from 0 than ordinary ones do.
+FAR = 16
 
 
 def properties(program: Program) -> frozenset[str]:
@@ -92,6 +94,10 @@ def _mask(x: Input, name: str) -> Array:
         mask = np.isinf(data)
     elif name == "huge":
         mask = np.isfinite(data) & (size >= float(info.max) ** 0.5 * 0.99)
+    elif name == "far":
+        mask = np.isfinite(data) & (size >= FAR)
+        if mask.any() and lies_close(x):  # what goes wrong there does so for how little they deviate
+            mask = nothing
     elif name == "subnormal":
         mask = (size > 0) & (size <= float(info.tiny))
     elif name == "zero":

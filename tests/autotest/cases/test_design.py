@@ -7,9 +7,11 @@ from itertools import combinations, product
 
 import pytest
 
-from autotest.cases.design import ATTEMPTS, MOST_ROWS, Design, Outcome, Row, covering
+from autotest.cases.design import ATTEMPTS, MOST_ROWS, Design, Level, Outcome, Row, covering
 from autotest.options import Coverage
-from generators import DTYPES, Factor
+from generators import DTYPES, Factor, LaidOutSource
+from generators.layouts import LAYOUTS
+from generators.mixes import STANDARD
 
 A, B, C = (Factor("index", (n,), 0) for n in (3, 2, 4))
 COUNTS = {A: 3, B: 2, C: 4}
@@ -37,6 +39,26 @@ def test_each_level_by_itself_then_each_dtype() -> None:
     assert [row.dtype for row in rows[7:]] == [name for name in DTYPES if name != "float32"]
     assert all(row.levels == () for row in rows[7:])
     assert design.pairs == 0
+
+
+def test_transposed_matrix_where_no_ordinary_tensor_is_one() -> None:
+    """The first level that makes one meets each layout; where an ordinary tensor is a matrix already, none does."""
+    layouts = [Factor("index", (6, *(STANDARD.layouts or ())), turn) for turn in (0, 1)]
+
+    def pairs(*matrices: int) -> list[tuple[Level, ...]]:
+        design = Design("each")
+        outcome = None
+        while (row := design.row(outcome)) is not None:
+            levels = {factor: dict(row.levels).get(factor, 0) for factor in (A, *layouts)}
+            taken = {factor: (level, 3) for factor, level in levels.items()}
+            outcome = Outcome(taken, True, "same", matrix=levels[A] in matrices)
+        return [row.levels for row in design.rows if len(row.levels) > 1]
+
+    source = LaidOutSource("key", {layouts[0]: 1})
+    assert LAYOUTS[source.index(6, STANDARD.layouts)] == "transposed"
+    assert pairs(1, 2) == [((A, 1), (layout, 1)) for layout in layouts]
+    assert pairs(0, 1) == []
+    assert pairs() == []
 
 
 def test_no_dtypes_where_none_is_open() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autotest import dual, random, random_bool, random_tensor, torch
+from autotest import dual, oneof, random, random_bool, random_tensor, torch
 from autotest.cases.case import Case, Origin, Rejection, case_test_name
 from autotest.cases.digest import program_digest
 from autotest.cases.drawer import LAID, Drawer
@@ -254,6 +254,28 @@ def test_corners_are_laid_out_whatever_the_seed(session: Session) -> None:
     _, others = lay(session, seed=7)
     digests = [program_digest(one.program) for one in drawn]
     assert [program_digest(one.program) for one in others] == digests
+
+
+def test_a_matrix_lies_transposed_where_tensors_ordinarily_have_another_rank(session: Session) -> None:
+    """Each tensor in turn; one that is ordinarily a matrix lies transposed there."""
+
+    def layouts(ndim: int | None) -> list[list[tuple[int, ...] | None]]:
+        def two() -> Any:
+            ranks = oneof(3, 2, 1).value() if ndim is None else ndim
+            return random_tensor(*[ranks, *[2] * ranks]) + random_tensor(*[ranks, *[2] * ranks])
+
+        drawer = Drawer(session.reference, "test_a.py::test_b", 0, "torch", TestOptions(), two, coverage="each")
+        drawn = [drawer.draw(index, origin=LAID) for index in range(200) if drawer.laid_out(index)]
+        cases = [case for case in drawn if isinstance(case, Case)]
+        return [
+            [x.strides for x in case.program.inputs]
+            for case in cases
+            if all(x.data.shape == (2, 2) and x.strides in (None, (1, 2)) for x in case.program.inputs)
+        ]
+
+    assert [found for found in layouts(None) if any(found)] == [[(1, 2), None], [None, (1, 2)]]
+    assert [(1, 2), None] in layouts(2)
+    assert not any(map(any, layouts(3)))
 
 
 def test_a_laid_out_case_is_brought_back_by_its_key(session: Session) -> None:

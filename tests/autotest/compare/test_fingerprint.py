@@ -98,6 +98,7 @@ def test_every_property_has_a_class() -> None:
         # Beyond the ordinary a wrong number and one that is none are one kind.
         ("value/max/float32,nonfinite", "nonfinite/max/float32,nonfinite", True),
         ("nonfinite/max/float32", "value/max/float32,extreme", True),
+        ("nonfinite/max/float32", "value/max/float32,far", True),
         ("nonfinite/max/float32,tie", "value/max/float32,tie", False),
         ("value/max/float32", "nonfinite/max/float32", False),
         ("value/max/float32,nonfinite", "sign/max/float32,nonfinite", False),

@@ -87,6 +87,8 @@ WILD = [[0.1, NAN, 0.3], [0.4, INF, 0.7]]
         (exp_of([0.1, 0.1, 0.2]), wrong_where(TIED), ("tie",)),
         (exp_of([0.1, 1e-42]), wrong_where(lambda x: bool(((x != 0) & (x.abs() < 1e-40)).any())), ("extreme",)),
         (exp_of([0.1, -3e38]), wrong_where(lambda x: bool((x < -1e30).any())), ("extreme", "negative")),
+        (exp_of([0.1, 100.0]), wrong_where(lambda x: bool((x.abs() >= 88).any())), ("far",)),
+        (exp_of([0.1, -3451.0]), wrong_where(lambda x: bool((x < -100).any())), ("far", "negative")),
         # Whichever value shows it first, it is told by the one nearest to the ordinary that does.
         (exp_of([0.1, -INF]), wrong_where(lambda x: bool((x < -1e30).any())), ("extreme", "negative")),
         (exp_of([0.1, -INF]), ANY_INF, ("nonfinite",)),
