@@ -30,6 +30,7 @@ from autotest.judge.blame.localization import (
     of_death,
     of_refusal,
     of_refused_draw,
+    only_call,
 )
 from autotest.judge.blame.within import told_within
 from autotest.judge.consensus import Consensus
@@ -254,7 +255,7 @@ class Judge:
         if run.batched:
             alone = self._phase.alone(case, run.backward).result
             if isinstance(alone, Observation) and not self._graph_differences(judgement, alone):
-                self._keep_in_batch(judgement, differences[0])
+                self._keep_in_batch(judgement, differences[0], case.program)
                 return
         self._keep(judgement, differences, self._localize(judgement, differences, graph=True))
 
@@ -274,7 +275,7 @@ class Judge:
             if isinstance(alone, Observation) and (
                 alone.again is None or not second_call.differences(second, alone.again, rules)
             ):
-                self._keep_in_batch(judgement, differences[0])
+                self._keep_in_batch(judgement, differences[0], second.program)
                 return
         program, left = judgement.case.program, partial(self._decidable, judgement)
         judged = second_call.judge(self.reference, self.target, program, second, again, differences, rules, left)
@@ -282,12 +283,15 @@ class Judge:
         kept = [*judged] if any(divergence.difference.again for divergence in judged) else self._with_conditions(judged)
         self._keep(judgement, differences if kept else [], kept)
 
-    def _keep_in_batch(self, judgement: Judgement, difference: Difference) -> None:
-        """Keep what a case's graph shows only where other cases share it: no call of its own is to blame."""
-        message = f"{difference.message}; alone in its graph it does not"
-        difference = replace(difference, kind="batch_only", message=message)
-        program = judgement.case.program
-        self._keep(judgement, [difference], [Divergence(difference, program, None, sides=judgement.sides)])
+    def _keep_in_batch(self, judgement: Judgement, difference: Difference, program: Program) -> None:
+        """Keep what a case's graph shows only where other cases share it: no call of its own is to blame. What the
+        reference does not define, such as memory that nobody has written, may be another in any run.
+        """
+        found = Divergence(difference, program, only_call(program), sides=judgement.sides)
+        for left in self._decidable(judgement, [found]):
+            message = f"{left.difference.message}; alone in its graph it does not"
+            told = replace(left.difference, kind="batch_only", message=message)
+            self._keep(judgement, [told], [Divergence(told, judgement.case.program, None, sides=judgement.sides)])
 
     def _graph_differences(self, judgement: Judgement, result: Observation) -> list[Difference]:
         """How the graph differs."""

@@ -100,6 +100,15 @@ def test_only_together() -> None:
     assert target.graphs == [2, 1]
 
 
+def test_only_together_where_nothing_is_defined() -> None:
+    """Memory that nobody has written is another in any run, in a graph that others share, too."""
+    target = Pretended(sound, lambda seen: [off(seen[0]), *seen[1:]] if len(seen) > 1 else list(seen))
+    first, second = judged(target, program("empty_like"), program("sin"))
+    assert (told(first), first.verdict) == ([], "undecidable")
+    assert [doubt.reason for doubt in first.doubts] == ["not initialised"]
+    assert second.verdict == "aligned"
+
+
 REFUSED = GraphRefusal(False, None, ("RuntimeError",), "no")
 
 
