@@ -121,12 +121,11 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
 
     node: Any = vars(report)["node"]
     folder, worker = node.config.stash[STATE].options.folder, node.gateway.id
-    case, ahead = last_begun(folder, worker), last_ahead(folder, worker)
     whose = "the test's body"
-    if ahead is not None:
+    if (ahead := last_ahead(folder, worker)) is not None:
         whose = "the body of that case's test"
         told = f"it was drawing {ahead} ahead, to run it in one graph with cases of this test"
-    elif case is not None and case.startswith(f"{case_test_name(crashitem)}#"):
+    elif (case := last_begun(folder, worker)) is not None and case.startswith(f"{case_test_name(crashitem)}#"):
         told = f"the last case that it began is {case}"
     else:
         return

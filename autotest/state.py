@@ -77,7 +77,7 @@ class State:
         """
         if self.rank is not None or self.slot is not None or self.options.case is not None:
             return False
-        worker = getattr(self.config, "workerinput", None)
+        worker = self.worker
         return worker is None or int(worker["workerid"].removeprefix("gw")) < worker["workercount"]
 
     def show_progress(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from generators.layouts import LAYOUTS
-from generators.mixes import STANDARD
+from generators.mixes import LAID_OUT
 from generators.source import Choice, PhiloxSource
 
 #: Integers of a wider range are none of the test's arguments, but seeds.
@@ -21,13 +21,6 @@ LISTED: Final = 8
 MOST_ALTERNATIVES: Final = 16
 
 Value = int | float | None
-
-
-assert STANDARD.layouts is not None
-#: What a tensor's layout is drawn from, the level of each there, and that of `transposed`.
-_LAYOUTS: Final = (len(LAYOUTS), *STANDARD.layouts)
-_BY_WEIGHT: Final = sorted(LAYOUTS, key=lambda layout: -_LAYOUTS[1 + LAYOUTS.index(layout)])
-_TRANSPOSED: Final = _BY_WEIGHT.index("transposed")
 
 
 class Factor(NamedTuple):
@@ -88,7 +81,7 @@ class LaidOutSource:
         allowed = range(n) if weights is None else [i for i in range(n) if weights[i] > 0]
         if not 1 < len(allowed) <= MOST_ALTERNATIVES:
             return self._rest.index(n, weights)
-        levels = tuple(allowed) if weights is None else tuple(sorted(allowed, key=lambda i: -weights[i]))
+        levels = tuple(allowed) if weights is None else _heaviest_first(allowed, weights)
         value = self._level("index", (n, *(weights or ())), levels)
         assert value is not None
         self.choices.append(Choice("index", int(value), n=n))
@@ -105,9 +98,16 @@ class LaidOutSource:
 
 def transposed(factors: Iterable[Factor]) -> Iterator[tuple[Factor, int]]:
     """For each tensor whose layout is open, the level at which it lies transposed."""
+    weights = LAID_OUT.layouts
+    assert weights is not None
+    level = _heaviest_first(range(len(LAYOUTS)), weights).index(LAYOUTS.index("transposed"))
     for factor in factors:
-        if factor.kind == "index" and factor.span == _LAYOUTS:
-            yield factor, _TRANSPOSED
+        if factor.kind == "index" and factor.span == (len(LAYOUTS), *weights):
+            yield factor, level
+
+
+def _heaviest_first(allowed: Iterable[int], weights: Sequence[float]) -> tuple[int, ...]:
+    return tuple(sorted(allowed, key=lambda i: -weights[i]))
 
 
 def _integers(low: int, high: int) -> tuple[Value, ...]:

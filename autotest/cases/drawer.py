@@ -207,7 +207,7 @@ class Drawer:
         if isinstance(drawing_from, LaidOutSource) and index == len(self.design.rows) - 1 and self._outcome is None:
             lawful = isinstance(drawn, Case)
             digest = program_digest(drawn.program) if lawful else ""
-            matrix = any(len(x.data.shape) == 2 and min(x.data.shape) > 1 for x in drawn.program.inputs)
+            matrix = any(x.data.ndim == 2 and min(x.data.shape) > 1 for x in drawn.program.inputs)
             self._outcome = Outcome(drawing_from.taken, lawful, digest, matrix)
         return drawn
 

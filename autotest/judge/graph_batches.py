@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from autotest.cases.case import Case
+from autotest.judge.judgement import VERIFIED, Check
 from autotest.judge.second_call import Draw
 from autotest.options import GraphBackward
 from autotest.workers.alone import GraphResult
-from autotest.workers.protocol import Death, GraphFailure, GraphTarget
+from autotest.workers.protocol import Cause, Death, GraphFailure, GraphTarget
 from dual_object.program.program import Program
 from dual_object.replay.adapter import GraphRefusal
 from dual_object.replay.observation import Observation
@@ -25,6 +26,12 @@ RECURRENT_OPS = 10
 _RECURRENT = frozenset({"RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"})
 #: A test may cost so many workers in its graph phase; what is not run then is counted with that reason.
 MAX_DEATHS = 4
+#: Why a graph has shown nothing, by what ended the target in it.
+_ENDS: Mapping[Cause, str] = {
+    "crash": "the graph ended in a crash",
+    "timeout": "the graph ended in a timeout",
+    "out_of_memory": "the graph ended out of memory",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,24 @@ class GraphRun:
     reason: str | None = None
     second: SecondCall | str = "not asked for"
     once: Death | None = None
+
+    @property
+    def skipped(self) -> bool:
+        """Whether the target has no such graph at all."""
+        return isinstance(self.result, GraphRefusal) and self.result.skipped
+
+    def check(self) -> Check:
+        """What became of the case's graph."""
+        result = self.result
+        if isinstance(result, Observation):
+            return VERIFIED
+        if isinstance(result, Death):
+            return Check("unverified", _ENDS[result.cause])
+        if result is None:
+            return Check("unverified", self.reason or "not run")
+        if self.skipped:
+            return Check("unverified", result.message or "not run")
+        return Check("unverified", "the target's graph refused it")
 
 
 class Recorded(Protocol):
@@ -114,16 +139,10 @@ class GraphPhase:
     def run(self, cases: Sequence[Case], backward: Set[str]) -> Iterator[GraphRun]:
         """A result for every case; those whose keys are in `backward` also run backward."""
         for with_gradients in (False, True):
-            left: list[Case] = []
-            for case in cases:
-                if (case.key in backward) != with_gradients:
-                    continue
-                run = None if self._ahead is None else self._ahead.take(case, with_gradients)
-                if run is None:
-                    left.append(case)
-                else:
-                    yield run
-            for batch in batches(left):
+            chosen = [case for case in cases if (case.key in backward) == with_gradients]
+            ran = {case.key: self._ahead.take(case, with_gradients) for case in chosen} if self._ahead else {}
+            yield from (run for run in ran.values() if run is not None)
+            for batch in batches([case for case in chosen if ran.get(case.key) is None]):
                 yield from self._narrow(batch, with_gradients)
 
     def alone(self, case: Case, backward: bool) -> GraphRun:

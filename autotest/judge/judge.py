@@ -4,7 +4,7 @@ localizes what differs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -46,7 +46,7 @@ from autotest.judge.survey import Survey
 from autotest.options import TestOptions
 from autotest.oracle.undecidable import ROUNDING, Doubt, decidable
 from autotest.workers.alone import run_alone
-from autotest.workers.protocol import Cause, Death, GraphFailure, Target
+from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.data_parallel import wrappers
 from dual_object.program.global_layouts import together
 from dual_object.program.program import Program
@@ -56,12 +56,6 @@ from dual_object.replay.observation import Observation
 
 #: So many divergent cases per test, phase and kind are localized call by call; the others share the call.
 LOCALIZED = 2
-#: Why a graph has shown nothing, by what ended the target in it.
-_GRAPH_ENDS: Mapping[Cause, str] = {
-    "crash": "the graph ended in a crash",
-    "timeout": "the graph ended in a timeout",
-    "out_of_memory": "the graph ended out of memory",
-}
 #: So many ways of calling a random op are sampled per test.
 MOST_WAYS = 4
 
@@ -217,7 +211,7 @@ class Judge:
             self._judge_graph(by_key[run.case.key], run)
 
     def _judge_graph(self, judgement: Judgement, run: GraphRun) -> None:
-        judgement.graph.ran(_graph_check(run), backward=run.backward)
+        judgement.graph.ran(run.check(), backward=run.backward)
         trains = judgement.case.program.training is not None
         if trains:
             judgement.graph.backward = judgement.graph.training = judgement.graph.forward
@@ -233,7 +227,7 @@ class Judge:
             self._judge_graph_result(judgement, run, run.result)
         elif isinstance(run.result, Death):
             self._died(judgement, run.result, "graph_forward", run.case.gradient_keys() if run.backward else ())
-        elif run.result is not None and not _skipped(run.result):
+        elif run.result is not None and not run.skipped:
             self._graph_refused(judgement, run.result, run)
 
     def _judge_graph_result(self, judgement: Judgement, run: GraphRun, result: Observation) -> None:
@@ -482,22 +476,3 @@ def _in_graph_alone(program: Program, eager: Observation) -> bool:
         return False
     call = eager.failures[-1].call
     return call is not None and makes_scaler(program.calls[call])
-
-
-def _graph_check(run: GraphRun) -> Check:
-    """What became of a case's graph."""
-    result = run.result
-    if isinstance(result, Observation):
-        return VERIFIED
-    if isinstance(result, Death):
-        return Check("unverified", _GRAPH_ENDS[result.cause])
-    if result is None:
-        return Check("unverified", run.reason or "not run")
-    if _skipped(result):
-        return Check("unverified", result.message or "not run")
-    return Check("unverified", "the target's graph refused it")
-
-
-def _skipped(result: GraphRefusal | GraphFailure) -> bool:
-    """Whether the target has no such graph at all."""
-    return isinstance(result, GraphRefusal) and result.skipped

@@ -51,7 +51,8 @@ class SharedGraphs:
         """What a case has shown; None where it was in no such graph, or its test asks for another Program, or for
         gradients that nobody foresaw.
         """
-        if "shared_graphs" not in self._target.info().capabilities:
+        info = self._target.info()
+        if info.name not in info.shares:
             return None
         foreseen = self._foresee()
         if foreseen is not self._asked:

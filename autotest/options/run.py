@@ -79,6 +79,12 @@ class RunOptions:
     #: How many columns the text of a red test has; None: as many as this process's terminal.
     width: int | None = None
 
+    def count(self, n: int) -> int:
+        """How many cases of a test that asks for `n` are drawn: of one that has laid-out cases alone none, however many
+        the run asks for.
+        """
+        return (self.cases or n) if n else 0
+
     @property
     def remembered(self) -> str:
         """The target as far as what diverges on it is remembered: with kernels it is another one."""

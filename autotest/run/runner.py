@@ -27,7 +27,6 @@ from autotest.ledger.check import StaleEntryError, stale_entries
 from autotest.options import TestOptions
 from autotest.oracle.inference import ShapeInference
 from autotest.oracle.undecidable import reason_of
-from autotest.run.deaths import Deaths
 from autotest.run.draws import Draws, nothing_ran
 from autotest.run.line import AnyJudge, Line, judge_on
 from autotest.run.reached import Reached
@@ -35,7 +34,8 @@ from autotest.run.regressions import Memory, Recollection
 from autotest.run.replayers import InlineReplayer, Replayer, WorkerReplayer
 from autotest.run.results import Verdicts
 from autotest.run.session import Session, running_session
-from autotest.run.sparing import Sparing
+from autotest.run.sparing.deaths import Deaths
+from autotest.run.sparing.forms import Sparing
 from dual_object.errors import DualError, RawTargetNeeded
 from dual_object.record.recording import current_recording
 from generators import GeneratorError
@@ -63,8 +63,7 @@ class TestRun:
         self.session = session
         self.nodeid = nodeid
         self.options = options = replace(options, check_graph=False) if session.options.eager else options
-        # A test of laid-out cases alone draws none, however many a run asks for.
-        self.n = (session.options.cases or options.n) if options.n else 0
+        self.n = session.options.count(options.n)
         run = session.options
         self.drawer = session.drawer(key, options, body, dialect)
         self.ledger = session.ledger()

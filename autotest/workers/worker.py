@@ -166,6 +166,7 @@ class Worker:
             tuple(message["lacks"]),
             message["translations"],
             message["called"],
+            tuple(message["shares"]),
         )
 
     def ask(self, message: dict[str, Any], arrays: list[Array]) -> None:

@@ -87,8 +87,10 @@ class TargetInfo:
 
     `capabilities` are what only some targets have: a case that needs one that is not among them is counted as skipped.
     `global_tensors` are tensors that lie on several ranks. With `compiled_graphs` a graph takes as long as all of its
-    programs would take alone, and may take that long. With `shared_graphs` one of many programs costs little more than
-    one of a few, so those of several tests run in one.
+    programs would take alone, and may take that long.
+
+    `shares` names the target, or those of the stages that it lists, of whose graphs one of many programs costs little
+    more than one of a few: those of several tests run in one.
 
     `configurations` are those that its static graphs may be built under. `lacks` are the aspects that the adapter
     says that it lacks, sorted: what is lacking is counted as not checked, and never as aligned.
@@ -106,6 +108,7 @@ class TargetInfo:
     lacks: tuple[str, ...] = ()
     translations: Mapping[str, str] = field(default_factory=dict)
     called: str = ""
+    shares: tuple[str, ...] = ()
 
     def translation(self, call: Call) -> str:
         """What a call is on the target, in words; empty where it is the same."""

@@ -76,8 +76,8 @@ def stages_info(target: str, adapters: Sequence[Adapter]) -> TargetInfo:
         return first
     version = first.environment.get(first.name, "")
     environment = {name: version for info in (first, *others) for name, version in info.environment.items()}
-    capabilities = tuple(dict.fromkeys(each for info in (first, *others) for each in info.capabilities))
-    return replace(first, name=target, environment={**environment, target: version}, capabilities=capabilities)
+    shares = tuple(name for info in (first, *others) for name in info.shares)
+    return replace(first, name=target, environment={**environment, target: version}, shares=shares)
 
 
 __all__ = ["called", "load_stages", "stages", "stages_info"]

@@ -47,8 +47,13 @@ class Adapter(EagerAdapter):
         """PyTorch's own, under the name of the target, with the packages that it runs on besides."""
         info = super().info()
         environment = {**info.environment, self.name: torch.__version__, **self._packages}
-        capabilities = ("compiled_graphs", *(["shared_graphs"] if self.executor.takes_batches else []))
-        return dataclasses.replace(info, name=self.name, environment=environment, capabilities=capabilities)
+        return dataclasses.replace(
+            info,
+            name=self.name,
+            environment=environment,
+            capabilities=("compiled_graphs",),
+            shares=(self.name,) if self.executor.takes_batches else (),
+        )
 
     def graph(self, request: GraphRequest) -> list[Result]:
         """Run all Programs, in one callable where the executor takes many."""

@@ -34,14 +34,14 @@ def case(name: str, value: float = 1.0, calls: int = 1) -> Case:
 class Target:
     """Answers each Program with an observation of its own, unless it is to die."""
 
-    def __init__(self, *capabilities: str, answer: Any = None) -> None:
-        self.capabilities = capabilities
+    def __init__(self, *shares: str, answer: Any = None) -> None:
+        self.shares = shares
         self.answer = answer
         self.requests: list[tuple[list[Program], Any, Any]] = []
 
     def info(self) -> TargetInfo:
         """What it says of itself."""
-        return TargetInfo("toy", {}, (), (), self.capabilities)
+        return TargetInfo("toy", {}, (), (), shares=self.shares)
 
     def unlowered(self, program: Program) -> None:
         """It has modules."""
@@ -68,7 +68,7 @@ def test_one_graph_for_all_that_is_foreseen() -> None:
     first, last = case("a#0"), case("b#0", 2.0)
     second = SecondCall(last.program, last.reference)
     both = [*foreseen(first), *foreseen(last, backward=True, second=second)]
-    target = Target("shared_graphs")
+    target = Target("toy")
     shared = SharedGraphs(target, lambda: both)
     run = shared.take(first, False)
     assert run is not None
@@ -89,7 +89,7 @@ def test_another_group_runs_anew() -> None:
     """What is foreseen for other tests runs when one of these asks; what nobody has asked for is let go."""
     groups = [foreseen(case("a#0"), case("b#0")), foreseen(case("c#0"), case("d#0"))]
     now = groups[0]
-    target = Target("shared_graphs")
+    target = Target("toy")
     shared = SharedGraphs(target, lambda: now)
     assert shared.take(case("a#0"), False) is not None
     now = groups[1]
@@ -101,7 +101,7 @@ def test_another_group_runs_anew() -> None:
 def test_other_programs_are_not_taken() -> None:
     """A case that its own test draws as another Program, or wants gradients of that nobody foresaw, runs there."""
     both = foreseen(case("a#0"), case("b#0"))
-    shared = SharedGraphs(Target("shared_graphs"), lambda: both)
+    shared = SharedGraphs(Target("toy"), lambda: both)
     assert shared.take(case("a#0", 3.0), False) is None
     assert shared.take(case("b#0"), True) is None
     assert shared.take(case("z#0"), False) is None
@@ -110,18 +110,18 @@ def test_other_programs_are_not_taken() -> None:
 def test_graphs_are_filled() -> None:
     """What is too much for one graph runs in several."""
     many = foreseen(*(case(f"a#{index}", calls=MAX_OPS // 2) for index in range(5)))
-    target = Target("shared_graphs")
+    target = Target("toy")
     assert SharedGraphs(target, lambda: many).take(many[0].case, False) is not None
     assert [len(programs) for programs, _, _ in target.requests] == [2, 2, 1]
 
 
 def test_target_of_its_own_graphs() -> None:
-    """Where a target has not said that many cost little, nothing is foreseen."""
+    """Where a target has not said that many cost little, or another of its stages has, nothing is foreseen."""
 
     def foresee() -> Sequence[Foreseen]:
         raise AssertionError
 
-    target = Target("compiled_graphs")
+    target = Target("another stage")
     assert SharedGraphs(target, foresee).take(case("a#0"), False) is None
     assert target.requests == []
 
@@ -130,7 +130,7 @@ def test_nothing_is_shared_after_an_end() -> None:
     """A graph that ends the target gives nothing, nor is another shared."""
     groups = [foreseen(*(case(f"a#{n}", calls=MAX_OPS) for n in range(3))), foreseen(case("c#0"), case("d#0"))]
     now = groups[0]
-    target = Target("shared_graphs", answer=DIED)
+    target = Target("toy", answer=DIED)
     shared = SharedGraphs(target, lambda: now)
     assert [shared.take(each.case, False) for each in now] == [None, None, None]
     now = groups[1]

@@ -18,8 +18,8 @@ from autotest.errors import RejectionError, UsageError
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Entry, Ledger, store
 from autotest.options import RunOptions, TestOptions
-from autotest.run.deaths import MOST_DEATHS, Deaths
 from autotest.run.session import Session, current_session
+from autotest.run.sparing.deaths import MOST_DEATHS, Deaths
 from autotest.workers.inline import InlineTarget
 from autotest.workers.protocol import Death
 from dual_object.adapters.torch.adapter import Adapter

@@ -83,4 +83,7 @@ def test_info_of_several() -> None:
     assert info.name == target
     assert info.environment == {**of_torch, **dict.fromkeys(("torch:fx", "torch:trace", target), of_torch["torch"])}
     assert info.capabilities == ("compiled_graphs",)
+    assert info.shares == ()
+    adapters[1].executor.takes_batches = True
+    assert stages_info(target, adapters).shares == ("torch:trace",)
     assert stages_info("torch:fx", adapters[:1]) == replace(adapters[0].info(), called="torch:fx")
