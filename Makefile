@@ -41,7 +41,7 @@ align: $(STAMP)
 # What edge inputs, pairs of corners and the matrix of all ops show, to be read: new divergences are printed and kept
 # in the report, and are no failure.
 survey: $(STAMP)
-	@.venv/bin/autotest run suites suites/matrix.py -n auto --inputs edge --report autotest-report/survey $(ARGS); status=$$?; \
+	@.venv/bin/autotest run suites -n auto --inputs edge --report autotest-report/survey $(ARGS); status=$$?; \
 	echo "survey: exit status $$status of autotest run"; test $$status -le 1
 
 # All suites under torch.compile, for a night: PyTorch's compiler held against eager PyTorch. A second run finds the

@@ -45,6 +45,10 @@ class UnmappedOp(MissingOp):
     """
 
 
+class StructureError(DualError, TypeError):
+    """A call returned another structure than on the reference."""
+
+
 class DialectError(DualError, ValueError):
     """A target's table of PyTorch's names is damaged, or says what cannot be; the message names the row."""
 

@@ -28,6 +28,7 @@ LEFT_OUT = {
     **dict.fromkeys(("set_", "set_data", "share_memory_", "requires_grad_"), "it changes what the tensor is"),
     **dict.fromkeys(("data_ptr", "storage", "storage_offset", "element_size"), "it tells of memory, not of values"),
     "ctc_loss": "PyTorch reads beyond its memory on lengths and targets out of range",
+    **dict.fromkeys(("grid_sampler", "grid_sampler_2d"), "PyTorch writes no result in a mode that it does not know"),
     "binomial": "it is random",
     "unflatten_dense_tensors": "it is none of a user's",
 }
@@ -59,6 +60,8 @@ WRONG_TEXT = "no such text"
 #: Values that no kernel treats apart: no halves, no zeros, no two alike.
 _ORDINARY = (0.3, -1.7, 2.3, 0.9, -2.6, 1.1, -0.4, 3.2, -1.2, 0.7, 1.6, -0.8, 2.9, -3.1, 0.6, 1.3)
 _WHOLE = (1, -2, 3, 2, -1, 4, 5, -3, 1, 2, -4, 3, 6, 1, -2, 5)
+#: The sizes of tensors, of fewer dimensions the last of these: no two alike, so that one is not taken for another.
+_SIZES = (5, 4, 3, 2)
 #: The ranks that an op's tensors are tried with: all alike, then each combination.
 _RANKS = (2, 1, 3, 4, 5, 0)
 #: Which dimension of a call's tensors is of size 0, whether it is of size 1 instead, and whether there are zeros among
@@ -93,9 +96,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Plan:
-    """The ordinary call of an op that PyTorch takes: its tensors' ranks, their dtype, and the length of its lists."""
+    """The ordinary call of an op that PyTorch takes: its tensors' ranks, their dtype, and the length of its lists. With
+    `square` all sizes are 2, which a product of two matrices wants, or a determinant.
+    """
 
     ranks: tuple[int, ...]
+    square: bool
     dtype: str
     length: int
 
@@ -108,14 +114,16 @@ class Tensors:
 
     ranks: tuple[int, ...]
     dtype: str
+    square: bool
     emptied: int | None = None
     single: bool = False
     zeros: bool = False
 
     def shape(self, position: int) -> tuple[int, ...]:
-        """The sizes of the tensor at a position: 2 each, but for one that is emptied or 1."""
+        """The sizes of the tensor at a position, but for one that is emptied or 1."""
         rank = self.ranks[position]
-        sizes = [2] * rank
+        sizes = [2] * rank if self.square else [*_SIZES[max(len(_SIZES) - rank, 0) :]]
+        sizes = [2] * (rank - len(sizes)) + sizes
         if rank and self.emptied is not None:
             sizes[self.emptied if self.emptied < 0 else min(self.emptied, rank - 1)] = 1 if self.single else 0
         return tuple(sizes)
@@ -142,18 +150,17 @@ class Operation:
             return LEFT_OUT[self.name]
         tensors = [parameter for parameter in self.parameters if parameter.is_tensor]
         told = "PyTorch takes no call with arguments made from its schema"
-        for ranks in _rankings(len(tensors)):
-            for dtype in _TRIED:
-                for length in (1, 2, 3, 4) if any(p.type.startswith("List[int]") for p in self.parameters) else (1,):
-                    obstacle = self._obstacle(Plan(ranks, dtype, length))
-                    if not obstacle:
-                        return Plan(ranks, dtype, length)
-                    told = obstacle if obstacle != "refused" else told
+        lengths = (1, 2, 3, 4) if any(p.type.startswith("List[int]") for p in self.parameters) else (1,)
+        for plan in itertools.starmap(Plan, itertools.product(_rankings(len(tensors)), (False, True), _TRIED, lengths)):
+            obstacle = self._obstacle(plan)
+            if not obstacle:
+                return plan
+            told = obstacle if obstacle != "refused" else told
         return told
 
     def _obstacle(self, plan: Plan) -> str:
         """Why a plan's ordinary call cannot be compared; empty where it can."""
-        made = Tensors(plan.ranks, plan.dtype)
+        made = Tensors(plan.ranks, plan.dtype, plan.square)
         before = pytorch.random.get_rng_state()
         runs = []
         for _ in range(2):
@@ -186,7 +193,7 @@ class Operation:
             ranks = tuple(max(rank + moved, 0) if rank == own else rank for rank in ranks)
         # One choice of both: a divisor without elements has no zeros, and would hide them in half of the pairs.
         emptied, single, zeros = drawn_of(*_PLACES)
-        made = Tensors(ranks, dtype, emptied, single, zeros)
+        made = Tensors(ranks, dtype, plan.square, emptied, single, zeros)
         args, kwargs = arguments(self, plan, made, drawn_of, input_tensor)
         return Form(spelled)(*args, **kwargs)
 
@@ -240,15 +247,18 @@ def _tensor(parameter: Parameter, position: int, made: Tensors, choose: Any, ten
     if position == 0:
         return tensor(shape, made.dtype, "zeros" if made.zeros and len(made.ranks) == 1 else "ordinary")
     if parameter.name in INDICES:
-        return tensor(shape, "int64", choose("index", "negative", "beyond"))
+        kind = choose("index", "negative", "beyond", "int32", "float32")
+        return tensor(shape, kind, "index") if kind in DTYPES else tensor(shape, "int64", kind)
+    # As many elements as the first dimension has are none that the last could have.
+    unlike = {"longer": (*shape[:-1], 3), "leading": shape[:-1]} if len(shape) > 1 else {}
     if parameter.name in MASKS:
-        return tensor(shape, "bool", "ordinary")
-    kinds = ("same", "0-dim", "broadcast", *(("zero", "number", "fraction") if parameter.scalar_too else ()))
+        return tensor(unlike.get(choose("same", *unlike), shape), "bool", "ordinary")
+    kinds = ("same", "0-dim", "broadcast", *unlike, *(("zero", "number", "fraction") if parameter.scalar_too else ()))
     kind = choose(*kinds)
     # Zeros are asked for among values: a number in the tensor's place would hide them.
     if kind in ("zero", "number", "fraction") and not made.zeros:
         return {"zero": 0, "number": -3, "fraction": 2.5}[kind]
-    shape = {"0-dim": (), "broadcast": tuple(1 for _ in shape)}.get(kind, shape)
+    shape = {"0-dim": (), "broadcast": tuple(1 for _ in shape), **unlike}.get(kind, shape)
     return tensor(shape, made.dtype, "zeros" if made.zeros else "other")
 
 
@@ -278,9 +288,9 @@ def _levels(parameter: Parameter, plan: Plan, made: Tensors, tensor: Any) -> tup
         whole = [*range(plan.length)]
         return (*omitted, whole, [-1], [], [0, 0], [max(rank, 1)])
     if name == "normalized_shape":
-        return ([2] * plan.length, [1], [])
+        return (list(made.shape(0))[-plan.length :], [1], [])
     if kind == "List[int]":
-        return (*omitted, [1] * plan.length, [2] * plan.length, [0] * plan.length, [-1] * plan.length)
+        return (*omitted, *([each] * plan.length for each in (1, 2, 0, -1, 4)))
     if kind == "str":
         return (*omitted, *TEXTS.get(name, ()), WRONG_TEXT)
     shape = made.shape(0) if made.ranks else (2, 2)
@@ -295,13 +305,15 @@ def _levels(parameter: Parameter, plan: Plan, made: Tensors, tensor: Any) -> tup
             functools.partial(_several, tensor, (ranked,), made.dtype),
             functools.partial(_several, tensor, (), made.dtype),
             functools.partial(_several, tensor, (ranked, (*ranked, 1)), made.dtype),
+            functools.partial(_several, tensor, (ranked, tuple(1 for _ in ranked)), made.dtype),
+            functools.partial(_several, tensor, (ranked, (*ranked[:-1], 3)), made.dtype),
         )
     return omitted
 
 
 def made_shape(plan: Plan, made: Tensors) -> tuple[int, ...]:
     """The sizes of the tensors of a list, where no other tensor says them."""
-    return Tensors((2,), made.dtype, made.emptied, made.single).shape(0)
+    return Tensors((2,), made.dtype, made.square, made.emptied, made.single).shape(0)
 
 
 def _several(tensor: Any, shapes: Sequence[tuple[int, ...]], dtype: str) -> list[Any]:
@@ -309,7 +321,9 @@ def _several(tensor: Any, shapes: Sequence[tuple[int, ...]], dtype: str) -> list
 
 
 def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.Tensor:
-    """A tensor whose values are of a kind: ordinary or other ones, with zeros, or indices into a dimension of 2."""
+    """A tensor whose values are of a kind: ordinary or other ones, with zeros, or indices into a dimension of 2, one of
+    them from the end or beyond any.
+    """
     count = 1
     for size in shape:
         count *= size
@@ -317,7 +331,7 @@ def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.T
     if values in ("index", "negative", "beyond"):
         flat_values: Any = [i % 2 for i in range(count)]
         if count:
-            flat_values[-1] = {"index": 1, "negative": -1, "beyond": 2}[values]
+            flat_values[-1] = {"index": 1, "negative": -1, "beyond": 9}[values]
     else:
         table = _ORDINARY if kind.is_floating_point or kind.is_complex else _WHOLE
         start = 5 if values == "other" else 0

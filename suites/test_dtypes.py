@@ -32,6 +32,17 @@ def great():
     return args(*(tensor(*sizes, low=1 << 25, high=1 << 29, dtype="int32") for _ in range(2)))
 
 
+def greatest():
+    """Draws a tensor of int64 with numbers that differ by less than a float64 of their size can tell."""
+    return args(tensor(*shape(2), low=(1 << 53) + 1, high=(1 << 53) + 99, dtype="int64"))
+
+
+def pair_of_greatest():
+    """Draws two of them."""
+    sizes = shape(2)
+    return args(*(tensor(*sizes, low=(1 << 53) + 1, high=(1 << 53) + 5, dtype="int64") for _ in range(2)))
+
+
 def pair_of_bytes():
     """Draws two tensors of bytes, whose sums, differences and products wrap around."""
     sizes = shape(2)
@@ -57,6 +68,8 @@ ROWS = (
     Op("add", integers(), "torch x+y x+=y", variant="integers"),
     *ops("add sub maximum minimum mul eq lt", great, "torch", variant="great"),
     *ops("sum amax", lambda: args(great().args[0]), "torch", variant="great"),
+    *ops("max min amax amin argmax sum abs neg", greatest, "torch", variant="greatest"),
+    *ops("maximum minimum add sub eq lt", pair_of_greatest, "torch", variant="greatest"),
     *ops("neg abs sign square sum", of_dtype("int8", -128, -120), "torch", variant="least"),
     *ops("sub mul maximum minimum lt le gt ge", pair_of_bytes, "torch", variant="bytes"),
     Op("sub", integers(), "torch x-y", variant="integers"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from initial_state import initial
+from initial_state import initial, spread
 
 from autotest import autotest, dual, torch
 
 of = dual(reference=initial, target=initial, name="initial_state")
+widths_of = dual(reference=spread, target=spread, name="initial_spread")
 
 _AFFINE = ["weight", "bias"]
 _RUNNING = ["running_mean", "running_var", "num_batches_tracked"]
@@ -27,6 +28,32 @@ MADE = [
 ]
 
 
+_MANY = 2500
+#: Layers, what makes them, and how wide their random tensors are spread.
+RANDOM = [
+    ("Linear", {"in_features": 25, "out_features": _MANY}, {"weight": 1 / 5, "bias": 1 / 5}),
+    ("Conv1d", {"in_channels": 5, "out_channels": _MANY, "kernel_size": 5}, {"weight": 1 / 5, "bias": 1 / 5}),
+    ("Conv2d", {"in_channels": 4, "out_channels": _MANY, "kernel_size": 5}, {"weight": 1 / 10, "bias": 1 / 10}),
+    (
+        "Conv2d",
+        {"in_channels": 4, "out_channels": _MANY, "kernel_size": (5, 5), "groups": 4},
+        {"weight": 1 / 5, "bias": 1 / 5},
+    ),
+    ("Conv3d", {"in_channels": 2, "out_channels": _MANY, "kernel_size": 2}, {"weight": 1 / 4, "bias": 1 / 4}),
+    ("ConvTranspose1d", {"in_channels": 1, "out_channels": _MANY, "kernel_size": 4}, {"weight": 0.01, "bias": 0.01}),
+    ("ConvTranspose2d", {"in_channels": 1, "out_channels": _MANY, "kernel_size": 2}, {"weight": 0.01, "bias": 0.01}),
+    *(
+        (
+            name,
+            {"input_size": 3, "hidden_size": _MANY // 25},
+            dict.fromkeys(("weight_ih_l0", "weight_hh_l0"), 0.1),
+        )
+        for name in ("RNN", "LSTM", "GRU")
+    ),
+    ("Embedding", {"num_embeddings": 50, "embedding_dim": 50}, {"weight": -1.0}),
+]
+
+
 def _called(layer, arguments, held):
     said = ", ".join(f"{name}={value}" for name, value in arguments.items())
     return f"{layer}({said})"
@@ -36,3 +63,11 @@ def _called(layer, arguments, held):
 @autotest(n=1, auto_backward=False, check_graph=False, coverage="none")
 def test_new(layer, arguments, held):
     return of(torch.ones(1), layer, arguments, held)
+
+
+@pytest.mark.parametrize(
+    ("layer", "arguments", "widths"), RANDOM, ids=[_called(layer, arguments, {}) for layer, arguments, _ in RANDOM]
+)
+@autotest(n=1, auto_backward=False, check_graph=False, coverage="none")
+def test_random(layer, arguments, widths):
+    return widths_of(torch.ones(1), layer, arguments, widths)

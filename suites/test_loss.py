@@ -146,6 +146,12 @@ def log_classes():
     return args(torch.log_softmax(scores, dim=1), chosen)
 
 
+def log_places():
+    """Draws logarithms of probabilities of three classes at each of some places, and a class for each."""
+    drawn = (size(2).value(), size(1, 3).value())
+    return args(torch.log_softmax(tensor(drawn[0], 3, drawn[1]), dim=1), tensor(*drawn, low=0, high=3, dtype=int))
+
+
 def ranked():
     """Draws two lists of scores, and which of them should be greater."""
     drawn = sizes(rank(1, 0, 2, 3))
@@ -263,6 +269,7 @@ ROWS = (
     Layer("CrossEntropyLoss", of(lambda: args(ignore_index=1, reduction="sum"), classes()), variant="ignored"),
     Layer("NLLLoss", scored_layer(log=True)),
     Layer("NLLLoss", of(lambda: args(ignore_index=1, reduction="sum"), log_classes), variant="ignored"),
+    Layer("NLLLoss", of(lambda: args(torch.tensor([1.0, 2.0, 3.0]), reduction="none"), log_places), variant="places"),
     Layer("MarginRankingLoss", of(lambda: args(margin=random(0, 2).to(float), reduction=reduced()), ranked)),
     Layer("TripletMarginLoss", of(lambda: args(**triplet_options()), triplet)),
     Layer("CosineSimilarity", built(similar)),

@@ -130,6 +130,7 @@ ROWS = (
     Op("median", lambda: args(tensor(oneof(1, 3, 5)))),
     Op("median", along(-1, 1), variant="dim"),
     Op("median", values(-1, 1), "torch", variant="even"),
+    *ops("var std", over(), variant="default"),
     *ops("var std", lambda: over(unbiased=flag())(), errors={"integers": lambda: args(tensor(2, 3, dtype=int))}),
     *ops("var std", lambda: args(tensor(*sizes(rank(2, 0, 1, 5))), unbiased=flag()), variant="whole"),
     Op("norm", over(), keywords=""),

@@ -101,6 +101,12 @@ ROWS = (
     Op(
         "bincount", lambda: args(tensor(4, low=0, high=4, dtype=int), minlength=oneof(2, 7)), graph=False, variant="min"
     ),
+    Op(
+        "bincount",
+        lambda: args(tensor(4, low=0, high=4, dtype=int), tensor(4, requires_grad=False), minlength=oneof(7, 2)),
+        graph=False,
+        variant="weights",
+    ),
 )
 
 

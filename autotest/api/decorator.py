@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from autotest.errors import UsageError
-from autotest.options import Coverage, GradOrder, GraphBackward, Inputs, Missing, Refusals, TestOptions
+from autotest.options import Coverage, GradOrder, GraphBackward, Inputs, Lacking, Refusals, TestOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +28,8 @@ def autotest(
     check_layout: bool = True,
     check_grad_use_random_data: bool = True,
     graph_backward: GraphBackward = "share",
-    missing: Missing = "fail",
+    missing: Lacking = "fail",
+    unsupported: Lacking = "fail",
     refusals: Refusals = "sample",
     inputs: Inputs | None = None,
     coverage: Coverage = "each",
@@ -57,6 +58,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         check_grad_use_random_data: draw the cotangent; False: ones.
         graph_backward: cases whose graph runs backward: "share" (every fourth, at least three), "all" or "none".
         missing: "fail"; "count": an op that the target lacks is counted and does not fail the test.
+        unsupported: "fail"; "count": a call that the target says it does not support, such as of one dtype, is counted
+            and does not fail the test.
         refusals: "all": the target must refuse what PyTorch refuses of the laid-out cases; "sample": they are left out.
         inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
         coverage: what the cases that are laid out before those n cover: "each" corner of values, layouts, sizes, dtypes

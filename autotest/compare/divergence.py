@@ -11,12 +11,13 @@ from autotest.compare.difference import Difference
 from autotest.compare.evidence.call_graph import call_graph
 from autotest.compare.evidence.evidence import Sides, evidence
 from autotest.compare.evidence.loss_curves import Trained, loss_curves
-from autotest.compare.fingerprint import CONFIG
-from autotest.compare.kinds import KINDS, REFUSALS
+from autotest.compare.fingerprint import CONFIG, REFUSAL
+from autotest.compare.kinds import DEADLY, KINDS, REFUSALS
 from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
 from dual_object.program.printing import lines, names
 from dual_object.program.program import Program
+from dual_object.program.refusals import refusal
 from dual_object.program.training import prepares
 from dual_object.program.values import Ref
 from dual_object.replay.adapter import TargetInfo
@@ -38,6 +39,8 @@ class Stages:
     outcomes: Mapping[str, str] = field(default_factory=dict)
 
 
+#: What may become of a call that PyTorch refuses: that an op takes one that it should not says nothing of the others.
+_OF_REFUSED = frozenset({"accepts_invalid", "exception_class", *DEADLY})
 #: What makes a fingerprint: target, phase, kind, op and facts.
 Identity = tuple[str, str, str, str, str]
 
@@ -121,6 +124,8 @@ class Divergence:
         if call is not None and KINDS[self.difference.kind].of_form:
             facts += "".join(f",{name}=" for name in sorted(program.calls[call].kwargs))
             facts += ",method" if program.calls[call].kind == "method" else ""
+        if call is not None and self.difference.kind in _OF_REFUSED and program.calls[call].refusal:
+            facts += f",{REFUSAL}{refusal(program.calls[call].raises, program.calls[call].refusal)}"
         facts += f",{CONFIG}{self.difference.configuration}" if self.difference.configuration else ""
         return f"{facts},again" if self.difference.again else facts
 

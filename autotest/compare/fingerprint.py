@@ -50,6 +50,8 @@ _MET: Mapping[str, frozenset[str]] = {
 _NUMBERS = frozenset({"value", "nonfinite"})
 #: What begins the fact that names the configuration of a static graph.
 CONFIG = "config="
+#: What begins the fact that says why PyTorch refuses the call.
+REFUSAL = "refusal="
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Fingerprint:
 
     `needs` are the classes of what inputs must have, and the arguments (`p=`) that cannot be left out or be others;
     `said` is the same in the words that it was written in. `rest` is what is kept as it is: a buffer's name, `method`,
-    `config=NAME`, `again`, and of a kind that tells how the op was called all keyword arguments.
+    `config=NAME`, `refusal=WORD`, `again`, and of a kind that tells how the op was called all keyword arguments.
     """
 
     target: str
@@ -113,17 +115,30 @@ class Fingerprint:
         return (
             (self.target, self.phase) == (other.target, other.phase)
             and self._same_kind(other)
-            and fnmatchcase(other.op, self.op)
+            and _matches(other.op, self.op)
             and (self._needs_no_more(other, one_cause) or ("*" in self.facts and fnmatchcase(other.facts, self.facts)))
         )
 
-    def _needs_no_more(self, other: Fingerprint, one_cause: bool) -> bool:
+    def is_shown_by(self, other: Fingerprint) -> bool:
+        """Whether `other` is this one; ledgers have older ones that do not say why PyTorch refuses the call."""
+        return self == self._asked_of(other)
+
+    def _asked_of(self, other: Fingerprint) -> Fingerprint:
+        """Another one in as much as this one says: where it does not say why PyTorch refuses the call, that is left out
+        of the other, too.
+        """
+        if any(fact.startswith(REFUSAL) for fact in self.rest):
+            return other
+        return replace(other, rest=tuple(fact for fact in other.rest if not fact.startswith(REFUSAL)))
+
+    def _needs_no_more(self, given: Fingerprint, one_cause: bool) -> bool:
+        other = self._asked_of(given)
         met = all(_MET.get(fact, {_CLASS.get(fact, fact)}) & other.needs for fact in self.said)
         if one_cause or in_graph(other.phase):
             alike = self._formless == other._formless and (one_cause or self._keywords <= other._keywords)
         else:
             alike = self.rest == other.rest
-        return met and alike and fnmatchcase(other.dtype, self.dtype)
+        return met and alike and _matches(other.dtype, self.dtype)
 
     @property
     def _formless(self) -> tuple[str, ...]:
@@ -159,6 +174,11 @@ class Fingerprint:
         """
         needs = self.needs & other.needs
         return replace(self, dtype=self.dtype if self.dtype == other.dtype else "*", needs=needs, said=tuple(needs))
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether a name is that, or what a pattern is about: the name of a contract has brackets, and is none."""
+    return name == pattern or fnmatchcase(name, pattern)
 
 
 def configuration_of(fingerprint: str) -> str:

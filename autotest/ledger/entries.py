@@ -124,7 +124,7 @@ class Entry:
         is left of it.
         """
         shown = Fingerprint.parse(fingerprint)
-        return self.parts.covers(shown) if self.general else self.parts == shown
+        return self.parts.covers(shown) if self.general else self.parts.is_shown_by(shown)
 
     @property
     def target(self) -> str:

@@ -6,7 +6,7 @@ The plugin reads this in every pytest session, and the command before each answe
 from autotest.options.run import Coverage, Inputs, Isolate, RunOptions
 from autotest.options.shard import Shard
 from autotest.options.table import OPTIONS, Face, Kind, Option
-from autotest.options.test import GradOrder, GraphBackward, Missing, Refusals, TestOptions
+from autotest.options.test import GradOrder, GraphBackward, Lacking, Refusals, TestOptions
 
 __all__ = [
     "OPTIONS",
@@ -17,7 +17,7 @@ __all__ = [
     "Inputs",
     "Isolate",
     "Kind",
-    "Missing",
+    "Lacking",
     "Option",
     "Refusals",
     "RunOptions",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 GradOrder = Literal[1, 2]
 GraphBackward = Literal["share", "all", "none"]
-Missing = Literal["fail", "count"]
+Lacking = Literal["fail", "count"]
 Refusals = Literal["sample", "all"]
 
 #: What stands at the end of a refusal.
@@ -61,7 +61,8 @@ _CHECKS: Mapping[str, _Check] = {
     "check_layout": _SWITCH,
     "check_grad_use_random_data": _SWITCH,
     "graph_backward": _one_of(get_args(GraphBackward)),
-    "missing": _one_of(get_args(Missing)),
+    "missing": _one_of(get_args(Lacking)),
+    "unsupported": _one_of(get_args(Lacking)),
     "refusals": _one_of(get_args(Refusals)),
     "inputs": _one_of(get_args(Inputs), or_none=True),
     "coverage": _one_of(get_args(Coverage)),
@@ -101,7 +102,8 @@ class TestOptions:
     check_layout: bool = True
     check_grad_use_random_data: bool = True
     graph_backward: GraphBackward = "share"
-    missing: Missing = "fail"
+    missing: Lacking = "fail"
+    unsupported: Lacking = "fail"
     refusals: Refusals = "sample"
     inputs: Inputs | None = None
     coverage: Coverage = "each"

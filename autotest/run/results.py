@@ -134,10 +134,11 @@ class Verdicts:
         return merged
 
     def _levelled(self, row: Row, stricter: bool) -> Row:
-        """The row at its level: `counted` where the test only counts what is missing, or nobody knows whether it is,
-        else as `levelled`.
+        """The row at its level: `counted` where the test only counts what is missing or not supported, or nobody knows
+        whether it is there, else as `levelled`.
         """
-        if row["kind"] == "unmapped" or (row["kind"] == "missing" and self._options.missing == "count"):
+        asked = {"missing": self._options.missing, "unsupported": self._options.unsupported}
+        if row["kind"] == "unmapped" or asked.get(row["kind"]) == "count":
             return {**row, "level": "counted"}
         return levelled(row, self._session, self._ledger, stricter=stricter)
 

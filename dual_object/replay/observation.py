@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dual_object.errors import MissingOp, UnmappedOp
+from dual_object.errors import MissingOp, StructureError, UnmappedOp
 from dual_object.program.program import Randomness
 from dual_object.program.values import Array, Ref, Tree
 
@@ -183,6 +183,8 @@ def failure_of(error: Exception, call: int | None) -> Failure:
     kind: FailureKind
     if isinstance(error, MissingOp):
         kind = "unmapped" if isinstance(error, UnmappedOp) else "missing"
+    elif isinstance(error, StructureError):
+        kind = "structure"
     else:
         kind = failure_kind(names, str(error))
     return Failure(call, kind, names, words)

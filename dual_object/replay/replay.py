@@ -16,11 +16,12 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from dual_object.errors import MissingOp, ProgramError, UnmappedOp
+from dual_object.errors import MissingOp, ProgramError, StructureError, UnmappedOp
 from dual_object.program.calls import Call, Input
 from dual_object.program.data_parallel import WRAPPER, unchanged
 from dual_object.program.global_layouts import KEYWORDS, MOVES, READS, stand_in
 from dual_object.program.program import Program
+from dual_object.program.refusals import refused_as
 from dual_object.program.strides import laid
 from dual_object.program.values import (
     PLAIN,
@@ -58,10 +59,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,
 }
-
-
-class StructureError(TypeError):
-    """A call returned another structure than on the reference."""
 
 
 def materialise(x: Input) -> Array:
@@ -208,23 +205,20 @@ class Replay:
             self._stray(index, before)
             self.given = None if call.kind == "enter" else result  # a region ends when nobody holds it any more
             if call.raises:
-                message = f"accepted what the reference refuses with {call.raises[0]}"
-                message += f": {call.refusal}" if call.refusal else ""
+                why = ": ".join(filter(None, (call.raises[0], call.refusal)))
+                message = f"accepted what the reference refuses with {why}"
                 self.seen.failures.append(Failure(index, "accepts_invalid", (), message))
                 return
             if call.kind not in ("enter", "exit", "set"):  # what those return says nothing of an op
                 self.bind(index, call, result)
         except Exception as error:
             self._stray(index, before)
-            names = class_names(error)
+            names, words = class_names(error), first_words(error)
             if call.raises and not isinstance(error, MissingOp) and MISCONDUCT not in names:
-                if "exceptions" not in self.adapter.lacks and not set(names) & set(call.raises):
-                    self.seen.failures.append(Failure(index, "exception_class", names, first_words(error)))
+                if not ("exceptions" in self.adapter.lacks or refused_as(call, names, "" if self._side else words)):
+                    self.seen.failures.append(Failure(index, "exception_class", names, words))
                 return
-            failure = failure_of(error, index)
-            if isinstance(error, StructureError):
-                failure.kind = "structure"
-            self.seen.failures.append(failure)
+            self.seen.failures.append(failure_of(error, index))
             self.seen.ended = True
 
     def _stray(self, call: int | None, before: Mapping[Mode, Any] | None) -> None:
@@ -339,6 +333,9 @@ class Replay:
                 if words is not None:
                     self.seen.structures[index] = words
             by_id[out.id] = result
+            return
+        if result is None and type(out) is Ref and out.id in self.values.by_id:  # what it has written is there
+            self.seen.structures[index] = f"returned None, but should return {{{out.id}}} itself"
             return
         if isinstance(result, self.adapter.tensor_type):
             words = f"returned {_structure(result)}, but should return {_structure(out)}"

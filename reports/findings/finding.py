@@ -14,7 +14,7 @@ from reports.words.quantities import counted
 #: What is said beside the number of the divergences of a level.
 NOTES = {
     "known": "explained by a ledger",
-    "counted": "ops that the target lacks or its table has no row for, counted by their tests",
+    "counted": "ops that the target lacks, does not support there or has no row for, counted by their tests",
     "stricter": "seen by these checks only, not red",
 }
 

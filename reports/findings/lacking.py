@@ -24,9 +24,15 @@ def not_checked(lacks: Sequence[str]) -> str:
     return ", ".join(words for aspect in lacks if (words := ASPECTS.get(aspect, f"no {aspect}")))
 
 
-def lacked(missing: int, unmapped: int) -> list[str]:
-    """So many ops that the target lacks, and so many that its table has no row for, as far as there are such."""
-    told = [(missing, "that the target lacks"), (unmapped, "that the target's table has no row for")]
+def lacked(missing: int, unmapped: int, unsupported: int) -> list[str]:
+    """So many ops that the target lacks, that its table has no row for, and that it says it does not support in some
+    call, as far as there are such.
+    """
+    told = [
+        (missing, "that the target lacks"),
+        (unmapped, "that the target's table has no row for"),
+        (unsupported, "that the target does not support in each call"),
+    ]
     return [f"{counted(count, 'op')} {words}" for count, words in told if count]
 
 

@@ -300,15 +300,9 @@ class Summary:
         """Whether all that was started ended, and all that was written could be read."""
         return not (self.running or self.open_tests or self.damage or self.stops)
 
-    @property
-    def missing_ops(self) -> set[str]:
-        """The ops that the target lacks and that are only counted."""
-        return {row.op for row in self.counted if row.kind != "unmapped"}
-
-    @property
-    def unmapped_ops(self) -> set[str]:
-        """The ops that the target's table has no row for."""
-        return {row.op for row in self.counted if row.kind == "unmapped"}
+    def lacking(self, kind: str) -> set[str]:
+        """The ops that are only counted as of this kind, one of REFUSALS."""
+        return {row.op for row in self.counted if row.kind == kind}
 
     def to_json(self) -> dict[str, object]:
         """Return the content of summary.json as plain data; damaged lines stand among `faults`."""

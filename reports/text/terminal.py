@@ -15,7 +15,7 @@ from reports.findings.causes import cause_lines
 from reports.findings.finding import NOTES, findings, levels
 from reports.findings.lacking import lacked, not_checked
 from reports.findings.verdict import broken, headline
-from reports.records.kinds import severity
+from reports.records.kinds import REFUSALS, severity
 from reports.tallies.inference import HEADING
 from reports.tallies.segments import SEGMENTS
 from reports.tallies.summary import Divergence, Evidence, Summary
@@ -296,7 +296,7 @@ class _Page:
         lines = [f"{counted(matrix.aligned, 'op')} aligned in every phase checked"] if matrix.cells else []
         known = {row.op for row in summary.known}
         lines += [f"{counted(len(known), 'op')} known to diverge"] if known else []
-        lines += lacked(len(summary.missing_ops), len(summary.unmapped_ops))
+        lines += lacked(*(len(summary.lacking(kind)) for kind in REFUSALS))
         if matrix.unchecked:
             lines.append(f"{counted(matrix.unchecked, 'op')} checked in no phase")
         if listed:

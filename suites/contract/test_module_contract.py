@@ -110,6 +110,16 @@ def test_other_shape(flow):
         flow.nn.Linear(2, 2).load_state_dict(linear(flow).state_dict())
 
 
+@module("a buffer is part of a state where it is persistent, and never a parameter", of="nn.Module.register_buffer")
+@pytest.mark.parametrize("persistent", [True, False])
+def test_persistent(flow, persistent):
+    made = linear(flow)
+    made.register_buffer("counts", flow.ones(2), persistent=persistent)
+    assert sorted(made.state_dict()) == ["bias", *(["counts"] if persistent else []), "weight"]
+    assert [name for name, _ in made.named_buffers()] == ["counts"]
+    assert [name for name, _ in made.named_parameters()] == ["weight", "bias"]
+
+
 @module("apply() reaches each module once, the inner ones first", of="nn.Module.apply")
 def test_apply(flow):
     seen = []

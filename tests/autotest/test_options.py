@@ -38,6 +38,7 @@ from dual_object.replay.adapter import BUILT_IN
         ({"seed": -1}, "seed=-1, but should be a whole number, at least 0, or None [@autotest(...)]"),
         ({"seed": True}, "seed=True, but should be a whole number, at least 0, or None [@autotest(...)]"),
         ({"missing": "skip"}, "missing='skip', but should be one of 'fail', 'count' [@autotest(...)]"),
+        ({"unsupported": True}, "unsupported=True, but should be one of 'fail', 'count' [@autotest(...)]"),
         (
             {"rtol": 1e-3},
             "rtol=0.001 is given alone, but should come with atol: "
@@ -51,7 +52,7 @@ from dual_object.replay.adapter import BUILT_IN
         (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_layout, check_grad_use_random_data, graph_backward, missing, refusals, inputs, coverage, seed, "
+            "check_layout, check_grad_use_random_data, graph_backward, missing, unsupported, refusals, inputs, coverage, seed, "
             "grad_order, because, fullgraph, train, accumulate, graph_configs [@autotest(...)]",
         ),
         ({"train": 0}, "train=0, but should be a whole number of steps, at least 1, or None [@autotest(...)]"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Collection, Sequence
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -21,9 +22,18 @@ ROOT = Path(__file__).parents[2]
 SUITES = ROOT / "suites"
 FAMILIES = sorted(path.stem.removeprefix("test_") for path in SUITES.glob("test_*.py"))
 
+
+def _coverage(family: str) -> str:
+    return FAULTS[family].coverage
+
+
 #: All faults are planted at once, and to start a run costs as much as a family or two: so many families share one.
 SHARING = 8
-TOGETHER = [tuple(FAULTS)[start : start + SHARING] for start in range(0, len(FAULTS), SHARING)]
+TOGETHER = [
+    families[start : start + SHARING]
+    for families in ([*group] for _, group in groupby(sorted(FAULTS, key=_coverage), _coverage))
+    for start in range(0, len(families), SHARING)
+]
 
 
 def _module(family: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -48,13 +58,15 @@ def _tests(family: str, op: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     }
 
 
-def _outcomes(folder: Path, tests: Collection[str], *faults: str, target: str = "torch") -> dict[str, str]:
+def _outcomes(
+    folder: Path, tests: Collection[str], *faults: str, target: str = "torch", coverage: str = "none"
+) -> dict[str, str]:
     """How each of these tests ends against a target with these faults, on three cases. On more of them, and on
     corners, all suites are green where nothing is planted: `.ci/run` shows it.
     """
     asked = ["--autotest-target", target, "--autotest-report", str(folder)]
     asked += ["--autotest-cases", "3", "--autotest-no-memory"]
-    asked += ["--autotest-coverage", "none"]
+    asked += ["--autotest-coverage", coverage]
     asked += ["--autotest-shrink", "0", "--autotest-blame-total", "0", "--autotest-repro-total", "0"]
     command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *sorted(tests)]
     planted = {"AUTOTEST_FAULT": "family_faults:plant_each", "AUTOTEST_FAULTS": " ".join(faults)}
@@ -86,7 +98,7 @@ def test_fault_turns_its_op_red_and_no_other(
             innocent = _tests(family, fault.innocent, monkeypatch)
             assert innocent, f"{family} has no rows of {fault.innocent}"
             expected |= dict.fromkeys(innocent, "passed")
-    assert _outcomes(tmp_path, expected, "plant") == expected
+    assert _outcomes(tmp_path, expected, "plant", coverage=_coverage(families[0])) == expected
 
 
 #: Rows of calls that PyTorch refuses, by the file and the op.

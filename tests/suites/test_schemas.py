@@ -75,7 +75,7 @@ def test_dtypes_ranks_and_places_of_size_0_are_laid_out(known: dict[str, Any]) -
     inputs = [case.program.inputs[0] for case in taken]
     assert {x.dtype for x in inputs} == {*DTYPES} - {"bool"}
     assert {x.data.ndim for x in inputs} == {0, 1, 2, 3}
-    assert {x.data.shape for x in inputs} >= {(), (0,), (0, 2), (2, 0), (1, 2)}
+    assert {x.data.shape for x in inputs} >= {(), (0,), (0, 2), (3, 0), (1, 2)}
     assert {case.program.calls[-1].op for case in taken} == {"abs", "abs_"}
     assert {case.program.calls[-1].kind for case in taken} == {"function", "method"}
 
@@ -91,7 +91,7 @@ def test_a_divisor_is_zero_in_each_integer(known: dict[str, Any]) -> None:
     ("id_", "words"),
     [
         ("torch.sum-dim_IntList", "Dimension out of range"),
-        ("torch.gather", "index 2 is out of bounds"),
+        ("torch.gather", "index 9 is out of bounds"),
         ("torch.cat", "expected a non-empty list of Tensors"),
     ],
 )
@@ -106,4 +106,4 @@ def test_an_operation_has_no_more_cases_than_a_run_can_bear(known: dict[str, Any
     """Some hundred, of each operation."""
     for id_ in ("torch.abs", "torch.div-Tensor", "torch.gather"):
         taken, refused = laid_out(known[id_])
-        assert 40 < len(taken) + len(refused) < 200
+        assert 40 < len(taken) + len(refused) < 250

@@ -13,6 +13,7 @@ from dual_object.adapters.torch.adapter import Adapter as EagerAdapter
 from dual_object.adapters.torch.executors import Compiled, Executor, NotCaptured, make_executor
 from dual_object.adapters.torch.executors.body import Batch, Body
 from dual_object.adapters.torch.executors.private import cause
+from dual_object.errors import StructureError
 from dual_object.program.calls import op_name
 from dual_object.program.program import Program
 from dual_object.program.strides import laid
@@ -22,7 +23,7 @@ from dual_object.replay.asked.executors import REFUSES, AskedExecutor, versions_
 from dual_object.replay.modes import Modes
 from dual_object.replay.observation import Observation, Seen, class_names, first_words
 from dual_object.replay.reading import Finished, observe
-from dual_object.replay.replay import Replay, StructureError
+from dual_object.replay.replay import Replay
 from dual_object.replay.tracing import TraceRefused, keep, obstacle, run_calls, setup_calls
 
 #: What becomes of one Program.

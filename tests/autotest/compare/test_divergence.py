@@ -67,6 +67,27 @@ def test_second_call_of_a_graph() -> None:
     assert divergence.shown == {"call": 2, "program_call": 2, "part": "output", "key": ""}
 
 
+@pytest.mark.parametrize(
+    ("kind", "facts"),
+    [
+        ("accepts_invalid", "float32,dim=,refusal=dims"),
+        ("exception_class", "float32,dim=,refusal=dims"),
+        ("crash", "float32,refusal=dims"),
+        ("missing", "float32"),
+    ],
+)
+def test_refused_call(kind: str, facts: str) -> None:
+    """What becomes of a call that PyTorch refuses says why it does: an op that takes a dimension which is not there is
+    not known to take a wrong dtype.
+    """
+    made = program()
+    words = "Dimension out of range (expected to be in range of [-2, 1], but got 2)"
+    made.calls = [Call("function", "sum", (Ref(0),), {"dim": 2}, raises=("IndexError",), refusal=words)]
+    assert Divergence(difference(kind), made, 0).fingerprint("t") == f"t/eager_forward/{kind}/sum/{facts}"
+    made.calls[0].refusal = ""
+    assert "refusal" not in Divergence(difference(kind), made, 0).fingerprint("t")
+
+
 def test_evidence() -> None:
     """Evidence holds the printed program, its diverging line, a dead target's last words, and what the sides show."""
     made = program()

@@ -106,11 +106,33 @@ def test_every_property_has_a_class() -> None:
         ("value/max/float32", "nonfinite/max/float32,unsteady", True),
         ("value/max/float32,unsteady", "nonfinite/max/float32,unsteady", True),
         ("value/max/float32,unsteady", "value/max/float32", False),
+        # Who takes an index that is not there may refuse a wrong dtype; an older entry does not say what it takes.
+        ("accepts_invalid/take/float32,refusal=indices", "accepts_invalid/take/float32,refusal=indices", True),
+        ("accepts_invalid/take/float32,refusal=indices", "accepts_invalid/take/float32,refusal=dtypes", False),
+        ("accepts_invalid/take/float32,refusal=indices", "accepts_invalid/take/float32", False),
+        ("accepts_invalid/take/float32", "accepts_invalid/take/float32,refusal=dtypes", True),
+        ("accepts_invalid/take/float32", "accepts_invalid/take/float32,dim=,refusal=dtypes", False),
+        ("crash/take/float32,refusal=indices", "crash/take/float32", False),
+        ("crash/take/float32", "crash/take/float32,refusal=indices", True),
     ],
 )
 def test_covers(entry: str, shown: str, covered: bool) -> None:
     """An entry covers what needs no less than it does, and nothing else."""
     assert of(entry).covers(of(shown)) is covered
+
+
+def test_shown_by_what_says_more() -> None:
+    """An older entry is proved by the same divergence, which now says why PyTorch refuses the call."""
+    old, new = of("accepts_invalid/take/float32"), of("accepts_invalid/take/float32,refusal=dims")
+    assert (old.is_shown_by(new), new.is_shown_by(new), new.is_shown_by(old)) == (True, True, False)
+    assert not old.is_shown_by(of("accepts_invalid/take/float32,method,refusal=dims"))
+
+
+def test_brackets_are_no_pattern() -> None:
+    """The name of a contract's test has them: it is itself, and no other."""
+    [this, other] = (Fingerprint.parse(f"t/contract/broken/nn.Graph/hooks[{name}]") for name in ("a-b", "a"))
+    assert this.covers(this)
+    assert not this.covers(other)
 
 
 @pytest.mark.parametrize("other", ["t/eager_backward/value/max/float32", "u/eager_forward/value/max/float32"])

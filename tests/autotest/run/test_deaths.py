@@ -96,7 +96,7 @@ def test_every_refusal_is_shown_to_the_target(run: Run, target: FakeTarget) -> N
     refused = [line for line in ended if line.get("verdict") == "rejected"]
     assert [line["key"] for line in refused] == ["test_a.py::test_b#2@laid", "test_a.py::test_b#3@laid"]
     assert {row["fingerprint"] for line in refused for row in line["divergences"]} == {
-        "torch/eager_forward/accepts_invalid/sum/float32,dim=,keepdim="
+        "torch/eager_forward/accepts_invalid/sum/float32,dim=,keepdim=,refusal=dims"
     }
     assert [len(asked) for asked in target.asked if asked == [["sum"], ["sum"]]]
     assert "sum: sum accepted what the reference refuses with IndexError" in told

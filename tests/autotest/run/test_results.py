@@ -117,6 +117,9 @@ def test_levels(session: Session) -> None:
     counting.write(KEPT, "divergent", 0.0, Program(), [wrong, lacking])
     assert [row["level"] for row in counting.rows] == ["wrong"]
     assert counting.fingerprints == {wrong.fingerprint("oneflow"), lacking.fingerprint("oneflow")}
+    refusing = results(session, unsupported="count")
+    refusing.write(KEPT, "divergent", 0.0, Program(), [divergence("unsupported"), lacking])
+    assert [(row["kind"], row["level"]) for row in refusing.rows] == [("missing", "refuses")]
     loose = results(session)
     loose.write(KEPT, "divergent", 0.0, Program(), [wrong, lacking], [wrong])
     assert [(row["kind"], row["level"]) for row in loose.rows] == [("missing", "refuses")]

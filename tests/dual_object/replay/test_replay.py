@@ -75,26 +75,36 @@ def test_each_call_is_announced(recorded, reference):
         ),
         (
             {"op": "size", "kwargs": {}},
-            (0, "structure", ("StructureError", "TypeError"), "returned a Size of 2, but should return one object"),
+            (
+                0,
+                "structure",
+                ("StructureError", "DualError", "TypeError"),
+                "returned a Size of 2, but should return one object",
+            ),
         ),
         (
             {"op": "is_floating_point", "kwargs": {}},
-            (0, "structure", ("StructureError", "TypeError"), "returned a bool, but should return one object"),
+            (
+                0,
+                "structure",
+                ("StructureError", "DualError", "TypeError"),
+                "returned a bool, but should return one object",
+            ),
         ),
         (
             {"out": (Ref(1), Ref(2)), "op": "split", "kwargs": {"split_size": 1, "dim": 1}},
-            (0, "structure", ("StructureError", "TypeError"), "returned 3 values, but should return 2"),
+            (0, "structure", ("StructureError", "DualError", "TypeError"), "returned 3 values, but should return 2"),
         ),
         (
             {"out": (), "op": "unbind", "kwargs": {}},
-            (0, "structure", ("StructureError", "TypeError"), "returned 2 values, but should return 0"),
+            (0, "structure", ("StructureError", "DualError", "TypeError"), "returned 2 values, but should return 0"),
         ),
         (
             {"out": {"a": Ref(1)}},
             (
                 0,
                 "structure",
-                ("StructureError", "TypeError"),
+                ("StructureError", "DualError", "TypeError"),
                 "returned a Tensor, but should return a dict with keys ['a']",
             ),
         ),
@@ -125,6 +135,15 @@ def test_identity(op, instead, words, recorded, reference):
     seen = Replay(reference, case.program).run()
     assert seen.structures == ({} if words is None else {0: words})
     assert not seen.ended
+
+
+def test_none_in_place_ends_nothing(recorded, reference):
+    """What writes its operand and returns nothing has written it all the same, and what follows is compared."""
+    case = recorded(lambda: tensor(2, grad=False).mul_(2) + 1)
+    case.program.calls[0].op = "__init__"
+    seen = Replay(reference, case.program).run()
+    assert seen.structures == {0: "returned None, but should return {0} itself"}
+    assert (seen.failures, list(seen.outputs)) == ([], [1])
 
 
 def test_input_is_seen_beside_what_stands_for_it(recorded, reference):
@@ -182,7 +201,14 @@ def test_object_for_none(recorded, reference):
     case = recorded(lambda: (tensor(2).detach().grad_fn, tensor(2))[1])
     case.program.calls[0].op = "abs"
     assert failures(case, reference) == (
-        [(1, "structure", ("StructureError", "TypeError"), "returned a AbsBackward0, but should return None")],
+        [
+            (
+                1,
+                "structure",
+                ("StructureError", "DualError", "TypeError"),
+                "returned a AbsBackward0, but should return None",
+            )
+        ],
         True,
     )
 
@@ -224,6 +250,26 @@ def test_exception_class(recorded, reference):
     case.program.calls[0].raises = ("ValueError",)
     message = "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)"
     assert failures(case, reference) == ([(0, "exception_class", ("RuntimeError",), message)], False)
+
+
+@pytest.mark.parametrize(
+    ("side", "found"),
+    [
+        ("target", []),
+        (
+            "reference",
+            [(0, "exception_class", ("RuntimeError",), "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)")],
+        ),
+    ],
+)
+def test_reference_refuses_for_what_it_said(side, found, recorded, reference):
+    """With other inputs PyTorch may refuse a call for something else: then it is no longer the call that was recorded.
+    A target has words of its own.
+    """
+    case = recorded(BODIES["raises"])
+    case.program.calls[0].refusal = "expected m1 and m2 to have the same dtype, but got: long int != float"
+    seen = Replay(reference, case.program, side=side).run()
+    assert [(one.call, one.kind, one.classes, one.message) for one in seen.failures] == found
 
 
 def test_related_exception_is_the_same(recorded, reference):

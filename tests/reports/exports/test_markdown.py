@@ -45,7 +45,7 @@ def test_whole_text(summed, case, row, ended):
 | graph verified | 100.0 % | 2 of 2 cases |
 | divergences | 5 | each with a fingerprint of its own |
 | known | 1 | explained by a ledger |
-| counted | 1 | ops that the target lacks or its table has no row for, counted by their tests |
+| counted | 1 | ops that the target lacks, does not support there or has no row for, counted by their tests |
 | stricter | 1 | seen by these checks only, not red |
 | new | 2 | the run is red |
 

@@ -23,14 +23,15 @@ def test_not_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("missing", "unmapped", "lines"),
+    ("counts", "lines"),
     [
-        (0, 0, []),
-        (2, 0, ["2 ops that the target lacks"]),
-        (0, 1, ["1 op that the target's table has no row for"]),
-        (1, 2, ["1 op that the target lacks", "2 ops that the target's table has no row for"]),
+        ((0, 0, 0), []),
+        ((2, 0, 0), ["2 ops that the target lacks"]),
+        ((0, 1, 0), ["1 op that the target's table has no row for"]),
+        ((0, 0, 1), ["1 op that the target does not support in each call"]),
+        ((1, 2, 0), ["1 op that the target lacks", "2 ops that the target's table has no row for"]),
     ],
 )
-def test_lacked(missing: int, unmapped: int, lines: list[str]) -> None:
-    """What the target has not is told apart from what nobody knows."""
-    assert lacked(missing, unmapped) == lines
+def test_lacked(counts: tuple[int, int, int], lines: list[str]) -> None:
+    """What the target has not is told apart from what nobody knows, and from what it has in part."""
+    assert lacked(*counts) == lines
