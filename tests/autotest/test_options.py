@@ -52,8 +52,8 @@ from dual_object.replay.adapter import BUILT_IN
         (
             {"times": 5},
             "times=5, but should be one of n, auto_backward, rtol, atol, check_graph, check_allclose, check_dtype, "
-            "check_layout, check_grad_use_random_data, graph_backward, missing, unsupported, refusals, inputs, coverage, seed, "
-            "grad_order, because, fullgraph, train, accumulate, graph_configs [@autotest(...)]",
+            "check_layout, check_grad_use_random_data, graph_backward, missing, unsupported, refusals, inputs, "
+            "coverage, seed, grad_order, because, fullgraph, train, accumulate, graph_configs [@autotest(...)]",
         ),
         ({"train": 0}, "train=0, but should be a whole number of steps, at least 1, or None [@autotest(...)]"),
         ({"accumulate": 0}, "accumulate=0, but should be a whole number of batches, at least 1 [@autotest(...)]"),
