@@ -50,7 +50,7 @@ RANDOM = [
         )
         for name in ("RNN", "LSTM", "GRU")
     ),
-    ("Embedding", {"num_embeddings": 50, "embedding_dim": 50}, {"weight": -1.0}),
+    ("Embedding", {"num_embeddings": 100, "embedding_dim": 100}, {"weight": -1.0}),
 ]
 
 
