@@ -29,6 +29,9 @@ LEFT_OUT = {
     **dict.fromkeys(("data_ptr", "storage", "storage_offset", "element_size"), "it tells of memory, not of values"),
     "ctc_loss": "PyTorch reads beyond its memory on lengths and targets out of range",
     **dict.fromkeys(("grid_sampler", "grid_sampler_2d"), "PyTorch writes no result in a mode that it does not know"),
+    **dict.fromkeys(
+        ("multi_margin_loss", "multilabel_margin_loss"), "PyTorch does not write the loss of tensors without elements"
+    ),
     "binomial": "it is random",
     "unflatten_dense_tensors": "it is none of a user's",
 }
