@@ -63,7 +63,8 @@ WRONG_TEXT = "no such text"
 #: Values that no kernel treats apart: no halves, no zeros, no two alike.
 _ORDINARY = (0.3, -1.7, 2.3, 0.9, -2.6, 1.1, -0.4, 3.2, -1.2, 0.7, 1.6, -0.8, 2.9, -3.1, 0.6, 1.3)
 _WHOLE = (1, -2, 3, 2, -1, 4, 5, -3, 1, 2, -4, 3, 6, 1, -2, 5)
-#: The sizes of tensors, of fewer dimensions the last of these: no two alike, so that one is not taken for another.
+#: The sizes of tensors, of fewer dimensions the last of these, of more with a 2 before: no two alike, so that one is
+#: not taken for another.
 _SIZES = (5, 4, 3, 2)
 #: The ranks that an op's tensors are tried with: all alike, then each combination.
 _RANKS = (2, 1, 3, 4, 5, 0)
@@ -125,8 +126,7 @@ class Tensors:
     def shape(self, position: int) -> tuple[int, ...]:
         """The sizes of the tensor at a position, but for one that is emptied or 1."""
         rank = self.ranks[position]
-        sizes = [2] * rank if self.square else [*_SIZES[max(len(_SIZES) - rank, 0) :]]
-        sizes = [2] * (rank - len(sizes)) + sizes
+        sizes = [2] * rank if self.square else [*(2,) * rank, *_SIZES][len(_SIZES) :]
         if rank and self.emptied is not None:
             sizes[self.emptied if self.emptied < 0 else min(self.emptied, rank - 1)] = 1 if self.single else 0
         return tuple(sizes)
@@ -252,7 +252,7 @@ def _tensor(parameter: Parameter, position: int, made: Tensors, choose: Any, ten
     if parameter.name in INDICES:
         kind = choose("index", "negative", "beyond", "int32", "float32")
         return tensor(shape, kind, "index") if kind in DTYPES else tensor(shape, "int64", kind)
-    # As many elements as the first dimension has are none that the last could have.
+    # A last dimension of another size, and the last one left out: neither fits, but where all sizes are alike.
     unlike = {"longer": (*shape[:-1], 3), "leading": shape[:-1]} if len(shape) > 1 else {}
     if parameter.name in MASKS:
         return tensor(unlike.get(choose("same", *unlike), shape), "bool", "ordinary")

@@ -17,9 +17,9 @@ from dual_object.program.calls import Call, op_name
 from dual_object.program.inputs import input_lines
 from dual_object.program.printing import lines, names
 from dual_object.program.program import Program
-from dual_object.program.refusals import refusal
 from dual_object.program.training import prepares
 from dual_object.program.values import Ref
+from dual_object.refusals import refusal
 from dual_object.replay.adapter import TargetInfo
 
 Row = Mapping[str, Any]

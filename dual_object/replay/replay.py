@@ -21,7 +21,6 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.data_parallel import WRAPPER, unchanged
 from dual_object.program.global_layouts import KEYWORDS, MOVES, READS, stand_in
 from dual_object.program.program import Program
-from dual_object.program.refusals import refused_as
 from dual_object.program.strides import laid
 from dual_object.program.values import (
     PLAIN,
@@ -37,6 +36,7 @@ from dual_object.program.values import (
     map_leaves,
     refs,
 )
+from dual_object.refusals import refused_as
 from dual_object.replay.adapter import Adapter, Distributed, distributed
 from dual_object.replay.gradients import Tape, functional
 from dual_object.replay.modes import Mode, Modes, current, left_otherwise, switches
@@ -213,10 +213,11 @@ class Replay:
                 self.bind(index, call, result)
         except Exception as error:
             self._stray(index, before)
-            names, words = class_names(error), first_words(error)
+            names = class_names(error)
             if call.raises and not isinstance(error, MissingOp) and MISCONDUCT not in names:
-                if not ("exceptions" in self.adapter.lacks or refused_as(call, names, "" if self._side else words)):
-                    self.seen.failures.append(Failure(index, "exception_class", names, words))
+                words = "" if self._side else first_words(error)  # a target has words of its own
+                if not ("exceptions" in self.adapter.lacks or refused_as(call.raises, call.refusal, names, words)):
+                    self.seen.failures.append(Failure(index, "exception_class", names, first_words(error)))
                 return
             self.seen.failures.append(failure_of(error, index))
             self.seen.ended = True

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from dual_object.program.calls import Call
-from dual_object.program.refusals import refusal, refused_as
+from dual_object.refusals import refusal, refused_as
 from dual_object.replay.observation import class_names, first_words
 
 X = torch.ones(2, 3)
@@ -49,10 +48,9 @@ def test_refusal(call: Callable[[], object], word: str) -> None:
 def test_refused_as() -> None:
     """By a class in common, and where words are given on both sides, for the same reason."""
     words = "index 3 is out of bounds for dimension 1 with size 3"
-    call = Call("function", "gather", (), {}, raises=("MyError", "RuntimeError"), refusal=words)
-    assert refused_as(call, ("RuntimeError",), words.replace("3", "7"))
-    assert refused_as(call, ("RuntimeError",), "")
-    assert not refused_as(call, ("RuntimeError",), "sizes do not match")
-    assert not refused_as(call, ("ValueError",), words)
-    call.refusal = ""
-    assert refused_as(call, ("RuntimeError",), "sizes do not match")
+    recorded = ("MyError", "RuntimeError")
+    assert refused_as(recorded, words, ("RuntimeError",), words.replace("3", "7"))
+    assert refused_as(recorded, words, ("RuntimeError",), "")
+    assert not refused_as(recorded, words, ("RuntimeError",), "sizes do not match")
+    assert not refused_as(recorded, words, ("ValueError",), words)
+    assert refused_as(recorded, "", ("RuntimeError",), "sizes do not match")
