@@ -36,7 +36,7 @@ $(STAMP): pyproject.toml constraints.txt .python-version
 build: $(STAMP)
 
 align: $(STAMP)
-	.venv/bin/autotest run suites -n auto --coverage each $(ARGS)
+	.venv/bin/autotest run suites -n auto --coverage arguments $(ARGS)
 
 # What edge inputs, pairs of corners and the matrix of all ops show, to be read: new divergences are printed and kept
 # in the report, and are no failure.

@@ -92,7 +92,7 @@ class ArrayGenerator(Generator):
         data = fill_values(fill, seed, shape, dtype, low, high, self, bounded)
         if mix.layouts is None:
             return DrawnArray(data, dtype, fill, seed, low, high, bounded)
-        placed = place_layout(LAYOUTS[source.index(len(LAYOUTS), mix.layouts)], shape)
+        placed = place_layout(LAYOUTS[source.corner(len(LAYOUTS), mix.layouts)], shape)
         if placed.strides is not None and 0 in placed.strides:
             if fill == "distinct":  # no two of its elements lie in one place
                 return DrawnArray(data, dtype, fill, seed, low, high, bounded)
@@ -105,7 +105,7 @@ class ArrayGenerator(Generator):
             names: Sequence[str] = LAID_OUT_DISTINCT if distinct else LAID_OUT
             if self._knobs["ranged"] and DTYPES[dtype].category == "integer":
                 names = LAID_OUT_RANGED_DISTINCT if distinct else LAID_OUT_RANGED
-            return names[source.index(len(names))], True
+            return names[source.corner(len(names))], True
         fills, bounded = self._mixed(dtype)
         return ("distinct" if distinct else FILLS[source.index(len(FILLS), fills)]), bounded
 
@@ -124,7 +124,7 @@ class ArrayGenerator(Generator):
         # What nobody asked for is drawn as random(1, 6) and random(1, 8) would be, without building them.
         mix = self._mix
         if self._ndim is None:
-            scalar = mix.scalar and source.index(2, (1 - mix.scalar, mix.scalar))
+            scalar = mix.scalar and source.corner(2, (1 - mix.scalar, mix.scalar))
             ndim = 0 if scalar else source.integer(1, 6)
         else:
             ndim = checks.integer(_plain(self._ndim), "ndim", self, 0, len(DIMS))

@@ -78,11 +78,18 @@ class LaidOutSource:
 
     def index(self, n: int, weights: Sequence[float] | None = None) -> int:
         """Each of 0 ... n - 1 that has a weight, the heaviest first."""
+        return self._alternative("index", n, weights)
+
+    def corner(self, n: int, weights: Sequence[float] | None = None) -> int:
+        """The same, as a factor of a kind of its own."""
+        return self._alternative("corner", n, weights)
+
+    def _alternative(self, kind: str, n: int, weights: Sequence[float] | None) -> int:
         allowed = range(n) if weights is None else [i for i in range(n) if weights[i] > 0]
         if not 1 < len(allowed) <= MOST_ALTERNATIVES:
             return self._rest.index(n, weights)
         levels = tuple(allowed) if weights is None else _heaviest_first(allowed, weights)
-        value = self._level("index", (n, *(weights or ())), levels)
+        value = self._level(kind, (n, *(weights or ())), levels)
         assert value is not None
         self.choices.append(Choice("index", int(value), n=n))
         return int(value)
@@ -102,7 +109,7 @@ def transposed(factors: Iterable[Factor]) -> Iterator[tuple[Factor, int]]:
     assert weights is not None
     level = _heaviest_first(range(len(LAYOUTS)), weights).index(LAYOUTS.index("transposed"))
     for factor in factors:
-        if factor.kind == "index" and factor.span == (len(LAYOUTS), *weights):
+        if factor.kind == "corner" and factor.span == (len(LAYOUTS), *weights):
             yield factor, level
 
 

@@ -131,7 +131,7 @@ def random_bool() -> RandomBool:
 
 def laid_out_size(source: Source, low: int, high: int) -> int:
     """One of `SIZES`, its ordinary sizes drawn from [low, high). Only one dimension of a case is long."""
-    size = SIZES[source.index(len(SIZES))]
+    size = SIZES[source.corner(len(SIZES))]
     drawing = current_drawing.get(None)
     if size in LONG and drawing is not None:
         if drawing.stretched:

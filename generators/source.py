@@ -36,7 +36,7 @@ class Choice(NamedTuple):
 
 
 class Source(Protocol):
-    """Where generators get their decisions from; whoever draws sees only these four methods.
+    """Where generators get their decisions from; whoever draws sees only these five methods.
 
     Every draw is appended to `choices`, in order. An implementation may pick any allowed value: `weights` are
     a wish that a search obeys and a shrinker ignores.
@@ -58,6 +58,10 @@ class Source(Protocol):
 
     def index(self, n: int, weights: Sequence[float] | None = None) -> int:
         """One of 0 ... n - 1, by `weights` (uniform without); ChoiceError if they are none."""
+        ...
+
+    def corner(self, n: int, weights: Sequence[float] | None = None) -> int:
+        """The same, where it is decided how an input looks (its values, sizes, layout), not what a call is given."""
         ...
 
 
@@ -119,6 +123,10 @@ class PhiloxSource:
         value = self._below(n) if weights is None else self._weighted(n, weights)
         self.choices.append(Choice("index", value, n=n))
         return value
+
+    def corner(self, n: int, weights: Sequence[float] | None = None) -> int:
+        """The same: a search makes no difference."""
+        return self.index(n, weights)
 
     def _below(self, span: int) -> int:
         """An unbiased integer of [0, span): multiply-shift, rejecting words that would favour some."""

@@ -17,7 +17,7 @@ import torch as pytorch
 from forms import Form
 
 from autotest import dual_tensor, oneof
-from generators import DTYPES
+from generators import DTYPES, Generator, Source
 
 #: Where an op is found, the home of its main form first, and what its schema's name begins with there.
 HOMES = {"torch": "", "torch.nn.functional": "", "torch.linalg": "linalg_", "Tensor": ""}
@@ -79,18 +79,21 @@ _MOST_TENSORS = 3
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a schema: its name, its type without `Optional`, and whether it may be left out."""
+    """A parameter of a schema: its name, its type without `Optional`, whether it may be left out, and whether one that
+    may not is None where it is not wanted.
+    """
 
     name: str
     type: str
     optional: bool
     keyword: bool
+    nullable: bool = False
     scalar_too: bool = False
 
     @property
     def is_tensor(self) -> bool:
         """Whether it is a tensor that a call has to give."""
-        return self.type == "Tensor" and not self.optional
+        return self.type == "Tensor" and not (self.optional or self.nullable)
 
     @property
     def is_dim(self) -> bool:
@@ -186,16 +189,16 @@ class Operation:
         """Draw the arguments of one call, each kind of choice as a factor, and make it."""
         plan = self.plan
         assert isinstance(plan, Plan)
-        spelled = drawn_of(*self.spelled)
-        dtype = drawn_of(plan.dtype, *(name for name in DTYPES if name != plan.dtype))
+        spelled = corner_of(*self.spelled)
+        dtype = corner_of(plan.dtype, *(name for name in DTYPES if name != plan.dtype))
         ranks = plan.ranks
         if ranks:
             own = ranks[0]
-            moved = drawn_of(*dict.fromkeys((own, *range(4)))) - own
+            moved = corner_of(*dict.fromkeys((own, *range(4)))) - own
             # Tensors of one rank keep it together.
             ranks = tuple(max(rank + moved, 0) if rank == own else rank for rank in ranks)
         # One choice of both: a divisor without elements has no zeros, and would hide them in half of the pairs.
-        emptied, single, zeros = drawn_of(*_PLACES)
+        emptied, single, zeros = corner_of(*_PLACES)
         made = Tensors(ranks, dtype, plan.square, emptied, single, zeros)
         args, kwargs = arguments(self, plan, made, drawn_of, input_tensor)
         return Form(spelled)(*args, **kwargs)
@@ -209,6 +212,27 @@ def first_of(*levels: Any) -> Any:
 def drawn_of(*levels: Any) -> Any:
     """One of them, as the case's design has it: the first is the ordinary one."""
     return levels[oneof(*range(len(levels))).value()] if len(levels) > 1 else levels[0]
+
+
+class Corner(Generator):
+    """Which of so many ways the inputs of a case look: the design has it meet no argument but in a survey."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+
+    def draw(self, source: Source) -> int:
+        """The number of one."""
+        return source.corner(self.count)
+
+    def __repr__(self) -> str:
+        """The call that made it."""
+        return f"Corner({self.count})"
+
+
+def corner_of(*levels: Any) -> Any:
+    """One of them, as `drawn_of`, where they say how inputs look."""
+    return levels[Corner(len(levels)).value()] if len(levels) > 1 else levels[0]
 
 
 def arguments(
@@ -228,6 +252,9 @@ def arguments(
             position += 1
             continue
         levels = _levels(parameter, plan, made, tensor)
+        if parameter.nullable:
+            # The ordinary call names dimensions: with None for them a target may refuse whatever it is tried with.
+            levels = (*levels, None) if parameter.type == "List[int]" else (None, *levels)
         if not levels:
             continue
         value = choose(*levels)
@@ -411,7 +438,7 @@ def _overloads(name: str, spelled: tuple[str, ...]) -> Iterator[Operation]:
             continue
         if any(p.type == "number" and p.name == "other" for p in parameters):
             continue  # a level of the overload that takes a tensor there
-        if any(not p.optional and not _drawn(p) for p in parameters):
+        if any(not (p.optional or p.nullable or _drawn(p)) for p in parameters):
             continue
         shape = tuple((p.name, p.type) for p in parameters)
         if shape not in taken:
@@ -424,10 +451,11 @@ def _overloads(name: str, spelled: tuple[str, ...]) -> Iterator[Operation]:
 def _parameter(argument: Any, numbers: set[str]) -> Parameter:
     kind = str(argument.type)
     optional = argument.has_default_value()
-    if kind.startswith("Optional["):
-        kind, optional = kind[9:-1], True
+    nullable = kind.startswith("Optional[")
+    if nullable:
+        kind = kind[9:-1]
     scalar_too = kind == "Tensor" and argument.name == "other" and argument.name in numbers
-    return Parameter(argument.name, kind, optional, argument.kwarg_only, scalar_too)
+    return Parameter(argument.name, kind, optional, argument.kwarg_only, nullable and not optional, scalar_too)
 
 
 def _drawn(parameter: Parameter) -> bool:

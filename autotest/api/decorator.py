@@ -63,7 +63,8 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         refusals: "all": the target must refuse what PyTorch refuses of the laid-out cases; "sample": they are left out.
         inputs: how wild tensors are: "plain", "standard" or "edge"; None: what the run is asked for.
         coverage: what the cases that are laid out before those n cover: "each" corner of values, layouts, sizes, dtypes
-            and arguments that the body leaves open, each two of them ("pairs"), or "none".
+            and arguments that the body leaves open, each two of its arguments too ("arguments"), each two of all of
+            them ("pairs"), or "none".
         seed: what the cases are drawn from, whatever the run is asked for; None: the run's.
         grad_order: 2: differentiate the gradients again, eagerly, each under a random cotangent of its own.
         because: the case that needs an rtol and atol wider than the dtype's own.

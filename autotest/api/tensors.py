@@ -104,7 +104,7 @@ def _wants_gradient(requires_grad: Any, name: str, mix: Mix) -> bool:
     if wanted is None:
         wanted = _differentiable(name)
         if wanted and mix.without_gradient:
-            wanted = not current_drawing.get().source.index(2, (1 - mix.without_gradient, mix.without_gradient))
+            wanted = not current_drawing.get().source.corner(2, (1 - mix.without_gradient, mix.without_gradient))
     if isinstance(wanted, Generator):
         wanted = wanted.to(bool).value()
     if wanted and not _differentiable(name):

@@ -3,8 +3,9 @@
 Chance is the wrong tool for corners: whether a test meets a NaN in a transposed tensor would depend on its seed. So its
 first cases are laid out: an ordinary one; each level of each factor by itself (a NaN among ordinary values, a dimension
 of size 0, `padding=2`); a transposed matrix where no ordinary tensor is a matrix, for which kernels have a way of their
-own; each dtype; and, where pairs are asked for, a covering array of all pairs of levels. What the reference refuses is
-none of the op's domain: such a level is in no pair.
+own; each dtype; and, where pairs are asked for, a covering array of all pairs of levels, or of those of arguments
+alone: `padding=2` with `dilation=3`, not with a NaN. What the reference refuses is none of the op's domain: such a
+level is in no pair.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Design:
 
     Attributes:
         refused: how many levels of all factors the reference refuses.
-        pairs: how many pairs of lawful levels there are.
+        pairs: how many pairs of lawful levels there are, of arguments alone where no others are asked for.
         spared: how many rows the target was spared, which have no part in what the others are.
     """
 
@@ -124,12 +125,14 @@ class Design:
         else:
             return
         matrix: Level | None = None
+        alone = [base]
         for factor, (_, count) in base.taken.items():
             self._lawful[factor] = [0]
             for level in range(1, count):
                 outcome = yield Row(((factor, level),), attempt=attempt)
                 if outcome.lawful:
                     self._lawful[factor].append(level)
+                    alone.append(outcome)
                     if outcome.matrix and not base.matrix:
                         matrix = matrix or (factor, level)
                 else:
@@ -140,11 +143,18 @@ class Design:
         for dtype in DTYPES:
             if dtype != ORDINARY and (yield Row(dtype=dtype, attempt=attempt)).digest == base.digest:
                 break  # no tensor leaves it open
-        if self.coverage == "pairs":
-            yield from self._pairs(attempt)
+        if self.coverage in ("arguments", "pairs"):
+            yield from self._pairs(attempt, alone)
 
-    def _pairs(self, attempt: int) -> Generator[Row, Outcome, None]:
-        varied = [factor for factor, levels in self._lawful.items() if len(levels) > 1]
+    def _pairs(self, attempt: int, alone: Sequence[Outcome]) -> Generator[Row, Outcome, None]:
+        """Rows in which pairs meet that have not met in those of single levels, which were taken `alone`."""
+        varied = [
+            factor
+            for factor, levels in self._lawful.items()
+            if len(levels) > 1 and (self.coverage == "pairs" or factor.kind != "corner")
+        ]
+        for outcome in alone:
+            self._meet(outcome, varied)
         # In an order that does not depend on hashes.
         wanted = [
             frozenset(((one, a), (other, b)))
@@ -177,7 +187,11 @@ class Design:
 
 @lru_cache(maxsize=1024)
 def covering(counts: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Rows of levels, one for each factor, that have every pair of levels of any two: counts (2, 3) give 6 rows."""
+    """Rows of levels, one for each factor, that have every pair of levels of any two in which neither is the first:
+    counts (2, 3) give (1, 1) and (1, 2). Rows of single levels have all other pairs.
+    """
     if len(counts) < 2:
         return ()
-    return tuple(tuple(row) for row in AllPairs([list(range(count)) for count in counts]))
+    first = [0] * len(counts)
+    alone = [[*first[:i], level, *first[i + 1 :]] for i, count in enumerate(counts) for level in range(count)]
+    return tuple(tuple(row) for row in AllPairs([list(range(count)) for count in counts], previously_tested=alone))

@@ -410,11 +410,12 @@ class Judge:
         divergences = self._with_conditions(divergences, graph=graph)
         if case.laid_out and not self._ordinary:
             self._ordinary = {_told_by(found): found for found in divergences} if _ordinary(case) else {}
-        elif case.laid_out:
-            divergences = [self._ordinary.get(_told_by(found), found) for found in divergences]
-        if divergences:
-            self._localized[signature] = (count + 1, divergences)
-        return divergences
+        told = [self._ordinary.get(_told_by(found), found) if case.laid_out else found for found in divergences]
+        if told:
+            # The ordinary case may have other calls: what later cases share are the calls of this one.
+            shared = [replace(found, facts=as_told.facts) for found, as_told in zip(divergences, told, strict=True)]
+            self._localized[signature] = (count + 1, shared)
+        return told
 
     def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
         """What cases have in common that share the blamed call and its facts: all their calls, the kinds of these

@@ -11,8 +11,8 @@ from autotest.options.overrides import Override
 from autotest.options.shard import Shard
 
 Inputs = Literal["plain", "standard", "edge"]
-#: What a test's laid-out cases cover: nothing, each corner, each pair of corners.
-Coverage = Literal["none", "each", "pairs"]
+#: What a test's laid-out cases cover: nothing, each corner, each pair of arguments too, each pair of corners.
+Coverage = Literal["none", "each", "arguments", "pairs"]
 Isolate = Literal["auto", "always", "never"]
 
 

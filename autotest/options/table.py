@@ -268,7 +268,8 @@ _ROWS = (
         run=Face("What the cases that are laid out before the drawn ones cover; default: what each test asks for."),
         pytest=Face(
             "what the cases that are laid out before the drawn ones cover: none: there are none; each: each corner of "
-            "values, layouts, sizes, dtypes and arguments; pairs: each two of them (default: what each test asks for)",
+            "values, layouts, sizes, dtypes and arguments; arguments: each two of the arguments, too; pairs: each two "
+            "of all of them (default: what each test asks for)",
             "WHAT",
         ),
     ),

@@ -120,7 +120,7 @@ class TestOptions:
         for name, (should, fits) in _CHECKS.items():
             value = getattr(self, name)
             # A test whose laid-out cases meet in pairs may have no others.
-            alone = name == "n" and type(value) is int and value == 0 and self.coverage == "pairs"
+            alone = name == "n" and type(value) is int and value == 0 and self.coverage in ("arguments", "pairs")
             if not (alone or fits(value)):
                 raise UsageError(f"{name}={value!r}, but should be {should} [{_WHERE}]")
         if self.grad_order == 2 and not self.auto_backward:

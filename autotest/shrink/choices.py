@@ -66,6 +66,10 @@ class HypothesisSource:
         self.choices.append(Choice("index", value, n=n))
         return value
 
+    def corner(self, n: int, weights: Sequence[float] | None = None) -> int:
+        """The same."""
+        return self.index(n, weights)
+
 
 def minimise(choices: Sequence[Choice], stands: Callable[[Source], bool]) -> list[Choice]:
     """The simplest choices found for which `stands` is true; none where the given ones do not even stand.

@@ -268,12 +268,37 @@ class Finished:
         observation.shared, observation.unplaced = memory(adapter, program, values, outputs)
         return observation
 
+    def unreadable(self, error: Exception) -> Observation:
+        """The observation of a run of which something cannot be read: it ends where that was made, else at its end."""
+        calls = self._program.calls
+        made = {id_: index for index, call in enumerate(calls) for id_ in call.results()}
+        lost = (made.get(id_) for id_ in self._ids if not _readable(self._adapter, self._values.by_id[id_]))
+        failure = failure_of(error, next(lost, len(calls) - 1))
+        failure.message = f"what it has given cannot be read: {failure.message}"
+        self._observation.failures.append(failure)
+        self._observation.ended = True
+        return self._observation
+
 
 def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]:
     """Read everything that the runs show, at once, and wait until whatever they asked for has run."""
-    readings = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
-    adapter.synchronize()  # after reading, which waits too: waiting twice costs twice where waiting is busy
+    try:
+        readings = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
+        adapter.synchronize()  # after reading, which waits too: waiting twice costs twice where waiting is busy
+    except Exception as error:
+        # A target may give a tensor of a negative size: that is the failure of the run that has it.
+        if len(finished) == 1:
+            return [finished[0].unreadable(error)]
+        return [observation for run in finished for observation in observe([run], adapter)]
     return [run.fill(readings) for run in finished]
+
+
+def _readable(adapter: Adapter, tensor: Any) -> bool:
+    try:
+        see(adapter, [tensor])
+    except Exception:
+        return False
+    return True
 
 
 def see(adapter: Adapter, tensors: list[Any]) -> list[Seen]:

@@ -33,7 +33,7 @@ from dual_object.replay.adapter import BUILT_IN
         ),
         (
             {"coverage": "all"},
-            "coverage='all', but should be one of 'none', 'each', 'pairs' [@autotest(...)]",
+            "coverage='all', but should be one of 'none', 'each', 'arguments', 'pairs' [@autotest(...)]",
         ),
         ({"seed": -1}, "seed=-1, but should be a whole number, at least 0, or None [@autotest(...)]"),
         ({"seed": True}, "seed=True, but should be a whole number, at least 0, or None [@autotest(...)]"),

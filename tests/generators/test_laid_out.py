@@ -135,7 +135,7 @@ def test_a_size_is_also_none_one_and_long() -> None:
 
 def test_only_one_dimension_of_a_case_is_long() -> None:
     """Two of 1025 would fill the memory with what a third multiplies."""
-    first, second = (Factor("index", (6,), turn) for turn in range(2))
+    first, second = (Factor("corner", (6,), turn) for turn in range(2))
     source = LaidOutSource("key", {first: 5, second: 5})
     with drawing(source, LAID_OUT):
         assert random_size(2, 5).value() == 1025

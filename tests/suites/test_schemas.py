@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from autotest.cases.case import Case, Rejection
 from autotest.cases.drawer import LAID, Drawer
-from autotest.options import TestOptions
+from autotest.options import Coverage, TestOptions
 from dual_object.replay.adapter import load_reference
 from generators import DTYPES
 
@@ -34,9 +35,9 @@ def known(schemas: Any) -> dict[str, Any]:
     return {operation.id: operation for operation in schemas.operations() if operation.name in NAMES}
 
 
-def laid_out(operation: Any) -> tuple[list[Case], list[Rejection]]:
+def laid_out(operation: Any, coverage: Coverage = "pairs") -> tuple[list[Case], list[Rejection]]:
     """What comes of an operation's laid-out cases: those that PyTorch takes, and those that it refuses."""
-    options = TestOptions(n=0, coverage="pairs", auto_backward=False)
+    options = TestOptions(n=0, coverage=coverage, auto_backward=False)
     drawer = Drawer(load_reference(), f"test_a.py::test_op[{operation.id}]", 0, "torch", options, operation.run)
     taken: list[Case] = []
     refused: list[Rejection] = []
@@ -78,6 +79,16 @@ def test_dtypes_ranks_and_places_of_size_0_are_laid_out(known: dict[str, Any]) -
     assert {x.data.shape for x in inputs} >= {(), (0,), (0, 2), (3, 0), (1, 2)}
     assert {case.program.calls[-1].op for case in taken} == {"abs", "abs_"}
     assert {case.program.calls[-1].kind for case in taken} == {"function", "method"}
+
+
+def test_arguments_meet_one_another_and_no_dtype(known: dict[str, Any]) -> None:
+    """Where pairs of arguments are asked for: those of how inputs look are a survey's."""
+    taken, _ = laid_out(known["torch.sum-dim_IntList"], "arguments")
+    calls = [case.program.calls[-1] for case in taken]
+    assert {("keepdim" in call.kwargs, "dtype" in call.kwargs) for call in calls} == {*product((False, True), repeat=2)}
+    other = [case.program.calls[-1] for case in taken if case.program.inputs[0].dtype != "float32"]
+    assert other
+    assert not any(call.kwargs for call in other)
 
 
 def test_a_divisor_is_zero_in_each_integer(known: dict[str, Any]) -> None:

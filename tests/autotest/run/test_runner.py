@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch as pytorch
 
-from autotest import DivergenceError, RejectionError, autotest, each, globaltest, random, random_tensor, torch
+from autotest import DivergenceError, RejectionError, autotest, each, globaltest, oneof, random, random_tensor, torch
 from autotest.cases.drawer import Drawer
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Entry, Ledger, store
@@ -357,6 +357,21 @@ def test_corner_shows_no_fault_anew_that_the_ordinary_case_has(run: Run, target:
     divergent = [row["fingerprint"] for end in ends(session) for row in end["divergences"]]
     assert {name for name in divergent if "/value/" in name} == {"torch/eager_forward/value/square/float32"}
     assert len(divergent) > 20
+
+
+def test_a_corner_with_another_call_shares_no_call_of_the_ordinary_case(run: Run, target: FakeTarget) -> None:
+    """What the third such case takes over is the number of a call: `square` is the first of the ordinary case."""
+
+    def body() -> Any:
+        x = random_tensor(ndim=1, requires_grad=False)
+        moved = x + 1 if oneof(False, True).value() else x
+        return torch.square(moved) * oneof(1.0, 2.0, 3.0, 4.0).value()
+
+    target.answers = {"square": wrong}
+    _, session = run(body, 1, raises=DivergenceError, inputs="standard", coverage="arguments")
+    rows = [row for end in ends(session) for row in end["divergences"] if "/value/" in row["fingerprint"]]
+    assert {row["fingerprint"] for row in rows} == {"torch/eager_forward/value/square/float32"}
+    assert len(rows) > 20
 
 
 def test_a_part_of_the_corners_knows_what_the_ordinary_case_has(run: Run, target: FakeTarget, tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +13,12 @@ import torch as real
 
 from autotest.conformance.bodies import BODIES, assert_same, double, tensor, torch
 from dual_object import Call, Program, Replay
+from dual_object.adapters.torch.adapter import Adapter
 from dual_object.errors import UnmappedOp
 from dual_object.program.calls import Input
-from dual_object.program.values import Named, Ref
+from dual_object.program.values import Array, Named, Ref
 from dual_object.replay.observation import Failure
-from dual_object.replay.reading import mutated
+from dual_object.replay.reading import mutated, observe
 from dual_object.replay.replay import BACKWARD, import_function, materialise, same_host
 
 
@@ -420,3 +423,36 @@ def test_custom_dual_that_is_not_there(recorded, reference):
     case.program.calls[0].custom = ("autotest.conformance.bodies:scaled", "no_such_module:op")
     seen = Replay(reference, case.program).run()
     assert [failure.kind for failure in seen.failures] == ["unmapped"]
+
+
+class Unreadable(Adapter):
+    """PyTorch, if ones were more than memory can hold, as a tensor of a negative size is."""
+
+    def read(self, tensors: Sequence[Any]) -> list[Array]:
+        """What cannot be read ends the reading of all."""
+        if any(tensor.numel() and bool((tensor == 1).all()) for tensor in tensors):
+            raise ValueError("negative dimensions are not allowed")
+        return super().read(tensors)
+
+
+def test_what_cannot_be_read_ends_the_run_that_has_it(recorded):
+    """It is blamed on the call that made it; runs that are read together with it show what they have."""
+    adapter = Unreadable()
+    good = recorded(lambda: tensor(2) * 0)
+    bad = recorded(lambda: (torch.zeros(2), torch.ones(2), torch.zeros(1)))
+    shown, lost, again = observe([Replay(adapter, case.program).start() for case in (good, bad, good)], adapter)
+    assert not shown.ended
+    assert not again.ended
+    assert shown.outputs[1].data.tolist() == again.outputs[1].data.tolist() == [0.0, 0.0]
+    assert lost.ended
+    words = "what it has given cannot be read: negative dimensions are not allowed"
+    assert [(failure.call, failure.kind, failure.message) for failure in lost.failures] == [(1, "exception", words)]
+
+
+def test_a_gradient_that_cannot_be_read_is_told_at_the_end(recorded):
+    """No call has made it."""
+    adapter = Unreadable()
+    case = recorded(lambda: tensor(2, grad=True) + 0)
+    case.program.cotangents = {id_: np.ones(2, np.float32) for id_ in case.program.cotangents}
+    lost = Replay(adapter, case.program).run()
+    assert [(failure.call, failure.kind) for failure in lost.failures] == [(len(case.program.calls) - 1, "exception")]
