@@ -11,6 +11,7 @@ from autotest.run.session import running_session
 
 _SIGNED = ("int8", "int32", "int64")
 _FLOAT = ("float32", "float64")
+_ARITHMETIC = (*_FLOAT, *_SIGNED)
 FAMILIES = {
     "None": (),
     "bool": ("bool",),
@@ -21,9 +22,11 @@ FAMILIES = {
     "int": _SIGNED,
     "signed": _SIGNED,
     "unsigned": ("uint8",),
-    "all": ("bool", "uint8", *_SIGNED, *_FLOAT),
+    "image": ("uint8", "float32"),
     "index": ("int32", "int64"),
-    "arithmetic": ("uint8", *_SIGNED, *_FLOAT),
+    "arithmetic": _ARITHMETIC,
+    "pod": (*_ARITHMETIC, "uint8", "bool"),
+    "all": (*_ARITHMETIC, "float16", "bfloat16"),
     "complex": ("complex64", "complex128"),
 }
 

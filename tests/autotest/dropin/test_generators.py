@@ -212,6 +212,9 @@ def test_families_of_dtypes() -> None:
     """Each family gives its members, `None` no dtype; an unknown one is refused."""
     names = {str(value) for value in draws(lambda: random_pytorch_dtype(["int", "bool"]).value())}
     assert names == {"torch.int8", "torch.int32", "torch.int64", "torch.bool"}
+    arithmetic = {"float32", "float64", "int8", "int32", "int64"}
+    assert {*FAMILIES["pod"]} == arithmetic | {"uint8", "bool"}
+    assert {*FAMILIES["all"]} == arithmetic | {"float16", "bfloat16"}
     assert draws(lambda: random_pytorch_dtype("None").value(), 1) == [None]
     with pytest.raises(UsageError) as caught:
         random_pytorch_dtype(["wide"])
