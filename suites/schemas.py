@@ -1,7 +1,8 @@
 """Calls of every public op, made from PyTorch's own operator schemas: what each argument may be, by its type.
 
 A schema says that `sum` takes a tensor, a list of dimensions, a flag and a dtype. That is enough to lay out calls: each
-dtype, ranks 0 to 3, places of size 0, a dimension beyond the last one, 0 and NaN for a number, a divisor with zeros.
+dtype, ranks 0 to 3, places of size 0, a dimension beyond the last one, 0 and NaN for a number, a divisor with zeros, a
+NaN, ties and the greatest numbers among the values, tensors that lie transposed or expanded.
 Which ranks an op wants of its tensors no schema says: they are tried on PyTorch, once for each op.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +34,9 @@ LEFT_OUT = {
     **dict.fromkeys(
         ("multi_margin_loss", "multilabel_margin_loss"), "PyTorch does not write the loss of tensors without elements"
     ),
+    "choose_qparams_optimized": "PyTorch searches without an end where an element is NaN",
+    "lcm": "PyTorch ends its process on the least integer",
+    "linalg_eigvals": "PyTorch ends its process on some matrices that have an infinity or a NaN",
     "binomial": "it is random",
     "unflatten_dense_tensors": "it is none of a user's",
 }
@@ -68,9 +73,8 @@ _WHOLE = (1, -2, 3, 2, -1, 4, 5, -3, 1, 2, -4, 3, 6, 1, -2, 5)
 _SIZES = (5, 4, 3, 2)
 #: The ranks that an op's tensors are tried with: all alike, then each combination.
 _RANKS = (2, 1, 3, 4, 5, 0)
-#: Which dimension of a call's tensors is of size 0, whether it is of size 1 instead, and whether there are zeros among
-#: their values: in the last tensors, so that a dividend has none.
-_PLACES = ((None, False, False), (None, False, True), (0, False, False), (-1, False, False), (0, True, False))
+#: A dimension that is long: kernels take a block of elements at once.
+_LONG = 129
 #: The dtypes that it is tried with.
 _TRIED = ("float32", "int64", "bool", "complex64")
 #: Of more tensors than this only equal ranks are tried.
@@ -114,25 +118,57 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Tensors:
-    """What the tensors of one call are: of these `ranks` and one `dtype`, of size 0 in the dimension `emptied` (of size
-    1, if `single`), with `zeros` among the values of the last ones.
+class Look:
+    """What of a call's tensors is not ordinary: the `size` of the dimension `dim`, the `values` of the first of them,
+    or of the `last` ones, their dtype where the values want one, or how all of them lie.
     """
+
+    dim: int | None = None
+    size: int = 0
+    values: str = "ordinary"
+    last: bool = False
+    dtype: str = ""
+    layout: str = "contiguous"
+
+
+#: How a call's tensors look, in no more ways than a factor has levels. Zeros are in the last ones, so that a dividend
+#: has none.
+_LOOKS = (
+    Look(),
+    Look(values="zeros", last=True),
+    Look(dim=0),
+    Look(dim=-1),
+    Look(dim=0, size=1),
+    Look(dim=0, size=_LONG),
+    *(Look(values=values) for values in ("nan", "infinite", "ties", "great")),
+    *(Look(values=values, last=True) for values in ("nan", "great")),
+    *(Look(values=values, dtype="int64") for values in ("great", "wide")),
+    *(Look(layout=layout) for layout in ("transposed", "expanded")),
+)
+
+
+@dataclass(frozen=True)
+class Tensors:
+    """What the tensors of one call are: of these `ranks` and one `dtype`, with a `look`."""
 
     ranks: tuple[int, ...]
     dtype: str
     square: bool
-    emptied: int | None = None
-    single: bool = False
-    zeros: bool = False
+    look: Look = Look()
 
     def shape(self, position: int) -> tuple[int, ...]:
-        """The sizes of the tensor at a position, but for one that is emptied or 1."""
+        """The sizes of the tensor at a position."""
         rank = self.ranks[position]
         sizes = [2] * rank if self.square else [*(2,) * rank, *_SIZES][len(_SIZES) :]
-        if rank and self.emptied is not None:
-            sizes[self.emptied if self.emptied < 0 else min(self.emptied, rank - 1)] = 1 if self.single else 0
+        if rank and self.look.dim is not None:
+            sizes[self.look.dim] = self.look.size
         return tuple(sizes)
+
+    def values(self, position: int) -> str:
+        """The kind of values of the tensor at a position: the only one is the first and the last."""
+        if self.look.values != "ordinary" and (len(self.ranks) == 1 or self.look.last == (position > 0)):
+            return self.look.values
+        return "other" if position else "ordinary"
 
 
 @dataclass(frozen=True)
@@ -197,10 +233,10 @@ class Operation:
             moved = corner_of(*dict.fromkeys((own, *range(4)))) - own
             # Tensors of one rank keep it together.
             ranks = tuple(max(rank + moved, 0) if rank == own else rank for rank in ranks)
-        # One choice of both: a divisor without elements has no zeros, and would hide them in half of the pairs.
-        emptied, single, zeros = corner_of(*_PLACES)
-        made = Tensors(ranks, dtype, plan.square, emptied, single, zeros)
-        args, kwargs = arguments(self, plan, made, drawn_of, input_tensor)
+        # One choice of all: a divisor without elements has no zeros, and would hide them in half of the pairs.
+        look = corner_of(*_LOOKS)
+        made = Tensors(ranks, look.dtype or dtype, plan.square, look)
+        args, kwargs = arguments(self, plan, made, drawn_of, functools.partial(input_tensor, layout=look.layout))
         return Form(spelled)(*args, **kwargs)
 
 
@@ -275,7 +311,7 @@ _OMITTED = object()
 def _tensor(parameter: Parameter, position: int, made: Tensors, choose: Any, tensor: Any) -> Any:
     shape = made.shape(position)
     if position == 0:
-        return tensor(shape, made.dtype, "zeros" if made.zeros and len(made.ranks) == 1 else "ordinary")
+        return tensor(shape, made.dtype, made.values(0))
     if parameter.name in INDICES:
         kind = choose("index", "negative", "beyond", "int32", "float32")
         return tensor(shape, kind, "index") if kind in DTYPES else tensor(shape, "int64", kind)
@@ -286,10 +322,10 @@ def _tensor(parameter: Parameter, position: int, made: Tensors, choose: Any, ten
     kinds = ("same", "0-dim", "broadcast", *unlike, *(("zero", "number", "fraction") if parameter.scalar_too else ()))
     kind = choose(*kinds)
     # Zeros are asked for among values: a number in the tensor's place would hide them.
-    if kind in ("zero", "number", "fraction") and not made.zeros:
+    if kind in ("zero", "number", "fraction") and made.look.values != "zeros":
         return {"zero": 0, "number": -3, "fraction": 2.5}[kind]
     shape = {"0-dim": (), "broadcast": tuple(1 for _ in shape), **unlike}.get(kind, shape)
-    return tensor(shape, made.dtype, "zeros" if made.zeros else "other")
+    return tensor(shape, made.dtype, made.values(position))
 
 
 def _levels(parameter: Parameter, plan: Plan, made: Tensors, tensor: Any) -> tuple[Any, ...]:
@@ -343,7 +379,7 @@ def _levels(parameter: Parameter, plan: Plan, made: Tensors, tensor: Any) -> tup
 
 def made_shape(plan: Plan, made: Tensors) -> tuple[int, ...]:
     """The sizes of the tensors of a list, where no other tensor says them."""
-    return Tensors((2,), made.dtype, made.square, made.emptied, made.single).shape(0)
+    return Tensors((2,), made.dtype, made.square, made.look).shape(0)
 
 
 def _several(tensor: Any, shapes: Sequence[tuple[int, ...]], dtype: str) -> list[Any]:
@@ -351,7 +387,8 @@ def _several(tensor: Any, shapes: Sequence[tuple[int, ...]], dtype: str) -> list
 
 
 def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.Tensor:
-    """A tensor whose values are of a kind: ordinary or other ones, with zeros, or indices into a dimension of 2, one of
+    """A tensor whose values are of a kind: ordinary or other ones; with a zero, a NaN, infinities, the greatest and the
+    least of its dtype, or integers that no float holds among them; all alike; or indices into a dimension of 2, one of
     them from the end or beyond any.
     """
     count = 1
@@ -370,14 +407,41 @@ def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.T
             flat_values = [abs(value) for value in flat_values]
         if dtype == "bool":
             flat_values = [value > 0 for value in flat_values]
-        if values == "zeros" and count:
-            flat_values[-1] = 0
+        flat_values = _with_corners(flat_values, kind, values)
     return pytorch.tensor(flat_values, dtype=kind).reshape(shape)
 
 
-def input_tensor(shape: tuple[int, ...], dtype: str, values: str) -> Any:
-    """The same as an input of the running case."""
-    return dual_tensor(pytorch_tensor(shape, dtype, values))
+def _with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> list[Any]:
+    """Values with those of a kind among them, where the dtype has such."""
+    floating = dtype.is_floating_point or dtype.is_complex
+    if values == "ties":
+        return ordinary[:1] * len(ordinary)
+    if values == "zeros":
+        return [*ordinary[:-1], *(0 for _ in ordinary[-1:])]
+    if values == "nan" and floating:
+        return [*ordinary[:1], *(math.nan for _ in ordinary[1:2]), *ordinary[2:]]
+    if values == "infinite" and floating:
+        return [*(math.inf, -math.inf, -0.0)[: len(ordinary)], *ordinary[3:]]
+    if values == "wide" and dtype == pytorch.int64:
+        return [*((1 << 24) + 1, -(1 << 53) - 1)[: len(ordinary)], *ordinary[2:]]
+    if values == "great" and dtype != pytorch.bool:
+        ends = pytorch.finfo(dtype) if floating else pytorch.iinfo(dtype)
+        return [*(ends.max, ends.min)[: len(ordinary)], *ordinary[2:]]
+    return ordinary
+
+
+def _lying(tensor: pytorch.Tensor, layout: str) -> pytorch.Tensor:
+    """The tensor in a layout: expanded is its first row in each place."""
+    if layout == "transposed" and tensor.ndim > 1:
+        return tensor.mT.contiguous().mT
+    if layout == "expanded" and tensor.ndim and tensor.shape[0] > 1:
+        return tensor[:1].expand(tensor.shape)
+    return tensor
+
+
+def input_tensor(shape: tuple[int, ...], dtype: str, values: str, layout: str = "contiguous") -> Any:
+    """The same as an input of the running case, in a layout."""
+    return dual_tensor(_lying(pytorch_tensor(shape, dtype, values), layout))
 
 
 def called(root: Any, spelled: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -81,6 +81,7 @@ ROWS = (
     Op("arange", lambda: args(whole(-3, 1), whole(1, 7), whole(1, 4)), "torch", variant="step"),
     Op("arange", lambda: args(pick(0.5, -1.0, 0), pick(3.0, 2.5, 4), pick(0.5, 0.7, 1)), "torch", variant="float"),
     Op("arange", lambda: args(pick(0, 1), pick(2.5, 4.5)), "torch", variant="int_to_float"),
+    Op("arange", lambda: args(pick(1 << 24, (1 << 24) + 1), (1 << 24) + 6, whole(1, 3)), "torch", variant="wide"),
     Op("arange", lambda: args(pick(5, 4, 0), pick(0, -3), pick(-2, -1, -0.5)), "torch", variant="down"),
     Op("linspace", lambda: args(pick(-1.0, 0, 3), pick(2.0, -1, 0), whole(0, 6)), "torch"),
     Op("logspace", lambda: args(pick(0.0, -1, 2), pick(2.0, -1.5), whole(0, 6)), "torch"),

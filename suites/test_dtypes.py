@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 from forms import forms, member
-from rows import Op, args, main_forms, ops, other_forms, shape, tensor, whole
+from rows import Op, args, main_forms, ops, other_forms, pick, shape, tensor, whole
 
 from autotest import autotest, random_dtype, torch
 
@@ -54,6 +54,19 @@ def number(low=0):
     return lambda: args(tensor(*shape(2), low=low, high=20, dtype=random_dtype(*_INTEGERS)), whole(1, 6))
 
 
+def fraction():
+    """Draws an integer tensor and a number that is none."""
+    return args(tensor(*shape(2), low=1, high=20, dtype=random_dtype(*_INTEGERS, "int8", "uint8")), pick(2.5, -0.75))
+
+
+def wide():
+    """Draws integers beyond what a float32 holds exactly, and small ones."""
+    sizes = shape(2)
+    return args(
+        tensor(*sizes, low=(1 << 24) + 1, high=1 << 30, dtype="int64"), tensor(*sizes, low=1, high=6, dtype="int64")
+    )
+
+
 def of_dtype(dtype, low=0, high=5, **named):
     """Draws a tensor of a dtype."""
     return lambda: args(tensor(*shape(2), low=low, high=high, dtype=dtype), **named)
@@ -81,6 +94,8 @@ ROWS = (
     Op("fmod", integers(0, 20, 1, 6), "torch x%y", variant="naturals"),
     Op("floor_divide", integers(-20, 20, 1, 6), "torch x//y", variant="integers"),
     Op("fmod", integers(-20, 20, 1, 6), "torch x%y", variant="integers"),
+    *ops("add sub mul div eq ne lt le gt ge", fraction, "torch Tensor", variant="fraction"),
+    *ops("floor_divide fmod sub mul", wide, "torch", variant="wide"),
     Op("add", number(), "x+y", variant="number"),
     Op("sub", number(), "x-y", variant="number"),
     Op("mul", number(), "x*y", variant="number"),

@@ -161,6 +161,17 @@ def einsum(equation):
     return lambda: args(equation, *batches().args)
 
 
+def three():
+    """Draws an equation of three operands, whose result has its letters in another order than they come."""
+    a, b, c, d = (size() for _ in range(4))
+    return args(pick("ab,bc,cd->da", "ca,ab,bd->dc"), tensor(a, b), tensor(b, c), tensor(c, d))
+
+
+def turned(*batch):
+    """Draws two batches of square matrices, of which the second lies transposed."""
+    return lambda: args(tensor(*batch, 3, 3), tensor(*batch, 3, 3).transpose(-2, -1))
+
+
 ROWS = (
     Op(
         "matmul",
@@ -185,6 +196,8 @@ ROWS = (
     ),
     Op("matmul", batches, "torch Tensor x@y", variant="batches"),
     Op("matmul", broadcast_batch, "torch Tensor x@y", variant="broadcast"),
+    Op("matmul", turned(2, 2), "torch Tensor x@y", variant="turned"),
+    Op("bmm", turned(2), "torch", variant="turned"),
     Op("matmul", matrix_and_vector, "torch Tensor x@y", variant="matrix_vector"),
     Op("matmul", vector_and_matrix, "torch Tensor x@y", variant="vector_matrix"),
     Op("matmul", vectors, "torch Tensor x@y", variant="vectors"),
@@ -213,6 +226,7 @@ ROWS = (
     Op("einsum", einsum("bik,bkj->bij"), "torch"),
     Op("einsum", einsum("bik,bkj->ij"), "torch", variant="summed"),
     Op("einsum", lambda: args("ij->ji", tensor(*shape(2))), "torch", variant="transposed"),
+    Op("einsum", three, "torch", variant="three"),
     Op("einsum", einsum("bzk,bka"), "torch", variant="alphabetical"),
     Op(
         "einsum",

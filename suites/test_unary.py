@@ -54,6 +54,8 @@ SMALL = (
         "log1p expm1 sin tan sinh tanh asin atan asinh atanh erf erfinv", values(1e-9, 1e-6, dtype="float32"), "torch"
     ),
     *ops("neg abs sign ceil", values(1e-44, 1e-38, dtype="float32"), "torch"),
+    *ops("exp sigmoid", values(-80, -20, dtype="float32"), "torch", variant="tail"),
+    Op("erfc", values(2, 8, dtype="float32"), "torch", variant="tail"),
 )
 
 

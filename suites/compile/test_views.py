@@ -94,6 +94,15 @@ def test_view_is_written(view):
     return x, y
 
 
+@views(WRITTEN)
+@checked
+def test_view_is_written_by_a_tensor(view):
+    x = tensor(4, 6) * 2
+    y = view(x)
+    y.mul_(y + 1)
+    return x, y
+
+
 @views(OVERLAPPING_VIEWS)
 @checked
 def test_overlapping_view(view):

@@ -139,6 +139,37 @@ def test_hook(flow, returns):
     assert x.grad.tolist() == [number * (20 if returns else 2) for number in (1.0, 2.0, 3.0)]
 
 
+@autograd("of several hooks each sees what the one before has returned", of="Tensor.register_hook")
+def test_hooks(flow):
+    seen, x = [], leaf(flow)
+    y = x * 2
+    for factor in (10, 3):
+        y.register_hook(lambda gradient, factor=factor: seen.append(gradient.tolist()) or gradient * factor)
+    y.sum().backward()
+    assert seen == [[1.0] * 3, [10.0] * 3]
+    assert x.grad.tolist() == [60.0] * 3
+
+
+@autograd("of several forward hooks each sees what the one before has returned", of="nn.Module.register_forward_hook")
+def test_forward_hooks(flow):
+    made = linear(flow)
+    expected = made(batch(flow))
+    made.register_forward_hook(lambda module, given, result: result * 3)
+    made.register_forward_hook(lambda module, given, result: result + 1)
+    assert made(batch(flow)).tolist() == (expected * 3 + 1).tolist()
+
+
+@autograd(
+    "of several forward pre-hooks each sees what the one before has returned", of="nn.Module.register_forward_pre_hook"
+)
+def test_forward_pre_hooks(flow):
+    made = linear(flow)
+    expected = made(batch(flow) * 2 + 1)
+    made.register_forward_pre_hook(lambda module, given: (given[0] * 2,))
+    made.register_forward_pre_hook(lambda module, given: (given[0] + 1,))
+    assert made(batch(flow)).tolist() == expected.tolist()
+
+
 @autograd("what a forward hook returns takes the place of the result", of="nn.Module.register_forward_hook")
 @pytest.mark.parametrize("returns", [True, False])
 def test_forward_hook(flow, returns):

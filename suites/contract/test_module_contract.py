@@ -71,6 +71,13 @@ def test_state(flow):
     assert [*nested(flow).state_dict()] == ["0.weight", "0.bias", *(f"1.0.0.{name}" for name in norm)]
 
 
+@module("a prefix stands before each name, those of the module's own parameters too", of="nn.Module.state_dict")
+def test_prefix(flow):
+    assert [*linear(flow).state_dict(prefix="a.")] == ["a.weight", "a.bias"]
+    made = nested(flow)
+    assert [*made.state_dict(prefix="b.")] == [f"b.{name}" for name in made.state_dict()]
+
+
 @module("the state has parameters that are not trained, too", of="nn.Module.state_dict")
 def test_state_of_frozen(flow):
     made = nested(flow)

@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autotest.cases.case import Case, Rejection
@@ -91,6 +92,22 @@ def test_arguments_meet_one_another_and_no_dtype(known: dict[str, Any]) -> None:
     assert not any(call.kwargs for call in other)
 
 
+def test_looks_are_laid_out(known: dict[str, Any]) -> None:
+    """A NaN, infinities, ties, both ends, integers that no float holds, a long dimension, and how a tensor lies."""
+    taken, _ = laid_out(known["torch.abs"], "arguments")
+    inputs = [case.program.inputs[0] for case in taken]
+    floats = [x.data for x in inputs if x.dtype == "float32"]
+    assert any(np.isnan(data).any() and np.isfinite(data).any() for data in floats)
+    assert any(
+        np.isposinf(data).any() and np.isneginf(data).any() and np.signbit(data[data == 0]).any() for data in floats
+    )
+    assert any(data.size > 1 and (data == data.flat[0]).all() for data in floats)
+    assert any({np.finfo(np.float32).max, np.finfo(np.float32).min} <= {*data.flat} for data in floats)
+    assert any(129 in data.shape for data in floats)
+    assert any((1 << 24) + 1 in x.data for x in inputs if x.dtype == "int64")
+    assert {x.strides for x in inputs} >= {None, (1, 3), (0, 1)}
+
+
 def test_a_divisor_is_zero_in_each_integer(known: dict[str, Any]) -> None:
     """Which ends the process of whoever has not thought of it."""
     taken, _ = laid_out(known["torch.div-Tensor_mode"])
@@ -117,4 +134,4 @@ def test_an_operation_has_no_more_cases_than_a_run_can_bear(known: dict[str, Any
     """Some hundred, of each operation."""
     for id_ in ("torch.abs", "torch.div-Tensor", "torch.gather"):
         taken, refused = laid_out(known[id_])
-        assert 40 < len(taken) + len(refused) < 250
+        assert 40 < len(taken) + len(refused) < 350
