@@ -285,8 +285,9 @@ def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]
     try:
         readings = iter(see(adapter, [tensor for run in finished for tensor in run.tensors]))
         adapter.synchronize()  # after reading, which waits too: waiting twice costs twice where waiting is busy
-    except Exception as error:
-        # A target may give a tensor of a negative size: that is the failure of the run that has it.
+    except ValueError as error:
+        # A target may give a tensor of a negative size, which NumPy refuses: that is a failure of the run that has it,
+        # not of the process, as a device that is lost or memory that was overwritten.
         if len(finished) == 1:
             return [finished[0].unreadable(error)]
         return [observation for run in finished for observation in observe([run], adapter)]
@@ -296,7 +297,7 @@ def observe(finished: Sequence[Finished], adapter: Adapter) -> list[Observation]
 def _readable(adapter: Adapter, tensor: Any) -> bool:
     try:
         see(adapter, [tensor])
-    except Exception:
+    except ValueError:
         return False
     return True
 

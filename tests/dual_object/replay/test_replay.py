@@ -456,3 +456,17 @@ def test_a_gradient_that_cannot_be_read_is_told_at_the_end(recorded):
     case.program.cotangents = {id_: np.ones(2, np.float32) for id_ in case.program.cotangents}
     lost = Replay(adapter, case.program).run()
     assert [(failure.call, failure.kind) for failure in lost.failures] == [(len(case.program.calls) - 1, "exception")]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("device-side assert triggered"), MemoryError()])
+def test_what_else_ends_a_reading_is_the_process_s_own(recorded, reference, monkeypatch, error):
+    """A device that is lost, or memory that was overwritten: no run can be read after it."""
+
+    def lost(tensors):
+        raise error
+
+    case = recorded(lambda: torch.ones(2))
+    monkeypatch.setattr(reference, "read", lost)
+    with pytest.raises(type(error)) as caught:
+        Replay(reference, case.program).run()
+    assert caught.value is error
