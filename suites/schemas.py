@@ -1,24 +1,23 @@
 """Calls of every public op, made from PyTorch's own operator schemas: what each argument may be, by its type.
 
 A schema says that `sum` takes a tensor, a list of dimensions, a flag and a dtype. That is enough to lay out calls: each
-dtype, ranks 0 to 3, places of size 0, a dimension beyond the last one, 0 and NaN for a number, a divisor with zeros, a
-NaN, ties and the greatest numbers among the values, tensors that lie transposed or expanded.
-Which ranks an op wants of its tensors no schema says: they are tried on PyTorch, once for each op.
+dtype, ranks 0 to 3, a dimension beyond the last one, 0 and NaN for a number, and tensors that look in each way of
+`looks.py`. Which ranks an op wants of its tensors no schema says: they are tried on PyTorch, once for each op.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch as pytorch
 from forms import Form
+from looks import LOOKS, Tensors, input_tensor, pytorch_tensor
 
-from autotest import dual_tensor, oneof
+from autotest import oneof
 from generators import DTYPES, Generator, Source
 
 #: Where an op is found, the home of its main form first, and what its schema's name begins with there.
@@ -36,7 +35,7 @@ LEFT_OUT = {
     ),
     "choose_qparams_optimized": "PyTorch searches without an end where an element is NaN",
     "lcm": "PyTorch ends its process on the least integer",
-    "linalg_eigvals": "PyTorch ends its process on some matrices that have an infinity or a NaN",
+    "linalg_eigvals": "PyTorch ends its process on a matrix that has a NaN",
     "binomial": "it is random",
     "unflatten_dense_tensors": "it is none of a user's",
 }
@@ -65,16 +64,8 @@ TEXTS = {
 }
 #: What makes no sense for any of them.
 WRONG_TEXT = "no such text"
-#: Values that no kernel treats apart: no halves, no zeros, no two alike.
-_ORDINARY = (0.3, -1.7, 2.3, 0.9, -2.6, 1.1, -0.4, 3.2, -1.2, 0.7, 1.6, -0.8, 2.9, -3.1, 0.6, 1.3)
-_WHOLE = (1, -2, 3, 2, -1, 4, 5, -3, 1, 2, -4, 3, 6, 1, -2, 5)
-#: The sizes of tensors, of fewer dimensions the last of these, of more with a 2 before: no two alike, so that one is
-#: not taken for another.
-_SIZES = (5, 4, 3, 2)
 #: The ranks that an op's tensors are tried with: all alike, then each combination.
 _RANKS = (2, 1, 3, 4, 5, 0)
-#: A dimension that is long: kernels take a block of elements at once.
-_LONG = 129
 #: The dtypes that it is tried with.
 _TRIED = ("float32", "int64", "bool", "complex64")
 #: Of more tensors than this only equal ranks are tried.
@@ -115,60 +106,6 @@ class Plan:
     square: bool
     dtype: str
     length: int
-
-
-@dataclass(frozen=True)
-class Look:
-    """What of a call's tensors is not ordinary: the `size` of the dimension `dim`, the `values` of the first of them,
-    or of the `last` ones, their dtype where the values want one, or how all of them lie.
-    """
-
-    dim: int | None = None
-    size: int = 0
-    values: str = "ordinary"
-    last: bool = False
-    dtype: str = ""
-    layout: str = "contiguous"
-
-
-#: How a call's tensors look, in no more ways than a factor has levels. Zeros are in the last ones, so that a dividend
-#: has none.
-_LOOKS = (
-    Look(),
-    Look(values="zeros", last=True),
-    Look(dim=0),
-    Look(dim=-1),
-    Look(dim=0, size=1),
-    Look(dim=0, size=_LONG),
-    *(Look(values=values) for values in ("nan", "infinite", "ties", "great")),
-    *(Look(values=values, last=True) for values in ("nan", "great")),
-    *(Look(values=values, dtype="int64") for values in ("great", "wide")),
-    *(Look(layout=layout) for layout in ("transposed", "expanded")),
-)
-
-
-@dataclass(frozen=True)
-class Tensors:
-    """What the tensors of one call are: of these `ranks` and one `dtype`, with a `look`."""
-
-    ranks: tuple[int, ...]
-    dtype: str
-    square: bool
-    look: Look = Look()
-
-    def shape(self, position: int) -> tuple[int, ...]:
-        """The sizes of the tensor at a position."""
-        rank = self.ranks[position]
-        sizes = [2] * rank if self.square else [*(2,) * rank, *_SIZES][len(_SIZES) :]
-        if rank and self.look.dim is not None:
-            sizes[self.look.dim] = self.look.size
-        return tuple(sizes)
-
-    def values(self, position: int) -> str:
-        """The kind of values of the tensor at a position: the only one is the first and the last."""
-        if self.look.values != "ordinary" and (len(self.ranks) == 1 or self.look.last == (position > 0)):
-            return self.look.values
-        return "other" if position else "ordinary"
 
 
 @dataclass(frozen=True)
@@ -234,7 +171,7 @@ class Operation:
             # Tensors of one rank keep it together.
             ranks = tuple(max(rank + moved, 0) if rank == own else rank for rank in ranks)
         # One choice of all: a divisor without elements has no zeros, and would hide them in half of the pairs.
-        look = corner_of(*_LOOKS)
+        look = corner_of(*LOOKS)
         made = Tensors(ranks, look.dtype or dtype, plan.square, look)
         args, kwargs = arguments(self, plan, made, drawn_of, functools.partial(input_tensor, layout=look.layout))
         return Form(spelled)(*args, **kwargs)
@@ -384,64 +321,6 @@ def made_shape(plan: Plan, made: Tensors) -> tuple[int, ...]:
 
 def _several(tensor: Any, shapes: Sequence[tuple[int, ...]], dtype: str) -> list[Any]:
     return [tensor(shape, dtype, "other" if i else "ordinary") for i, shape in enumerate(shapes)]
-
-
-def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.Tensor:
-    """A tensor whose values are of a kind: ordinary or other ones; with a zero, a NaN, infinities, the greatest and the
-    least of its dtype, or integers that no float holds among them; all alike; or indices into a dimension of 2, one of
-    them from the end or beyond any.
-    """
-    count = 1
-    for size in shape:
-        count *= size
-    kind = getattr(pytorch, dtype)
-    if values in ("index", "negative", "beyond"):
-        flat_values: Any = [i % 2 for i in range(count)]
-        if count:
-            flat_values[-1] = {"index": 1, "negative": -1, "beyond": 9}[values]
-    else:
-        table = _ORDINARY if kind.is_floating_point or kind.is_complex else _WHOLE
-        start = 5 if values == "other" else 0
-        flat_values = [table[(start + i) % len(table)] for i in range(count)]
-        if dtype == "uint8":
-            flat_values = [abs(value) for value in flat_values]
-        if dtype == "bool":
-            flat_values = [value > 0 for value in flat_values]
-        flat_values = _with_corners(flat_values, kind, values)
-    return pytorch.tensor(flat_values, dtype=kind).reshape(shape)
-
-
-def _with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> list[Any]:
-    """Values with those of a kind among them, where the dtype has such."""
-    floating = dtype.is_floating_point or dtype.is_complex
-    if values == "ties":
-        return ordinary[:1] * len(ordinary)
-    if values == "zeros":
-        return [*ordinary[:-1], *(0 for _ in ordinary[-1:])]
-    if values == "nan" and floating:
-        return [*ordinary[:1], *(math.nan for _ in ordinary[1:2]), *ordinary[2:]]
-    if values == "infinite" and floating:
-        return [*(math.inf, -math.inf, -0.0)[: len(ordinary)], *ordinary[3:]]
-    if values == "wide" and dtype == pytorch.int64:
-        return [*((1 << 24) + 1, -(1 << 53) - 1)[: len(ordinary)], *ordinary[2:]]
-    if values == "great" and dtype != pytorch.bool:
-        ends = pytorch.finfo(dtype) if floating else pytorch.iinfo(dtype)
-        return [*(ends.max, ends.min)[: len(ordinary)], *ordinary[2:]]
-    return ordinary
-
-
-def _lying(tensor: pytorch.Tensor, layout: str) -> pytorch.Tensor:
-    """The tensor in a layout: expanded is its first row in each place."""
-    if layout == "transposed" and tensor.ndim > 1:
-        return tensor.mT.contiguous().mT
-    if layout == "expanded" and tensor.ndim and tensor.shape[0] > 1:
-        return tensor[:1].expand(tensor.shape)
-    return tensor
-
-
-def input_tensor(shape: tuple[int, ...], dtype: str, values: str, layout: str = "contiguous") -> Any:
-    """The same as an input of the running case, in a layout."""
-    return dual_tensor(_lying(pytorch_tensor(shape, dtype, values), layout))
 
 
 def called(root: Any, spelled: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

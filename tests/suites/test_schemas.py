@@ -16,6 +16,7 @@ from autotest.cases.drawer import LAID, Drawer
 from autotest.options import Coverage, TestOptions
 from dual_object.replay.adapter import load_reference
 from generators import DTYPES
+from generators.laid_out import MOST_ALTERNATIVES
 
 SUITES = Path(__file__).parents[2] / "suites"
 #: Ops of each kind: elementwise, a reduction, an index, a list of tensors, one in place alone, and some left out.
@@ -94,6 +95,7 @@ def test_arguments_meet_one_another_and_no_dtype(known: dict[str, Any]) -> None:
 
 def test_looks_are_laid_out(known: dict[str, Any]) -> None:
     """A NaN, infinities, ties, both ends, integers that no float holds, a long dimension, and how a tensor lies."""
+    assert len(importlib.import_module("looks").LOOKS) <= MOST_ALTERNATIVES, "more would be left to chance"
     taken, _ = laid_out(known["torch.abs"], "arguments")
     inputs = [case.program.inputs[0] for case in taken]
     floats = [x.data for x in inputs if x.dtype == "float32"]
