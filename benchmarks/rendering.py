@@ -112,7 +112,7 @@ def great_run() -> dict[str, float]:
 
 def first_paint(page: Path) -> float | None:
     """Milliseconds until Chromium first paints something of a page, the median of five; None without Chromium."""
-    chromium = shutil.which("chromium")
+    chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if chromium is None:
         return None
     from playwright.sync_api import sync_playwright

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from support.pages import drawn
+
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 LISTED = "[...document.querySelectorAll('#view-divergences .row')].map(row => row.dataset.id)"
@@ -88,6 +90,7 @@ def test_each_filter_filters(view, page_file):
         assert page.evaluate(LISTED) == ids, name
         assert page.locator("[role=status]").first.inner_text() == f"{len(ids)} of 7 shown"
         page.get_by_role("button", name="Clear filters").click()
+        drawn(page)
         assert page.evaluate(LISTED) == NEW
 
 
@@ -147,6 +150,7 @@ def test_nothing_to_filter(view, write, index):
     page = view(write({**index, "divergences": [], "more": 0, "causes": []})).page
     assert page.locator("#filters").is_hidden()
     page.get_by_role("tab", name="Tests").click()
+    drawn(page)
     assert page.locator("#filters").is_visible()
 
 
@@ -176,11 +180,14 @@ def test_back_and_forward(view, page_file):
     page.locator("#filter-kind").select_option("crash")
     page.locator("#tab-matrix").click()
     page.go_back()
+    drawn(page)
     assert page.locator("#view-divergences").is_visible()
     assert page.evaluate(LISTED) == ["39a871f0"]
     page.go_back()
+    drawn(page)
     assert page.evaluate(LISTED) == NEW
     page.go_forward()
+    drawn(page)
     assert page.locator("#filter-kind").input_value() == "crash"
     assert page.evaluate(LISTED) == ["39a871f0"]
 
@@ -406,11 +413,13 @@ def test_hostile_text_stays_text(view, page_file):
     watched.page.evaluate("location.hash = '#open=39a871f0'")
     opened(watched, "39a871f0")
     watched.page.evaluate("location.hash = '#view=matrix'")
+    drawn(watched.page)
     assert hostile in watched.page.locator("#view-matrix tbody th").all_inner_texts()
     watched.page.evaluate("location.hash = '#view=coverage'")
     watched.page.locator("#view-coverage table").wait_for()
     assert hostile in watched.page.locator("#view-coverage tbody th").all_inner_texts()
     watched.page.evaluate("location.hash = '#view=run'")
+    drawn(watched.page)
     assert hostile in watched.page.locator("#view-run td.words").all_inner_texts()
     assert watched.dialogs == []
     assert watched.page.locator("img, script[src]").count() == 0

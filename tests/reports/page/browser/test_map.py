@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from support.pages import drawn
+
 HOSTILE = "<script>alert(1)</script>"
 COLUMNS = "[...document.querySelectorAll('#map .op')].map(column => column.dataset.op)"
 #: An op's shapes, from the top.
@@ -121,6 +123,7 @@ def test_filters_make_pale(view, page_file):
     pale = "[...document.querySelectorAll('#map .op:not(.pale)')].map(column => column.dataset.op)"
     assert page.evaluate(pale) == ["PReLU"]
     page.get_by_role("button", name="Clear filters").click()
+    drawn(page)
     assert page.locator("#map .pale").count() == 0
 
 
@@ -158,6 +161,7 @@ def test_op_with_dtypes(view, page_file):
         "float32\t20\t20\t20\t5", "float64\t3\t3\t-\t-",
     ]  # fmt: skip
     page.get_by_role("link", name="All ops").click()
+    drawn(page)
     assert page.locator("#map").is_visible()
     assert watched.errors == []
 

@@ -12,6 +12,7 @@ import pytest
 from reports import save_site, summarize
 from reports.records.kinds import KINDS
 from reports.records.run import read_run
+from support.pages import drawn
 
 GRAPH = {"forward": "verified", "backward": "off"}
 
@@ -46,10 +47,6 @@ def mixed(lay: Any, header: Any, case: Any, row: Any, ended: Any) -> Path:
     return save_site(folder, summarize(read_run(folder)))
 
 
-#: The page hears of another hash in a task of its own; what a frame later comes after that has the new list.
-DRAWN = "new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
-
-
 def length(page: Any) -> int:
     """Return how many things the list says that it shows: cases of tests, tests, or rows."""
     told = page.locator("#filters [role=status]").inner_text()
@@ -74,7 +71,7 @@ def test_every_number_is_a_list(view: Callable[..., Any], mixed: Path) -> None:
     ):
         words = link.inner_text()
         link.click()
-        page.evaluate(DRAWN)
+        drawn(page)
         match = re.match(r"\d+", words)
         if match:
             found[f"{number} {words}"] = (int(match.group()), length(page))
@@ -92,6 +89,7 @@ def test_segments_add_up(view: Callable[..., Any], mixed: Path) -> None:
     named = "[...document.querySelectorAll('.legend-of-cases a:first-child')].map(link => link.getAttribute('href'))"
     assert page.evaluate(parts) == page.evaluate(named)
     page.locator(".segments a").last.click()
+    drawn(page)
     assert page.locator("#filters [role=status]").inner_text() == "6 skipped cases of 6 tests shown"
 
 
@@ -106,7 +104,7 @@ def test_cards_of_causes(mixed: Path, view: Callable[..., Any]) -> None:
             ops, divergences = (int(found) for found in re.match(r"(\d+) ops? \w+, (\d+) div", words).groups())
             page.evaluate(f"location.hash = {hash!r} || '#view=divergences'")
             cards.nth(number).locator("a").first.click()
-            page.wait_for_selector(".row", state="visible")
+            drawn(page)
             assert length(page) == divergences
             assert len({*page.locator(".row .place code").all_inner_texts()}) == ops
             assert cards.count() == 0

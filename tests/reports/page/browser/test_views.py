@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from support.pages import drawn
+
 LISTED = "[...document.querySelectorAll('#view-divergences .row')].map(row => row.dataset.id)"
 
 #: The contrast of an element's text against what is painted below it, colours read back from a canvas.
@@ -57,10 +59,12 @@ def test_matrix_cell_filters_the_list(view, page_file):
     """A cell leads to its op's divergences in its phase, shown even where the list hides their level."""
     page = view(page_file, "#view=matrix").page
     page.get_by_role("button", name="known 2 of 20").click()
+    drawn(page)
     assert page.locator("#view-divergences").is_visible()
     assert page.evaluate("location.hash") == "#view=divergences&op=softmax&phase=graph_forward&all=1"
     assert page.evaluate(LISTED) == ["d0d0d0d0"]
     page.go_back()
+    drawn(page)
     page.locator("#view-matrix th a", has_text="lgamma").click()
     assert page.evaluate("location.hash") == "#view=op&op=lgamma"
 
@@ -112,6 +116,7 @@ def test_tests(view, page_file):
     page.locator("#view-tests thead button", has_text="took").click()
     assert table(page, "tests")[0].split("\t")[-1] == "13 s"
     page.locator("#view-tests a", has_text="test_prelu").click()
+    drawn(page)
     assert page.evaluate(LISTED) == ["39a871f0", "d0d0d0d0"]
 
 
@@ -473,6 +478,7 @@ def test_where_the_time_went(view, page_file):
     assert page.locator("#timeline > p").all_inner_texts()[-1] == "1 more mark left out."
     assert page.locator(".lane .wanted").count() == 0
     page.locator("#view-run table a", has_text="test_prelu").click()
+    drawn(page)
     assert page.locator(".lane .wanted title").text_content() == titles[0]
     page.locator(".lane a").first.click()
     page.locator("#view-tests tbody tr").first.wait_for()  # the browser tells of a link's address a moment later
@@ -486,5 +492,6 @@ def test_view_that_is_seen_first(view, write):
     assert page.locator("#view-run").is_visible()
     assert page.locator("[role=tab][aria-selected=true]").inner_text().startswith("Run")
     page.locator("#tab-divergences").click()
+    drawn(page)
     assert page.locator("#view-divergences").is_visible()
     assert page.url.endswith("#view=divergences")
