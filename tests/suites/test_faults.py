@@ -217,6 +217,12 @@ STRUCK = {
         ("test_modes[True]", "test_modes[False]", "test_eval", "test_loads"),
         ("test_names", "test_state", "test_apply"),
     ),
+    # What stands behind an inserted module, and in which order.
+    "plant_unmoved": Struck(
+        "contract/test_container_contract.py",
+        ("test_insert[0]", "test_insert[2]", "test_dict", "test_dict_updated[update]"),
+        ("test_insert[3]", "test_behind[append]", "test_dict_emptied", "test_list_of_parameters"),
+    ),
 }
 
 
@@ -240,7 +246,7 @@ SHARED = {
     ("plant_single", "plant_added"): "torch",
     ("plant_forgetful", "plant_late", "plant_redrawn"): "oneflow",
     ("plant_unsaved", "plant_graph_silent", "plant_undecayed"): "oneflow",
-    ("plant_graph_forgetful", "plant_minimizing", "plant_shallow"): "oneflow",
+    ("plant_graph_forgetful", "plant_minimizing", "plant_shallow", "plant_unmoved"): "oneflow",
 }
 
 

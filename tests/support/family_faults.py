@@ -417,6 +417,20 @@ def plant_shallow(adapter: Any) -> None:
     module.train, module._load_from_state_dict = train, without_buffers
 
 
+def plant_unmoved(adapter: Any) -> None:
+    """Put a module into one of OneFlow's lists over the one that is there, and forget the order of dicts."""
+    nn = adapter.flow.nn
+
+    def insert(own: Any, place: int, module: Any) -> None:
+        own.append(module)
+        own[place] = module
+
+    def items(own: Any) -> Any:
+        return sorted(own._modules.items())
+
+    nn.ModuleList.insert, nn.ModuleDict.items = insert, items
+
+
 def plant_added(adapter: Any) -> None:
     """Give a group that is added afterwards the learning rate of the first, and update what layers share twice."""
     optimizer, tied = torch.optim.Optimizer, torch.optim.RMSprop
