@@ -1,4 +1,4 @@
-"""What the documentation of modules that hold others says: which is where, and under which name its parameters stand."""
+"""What the documentation of modules that hold others says: which is where, and what its parameters are called."""
 
 from __future__ import annotations
 
