@@ -6,9 +6,10 @@ import itertools
 
 import pytest
 from forms import forms, member
+from refusals import refused
 from rows import Op, args, main_forms, ops, other_forms, pick, shape, tensor, whole
 
-from autotest import autotest, random_dtype, torch
+from autotest import autotest, each, random_dtype, torch
 
 _INTEGERS = ("int32", "int64")
 _PROMOTED = ("float32", "float64", "int32", "int64", "int8", "uint8", "bool")
@@ -153,6 +154,69 @@ def test_promotion(dtypes):
     sizes = shape(2)
     x, y = (tensor(*sizes, low=0, high=2 if dtype == "bool" else 5, dtype=dtype) for dtype in dtypes)
     return x + y, x * y
+
+
+#: Two operands of these dtypes, either first.
+_MIXED = [("float32", "float64"), ("int64", "float32"), ("int32", "int64"), ("uint8", "int8"), ("bool", "int64")]
+_MIXED += [("bool", "float32"), ("float16", "float32")]
+#: What takes no floats, or none with a gradient.
+_OF_WHOLE = ("floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor")
+#: Each pair in a case of its own.
+_mixed = autotest(n=1, check_graph=False, coverage="none", missing="count", unsupported="count")
+
+
+def mixed(name):
+    """Draws two tensors of one shape and of two dtypes, the second without zeros; those that an op takes first."""
+    pairs = sorted(_MIXED, key=lambda pair: "float32" in pair) if name in _OF_WHOLE else _MIXED
+    first, second = each(*pairs, *(pair[::-1] for pair in pairs)).value()
+    return tensor(2, 3, low=0, high=2 if first == "bool" else 5, dtype=first), tensor(
+        2, 3, low=1, high=2 if second == "bool" else 5, dtype=second
+    )
+
+
+@pytest.mark.parametrize("name", [
+    "sub", "div", "floor_divide", "fmod", "remainder", "pow", "maximum", "minimum", "atan2", "copysign", "hypot",
+    "logaddexp", "xlogy", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and",
+    "bitwise_or", "bitwise_xor",
+])  # fmt: skip
+@_mixed
+def test_mixed(name):
+    x, y = mixed(name)
+    return member(f"torch.{name}")(x, y)
+
+
+@pytest.mark.parametrize("name", ["cat", "stack", "hstack", "vstack", "where", "addcmul", "addcdiv", "outer"])
+@_mixed
+def test_mixed_of_several(name):
+    x, y = mixed(name)
+    if name == "where":
+        return torch.where(x > 1, x, y)
+    if name == "outer":
+        return torch.outer(x[0], y[1])
+    if name in ("addcmul", "addcdiv"):
+        return member(f"torch.{name}")(x, x + 1, y)
+    return member(f"torch.{name}")([x, y])
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "floor_divide", "fmod", "remainder", "pow"])
+@_mixed
+def test_mixed_in_place(name):
+    """What is written keeps its dtype, or is refused where that cannot hold the result."""
+    x, y = mixed(name)
+    x = x.clone()
+    getattr(x, f"{name}_")(y)
+    return x
+
+
+@pytest.mark.parametrize("name", ["dot", "mv", "matmul", "isclose", "lerp"])
+@autotest(n=1, auto_backward=False, check_graph=False, coverage="none", missing="count", unsupported="count")
+def test_mixed_and_refused(name):
+    """These take no two dtypes."""
+    x, y = mixed(name)
+    if name in ("dot", "mv"):
+        x, y = x[0] if name == "dot" else x, y[0]
+    given = (x, x, y) if name == "lerp" else (x, y.t() if name == "matmul" else y)
+    refused(lambda: member(f"torch.{name}")(*given))
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "bool", "float64"])

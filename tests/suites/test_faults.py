@@ -234,16 +234,29 @@ def _singles() -> dict[str, str]:
     return dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
 
 
+def _of_the_first() -> dict[str, str]:
+    """Two dtypes of which the first decides."""
+    file = "suites/test_dtypes.py"
+    wrong = {
+        f"{file}::test_mixed[minimum]",
+        f"{file}::test_mixed_in_place[remainder]",
+        f"{file}::test_mixed_and_refused[dot]",
+    }
+    right = {f"{file}::test_mixed[maximum]", f"{file}::test_mixed_in_place[sub]", f"{file}::test_mixed_and_refused[mv]"}
+    return dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
+
+
 #: By fault: how tests end.
 PLANTED = {
     **{fault: struck.outcomes() for fault, struck in STRUCK.items()},
     "plant_lax": _refusals(),
     "plant_single": _singles(),
+    "plant_of_the_first": _of_the_first(),
 }
 #: Faults that do not concern each other share a run: to start one, OneFlow's above all, costs more than its tests.
 SHARED = {
     ("plant_defaults", "plant_lax", "plant_small", "plant_first_group"): "torch",
-    ("plant_single", "plant_added"): "torch",
+    ("plant_single", "plant_added", "plant_of_the_first"): "torch",
     ("plant_forgetful", "plant_late", "plant_redrawn"): "oneflow",
     ("plant_unsaved", "plant_graph_silent", "plant_undecayed"): "oneflow",
     ("plant_graph_forgetful", "plant_minimizing", "plant_shallow", "plant_unmoved"): "oneflow",

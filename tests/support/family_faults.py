@@ -239,6 +239,14 @@ def plant_single(adapter: Any) -> None:
     torch.eq = lambda x, y: equal(x.float(), y.float())
 
 
+def plant_of_the_first(adapter: Any) -> None:
+    """Give the dtype of the first operand, write what a dtype cannot hold, and take two dtypes where one is wanted."""
+    minimum, dot, remainder = torch.minimum, torch.dot, torch.Tensor.remainder_
+    torch.minimum = lambda x, y: minimum(x, y).to(x.dtype)
+    torch.dot = lambda x, y: dot(x, y.to(x.dtype))
+    torch.Tensor.remainder_ = lambda x, y: remainder(x, y.to(x.dtype))
+
+
 def plant_first_group(adapter: Any) -> None:
     """Update each group with an option of the first, and clip all parameters as if they were the first group's."""
     for optimizer, option in ((torch.optim.Adam, "betas"), (torch.optim.Adagrad, "weight_decay")):
