@@ -76,7 +76,8 @@ IN_PLACE = {
     "cauchy_": (),
     "geometric_": (0.4,),
 }
-INITS = ("uniform_", "normal_", "trunc_normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "orthogonal_")
+INITS = ("uniform_", "normal_", "trunc_normal_", "xavier_uniform_", "xavier_normal_", "orthogonal_")
+INITS += ("kaiming_uniform_", "kaiming_normal_")
 
 
 @main_forms(ROWS)

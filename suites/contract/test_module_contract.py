@@ -145,3 +145,60 @@ def test_other_dtype(flow, way):
     norm = made[1][0][0]
     assert {tensor.dtype for tensor in [*made.parameters(), norm.running_mean, norm.running_var]} == {dtype}
     assert norm.num_batches_tracked.dtype == flow.int64
+
+
+@module("children are the modules right within, each once, with their names", of="nn.Module.named_children")
+def test_children(flow):
+    made = nested(flow)
+    assert [name for name, _ in made.named_children()] == ["0", "1"]
+    assert [type(each).__name__ for each in made.children()] == ["Linear", "Sequential"]
+    shared = linear(flow)
+    assert len(list(flow.nn.Sequential(shared, shared).children())) == 1
+
+
+@module("modules are the module itself and all within, each once, with their paths", of="nn.Module.named_modules")
+def test_named_modules(flow):
+    made = nested(flow)
+    assert [name for name, _ in made.named_modules()] == ["", "0", "1", "1.0", "1.0.0", "1.0.1"]
+    assert [name for name, _ in made.named_modules(prefix="a")] == ["a", "a.0", "a.1", "a.1.0", "a.1.0.0", "a.1.0.1"]
+    shared = linear(flow)
+    assert [name for name, _ in flow.nn.Sequential(shared, shared).named_modules()] == ["", "0"]
+
+
+@module("what is added or registered is a part like what is assigned", of="nn.Module.register_parameter")
+def test_added_parts(flow):
+    made = flow.nn.Module()
+    made.add_module("layer", linear(flow))
+    made.register_parameter("scale", flow.nn.Parameter(flow.ones(2)))
+    made.register_parameter("none", None)
+    assert [name for name, _ in made.named_parameters()] == ["scale", "layer.weight", "layer.bias"]
+    assert made.none is None
+    del made.layer
+    assert [*made.state_dict()] == ["scale"]
+
+
+@module("a name that is taken, or has a dot in it, is refused", of="nn.Module.register_parameter")
+@pytest.mark.parametrize("name", ["a.b", "", "forward"])
+def test_refused_names(flow, name):
+    with pytest.raises(KeyError):
+        flow.nn.Module().register_parameter(name, flow.nn.Parameter(flow.ones(2)))
+    with pytest.raises(KeyError):
+        flow.nn.Module().add_module(name, linear(flow))
+
+
+@module("a weight becomes a length and a direction, and one weight again", of="nn.utils.weight_norm")
+@pytest.mark.parametrize("dim", [0, 1, None])
+def test_weight_norm(flow, dim):
+    made = linear(flow)
+    before = made(batch(flow)).tolist()
+    flow.nn.utils.weight_norm(made, dim=dim)
+    assert sorted(name for name, _ in made.named_parameters()) == ["bias", "weight_g", "weight_v"]
+    assert tuple(made.weight_g.shape) == {0: (2, 1), 1: (1, 3), None: ()}[dim]
+    assert made(batch(flow)).flatten().tolist() == pytest.approx([each for row in before for each in row], rel=1e-5)
+    made.weight_g.data.mul_(2)
+    made.bias.data.fill_(0)
+    doubled = made(batch(flow)).flatten().tolist()
+    flow.nn.utils.remove_weight_norm(made)
+    assert sorted(name for name, _ in made.named_parameters()) == ["bias", "weight"]
+    assert made(batch(flow)).flatten().tolist() == pytest.approx(doubled, rel=1e-5)
+    assert doubled[0] == pytest.approx(2 * (before[0][0] - 0.1), rel=1e-4)

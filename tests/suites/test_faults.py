@@ -217,6 +217,18 @@ STRUCK = {
         ("test_modes[True]", "test_modes[False]", "test_eval", "test_loads"),
         ("test_names", "test_state", "test_apply"),
     ),
+    # How wide weights are spread before a nonlinearity.
+    "plant_slope": Struck(
+        "contract/test_init_contract.py",
+        ("test_gain[leaky_relu-0.5]", "test_gain[leaky_relu-2]"),
+        ("test_gain[leaky_relu-None]", "test_gain[relu-None]", "test_no_gain"),
+    ),
+    # Where sequences of different lengths begin.
+    "plant_padded_before": Struck(
+        "contract/test_sequences_contract.py",
+        ("test_padded[True-0.0]", "test_padded[False--1.0]", "test_packed_from_padded[True]"),
+        ("test_padded_rows", "test_unsorted_is_refused", "test_gradients"),
+    ),
     # What stands behind an inserted module, and in which order.
     "plant_unmoved": Struck(
         "contract/test_container_contract.py",
@@ -259,7 +271,14 @@ SHARED = {
     ("plant_single", "plant_added", "plant_of_the_first"): "torch",
     ("plant_forgetful", "plant_late", "plant_redrawn"): "oneflow",
     ("plant_unsaved", "plant_graph_silent", "plant_undecayed"): "oneflow",
-    ("plant_graph_forgetful", "plant_minimizing", "plant_shallow", "plant_unmoved"): "oneflow",
+    (
+        "plant_graph_forgetful",
+        "plant_minimizing",
+        "plant_shallow",
+        "plant_unmoved",
+        "plant_slope",
+        "plant_padded_before",
+    ): "oneflow",
 }
 
 

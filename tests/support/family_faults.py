@@ -439,6 +439,25 @@ def plant_unmoved(adapter: Any) -> None:
     nn.ModuleList.insert, nn.ModuleDict.items = insert, items
 
 
+def plant_slope(adapter: Any) -> None:
+    """Forget to square the slope of a leaky nonlinearity."""
+    init = adapter.flow.nn.init
+    gain = init.calculate_gain
+    init.calculate_gain = lambda name, slope=None: gain(name, None if slope is None else slope**0.5)
+
+
+def plant_padded_before(adapter: Any) -> None:
+    """Pad sequences in front."""
+    rnn, flip = adapter.flow.nn.utils.rnn, adapter.flow.flip
+    pad = rnn.pad_sequence
+
+    def padded(sequences: Any, batch_first: bool = False, padding_value: float = 0.0) -> Any:
+        turned = [flip(each, [0]) for each in sequences]
+        return flip(pad(turned, batch_first, padding_value), [1 if batch_first else 0])
+
+    rnn.pad_sequence = padded
+
+
 def plant_added(adapter: Any) -> None:
     """Give a group that is added afterwards the learning rate of the first, and update what layers share twice."""
     optimizer, tied = torch.optim.Optimizer, torch.optim.RMSprop
