@@ -295,14 +295,20 @@ def read(path: Path, *targets: str) -> Ledger:
 
 
 def _misplaced(path: Path, name: str, section: Any, targets: Sequence[str]) -> Iterator[str]:
-    """What stands under another name and is about one of the targets, or about none at all."""
+    """What stands under a name that is not its target's: another's, or nobody's."""
     if not isinstance(section, list):
         yield f"{path}: {name} should be a list of entries, each under [[{name}]]"
         return
     for number, table in enumerate(section, 1):
-        target = str(table.get("fingerprint", "")).partition("/")[0] if isinstance(table, dict) else ""
+        fingerprint = str(table.get("fingerprint", "")) if isinstance(table, dict) else ""
+        target = fingerprint.partition("/")[0]
         if target in targets:
             yield f"{path}: entry {number} of {name} is about {target}, and should stand under [[{target}]]"
+        elif target != name:
+            yield (
+                f"{path}: entry {number} of {name} has fingerprint={fingerprint!r}, "
+                f"but should have {name}/phase/kind/op/facts as a report shows it, under the name of its target"
+            )
 
 
 def _read_section(path: Path, target: str, section: Any, entries: dict[str, Entry], problems: list[str]) -> None:

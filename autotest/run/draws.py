@@ -16,6 +16,10 @@ from autotest.options import RunOptions
 
 #: A test may draw so many times its n before it gives up on the reference's refusals.
 DRAWS_PER_CASE = 20
+#: What to do about refusals, and about one that no draw is spared: a body that asks whether a whole tensor is true.
+_DRAWN = "draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False"
+_ASKED_OF = "Boolean value of Tensor with more than one value"
+_ASKED = "ask for one truth value, as (x > 0).all() is, or choose element by element with torch.where"
 
 
 @dataclass(slots=True)
@@ -92,7 +96,7 @@ class Draws:
             f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {drawn} draws, "
             f"so only {self.accepted} "
             f"of n={self._wanted} cases could run; the commonest reason ({count} times) is {reason}: "
-            f"draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False{bracketed(place)}"
+            f"{_ASKED if _ASKED_OF in reason else _DRAWN}{bracketed(place)}"
         )
 
 

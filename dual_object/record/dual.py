@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dual_object.errors import RawTargetNeeded
+from dual_object.errors import ArgumentError, RawTargetNeeded
 from dual_object.program.calls import CallKind
 from dual_object.program.global_layouts import MOVES, READS, stand_in
 from dual_object.program.program import Program
@@ -180,13 +180,28 @@ def _binary(name: str) -> Callable[..., Any]:
     return apply
 
 
+def _of_tensors(name: str) -> Callable[[Any, Any], Any]:
+    apply = _binary(name)
+    return lambda self, other: apply(self, _no_array(name, other))
+
+
 def _reflected(name: str) -> Callable[[Any, Any], Any]:
     function = OPERATORS[name]
 
     def apply(self: DualObject, other: Any) -> Any:
-        return self._recording.call("operator", name, function, (other, self), {})
+        return self._recording.call("operator", name, function, (_no_array(name, other), self), {})
 
     return apply
+
+
+def _no_array(name: str, other: Any) -> Any:
+    """The operand. Raises ArgumentError for an array of NumPy's: it is NumPy that would compute, not PyTorch."""
+    if isinstance(other, np.ndarray):
+        raise ArgumentError(
+            f"{name.rstrip('_')} was given a raw numpy.ndarray, but should be given a dual object: "
+            "make it one with dual_tensor, of torch.from_numpy"
+        )
+    return other
 
 
 _ARITHMETIC = [
@@ -212,12 +227,12 @@ def _install(cls: type) -> None:
     """Give the class its magic methods, once, from the table of operators."""
     for name in _ARITHMETIC:
         plain = name.rstrip("_")
-        setattr(cls, f"__{plain}__", _binary(name))
+        setattr(cls, f"__{plain}__", _of_tensors(name))
         setattr(cls, f"__r{plain}__", _reflected(name))
         if f"i{plain}" in OPERATORS:
-            setattr(cls, f"__i{plain}__", _binary(f"i{plain}"))
+            setattr(cls, f"__i{plain}__", _of_tensors(f"i{plain}"))
     for name in _COMPARISONS:
-        setattr(cls, f"__{name}__", _binary(name))
+        setattr(cls, f"__{name}__", _of_tensors(name))
     for name in _UNARY:
         setattr(cls, f"__{name}__", _unary(name))
     for name in ("getitem", "setitem", "delitem", "divmod", "round"):

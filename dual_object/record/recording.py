@@ -358,7 +358,8 @@ class Recording:
         if isinstance(arg, (self.reference.tensor_type, self.reference.module_type)):
             raise ArgumentError(
                 f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
-                'draw it with random_tensor, or wrap it in GetDualObject("x", pytorch, oneflow)'
+                "draw it with random_tensor, make it one with dual_tensor, "
+                'or wrap it in GetDualObject("x", pytorch, oneflow)'
             )
         tree = self.reference.encode(arg)
         if tree is not arg or isinstance(tree, (Name, Device)):

@@ -100,6 +100,24 @@ def test_too_many_rejections_are_an_error(session: Session) -> None:
     assert session.counts == {"rejected": 40}
 
 
+def test_truth_of_a_tensor(session: Session) -> None:
+    """Where no draw is spared, what to draw is no way out."""
+
+    @autotest(n=1, check_graph=False)
+    def body() -> Any:
+        x = random_tensor(ndim=1, dim0=2)
+        return x if x > 0 else -x
+
+    with pytest.raises(RejectionError) as caught:
+        body()
+    assert told(caught.value, __file__, "return x if x > 0") == (
+        "test_decorator.py::test_truth_of_a_tensor::<locals>::body: the reference refused 20 of 20 draws, so only 0 of "
+        "n=1 cases could run; the commonest reason (20 times) is RuntimeError: Boolean value of Tensor with more than "
+        "one value is ambiguous: ask for one truth value, as (x > 0).all() is, or choose element by element with "
+        "torch.where"
+    )
+
+
 def returning(value: Callable[[], Any], **options: Any) -> Body:
     """A test whose body returns `value()`."""
 
@@ -162,7 +180,7 @@ def test_raw_tensor_in_a_dual_call_is_refused(session: Session) -> None:
         returning(lambda: torch.add(leaf(), pytorch.ones(2)))()
     assert told(caught.value, __file__, "torch.add(leaf(), pytorch.ones(2))") == (
         "add was given a raw torch.Tensor, but should be given a dual object: "
-        'draw it with random_tensor, or wrap it in GetDualObject("x", pytorch, oneflow)'
+        'draw it with random_tensor, make it one with dual_tensor, or wrap it in GetDualObject("x", pytorch, oneflow)'
     )
 
 

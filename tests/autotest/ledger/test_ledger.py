@@ -179,10 +179,19 @@ def test_duplicate_entry(tmp_path):
 
 
 def test_tables_of_other_names(tmp_path):
-    """A table of another target is none of this run's, unless it is about it; one that is no list is told as such."""
+    """A table of another target is none of this run's, unless it is about it; one that is no list is told as such, and
+    so is a name that is not the target's of its entries.
+    """
     other = entry().replace("[[torch]]", "[[tohrc]]")
     assert problems(tmp_path, other + other.replace(FINGERPRINT, "paddle/eager_forward/value/relu/float32")) == [
-        "LEDGER: entry 1 of tohrc is about torch, and should stand under [[torch]]"
+        "LEDGER: entry 1 of tohrc is about torch, and should stand under [[torch]]",
+        "LEDGER: entry 2 of tohrc has fingerprint='paddle/eager_forward/value/relu/float32', but should have "
+        "tohrc/phase/kind/op/facts as a report shows it, under the name of its target",
+    ]
+    assert problems(tmp_path, entry().replace("torch", "paddle")) == []
+    assert problems(tmp_path, "[[divergence]]\nfoo = 1\n") == [
+        "LEDGER: entry 1 of divergence has fingerprint='', but should have "
+        "divergence/phase/kind/op/facts as a report shows it, under the name of its target"
     ]
     assert problems(tmp_path, "[paddle]\nreason = 'r'\n") == [
         "LEDGER: paddle should be a list of entries, each under [[paddle]]"

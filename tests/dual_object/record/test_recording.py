@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections import OrderedDict
 
@@ -100,8 +101,29 @@ def test_raw_tensor_is_refused(recorded):
                 recorded(body)
             assert str(caught.value) == (
                 f"add was given a raw {name}, but should be given a dual object: "
-                'draw it with random_tensor, or wrap it in GetDualObject("x", pytorch, oneflow)'
+                "draw it with random_tensor, make it one with dual_tensor, "
+                'or wrap it in GetDualObject("x", pytorch, oneflow)'
             )
+
+
+@pytest.mark.parametrize("body", [
+    lambda: tensor(2) + np.ones(2), lambda: np.ones(2) + tensor(2), lambda: operator.iadd(tensor(2), np.ones(())),
+])  # fmt: skip
+def test_raw_array_is_no_operand(recorded, body):
+    """NumPy would compute what no tracer sees, and no gradient."""
+    with pytest.raises(ArgumentError) as caught:
+        recorded(body)
+    name = "iadd" if body.__code__.co_names[0] == "operator" else "add"
+    assert str(caught.value) == (
+        f"{name} was given a raw numpy.ndarray, but should be given a dual object: "
+        "make it one with dual_tensor, of torch.from_numpy"
+    )
+
+
+def test_raw_array_is_an_index(recorded):
+    """And an argument where PyTorch takes one."""
+    assert recorded(lambda: tensor(3)[np.array([0, 2])]).seen.outputs
+    assert recorded(lambda: torch.tensor(np.ones(2))).seen.outputs
 
 
 def test_raw_object_of_a_known_value(recorded):
