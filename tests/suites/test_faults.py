@@ -217,6 +217,12 @@ STRUCK = {
         ("test_modes[True]", "test_modes[False]", "test_eval", "test_loads"),
         ("test_names", "test_state", "test_apply"),
     ),
+    # Two dtypes of which the first decides.
+    "plant_of_the_first": Struck(
+        "test_dtypes.py",
+        ("test_mixed[minimum]", "test_mixed_in_place[remainder]", "test_mixed_and_refused[dot]"),
+        ("test_mixed[maximum]", "test_mixed_in_place[sub]", "test_mixed_and_refused[mv]"),
+    ),
     # How wide weights are spread before a nonlinearity.
     "plant_slope": Struck(
         "contract/test_init_contract.py",
@@ -246,24 +252,11 @@ def _singles() -> dict[str, str]:
     return dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
 
 
-def _of_the_first() -> dict[str, str]:
-    """Two dtypes of which the first decides."""
-    file = "suites/test_dtypes.py"
-    wrong = {
-        f"{file}::test_mixed[minimum]",
-        f"{file}::test_mixed_in_place[remainder]",
-        f"{file}::test_mixed_and_refused[dot]",
-    }
-    right = {f"{file}::test_mixed[maximum]", f"{file}::test_mixed_in_place[sub]", f"{file}::test_mixed_and_refused[mv]"}
-    return dict.fromkeys(wrong, "failed") | dict.fromkeys(right, "passed")
-
-
 #: By fault: how tests end.
 PLANTED = {
     **{fault: struck.outcomes() for fault, struck in STRUCK.items()},
     "plant_lax": _refusals(),
     "plant_single": _singles(),
-    "plant_of_the_first": _of_the_first(),
 }
 #: Faults that do not concern each other share a run: to start one, OneFlow's above all, costs more than its tests.
 SHARED = {
