@@ -32,7 +32,7 @@ def place_layout(layout: str, shape: Sequence[int]) -> Placed:
         offset: packed, behind some other elements.
         transposed: the last two dimensions swapped.
         channels_last: dimension 1 innermost, where there are 4 or 5; else as transposed.
-        strided: every second element.
+        strided: every second element, behind some others, as `x[:, 1::2]` lies.
         expanded: stride 0 in the first dimension that has several elements.
 
     A shape that a layout cannot change (no element, or only one in the dimensions that matter) stays contiguous.
@@ -60,7 +60,7 @@ def place_layout(layout: str, shape: Sequence[int]) -> Placed:
             strides = tuple([0 if i == axis else stride for i, stride in enumerate(packed)])
     # The stride of a dimension of one element says nothing.
     differs = any(size > 1 and a != b for size, a, b in zip(shape, strides, plain, strict=True))
-    return Placed(strides if differs else None)
+    return Placed(strides, OFFSET if layout == "strided" else 0) if differs else CONTIGUOUS
 
 
 def expand_values(data: NDArray[Any], strides: Sequence[int]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from dual_object.program.global_layouts import in_global_scope
 from dual_object.program.values import Array
 from dual_object.record.dual import DualObject
 from dual_object.record.recording import recording
+from dual_object.replay.isolation import lies_in_memory
 from generators import DTYPES, PLAIN, DrawnArray, DtypeError, Generator, Mix, RangeError, array, dtype_name, pack
 from generators.drawing import current_drawing
 from generators.source import Source, words
@@ -177,7 +178,8 @@ def chosen(
 
 
 def dual_tensor(tensor: Any) -> DualObject:
-    """An input of the running case from an existing PyTorch tensor: its values, dtype, strides and requires_grad.
+    """An input of the running case from an existing PyTorch tensor: its values, dtype, strides, requires_grad, and its
+    storage offset where a slice has these strides, as `x[:, 1:]`.
 
     Both sides get their own copy; gradients do not flow back to `tensor`. Raises OutsideCaseError, and UsageError for
     what is no strided CPU tensor of a dtype that NumPy can hold.
@@ -198,7 +200,9 @@ def dual_tensor(tensor: Any) -> DualObject:
         raise UsageError(f"tensor.dtype={dtype}, but should be one of {', '.join(DTYPES)} {where}")
     [values] = record.reference.read([tensor])
     strides = None if tensor.is_contiguous() else tuple(tensor.stride())
-    return record.input(np.array(values, order="C"), dtype, requires_grad=requires_grad, strides=strides)
+    _, offset = lies_in_memory(record.reference, tensor)
+    data = np.array(values, order="C")
+    return record.input(data, dtype, requires_grad=requires_grad, strides=strides, offset=offset)
 
 
 class Choose(Generator):

@@ -107,10 +107,12 @@ def drop_axes(program: Program) -> Iterator[Program]:
 
 
 def contiguous(program: Program) -> Iterator[Program]:
-    """With plain strides."""
+    """With plain strides at the start of its memory, then with one of both."""
     for position, x in enumerate(program.inputs):
-        if x.strides is not None:
-            yield _with_input(program, position, replace(x, strides=None))
+        lying = dict.fromkeys([(None, 0), (None, x.offset), (x.strides, 0)])
+        for strides, offset in lying:
+            if (strides, offset) != (x.strides, x.offset):
+                yield _with_input(program, position, replace(x, strides=strides, offset=offset))
 
 
 def calm(program: Program) -> Iterator[Program]:

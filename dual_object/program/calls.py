@@ -20,7 +20,7 @@ class Input:
         data: its values, contiguous.
         dtype: its own dtype, which NumPy may lack: bfloat16 values are held as float32.
         strides: in elements; None where the tensor is contiguous.
-        offset: how many elements lie before a contiguous tensor in its memory.
+        offset: how many elements lie before it in its memory; 0 where no slice of packed memory has its strides.
         fill, seed: how the values were drawn, for people.
         layout: placement and sbp of a global tensor on a target's ranks; None for a local one.
     """

@@ -166,10 +166,9 @@ class _Printer:
 
     def _lies(self, x: Input) -> str:
         """How an input lies in memory, where it is not packed at the start of it."""
-        name, shape = self.names[x.id], tuple(x.data.shape)
-        if x.strides is not None:
-            return f"{name} has strides {tuple(x.strides)} for shape {shape}"
-        return f"{name} has storage offset {x.offset}" if x.offset else ""
+        lies = [f"strides {tuple(x.strides)} for shape {tuple(x.data.shape)}"] if x.strides is not None else []
+        lies += [f"storage offset {x.offset}"] if x.offset else []
+        return f"{self.names[x.id]} has {', '.join(lies)}" if lies else ""
 
     def _statement(self, call: Call) -> list[str]:
         expression = self._expression(call)

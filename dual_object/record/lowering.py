@@ -231,11 +231,9 @@ class _Lowerer:
         if device != "cpu":
             raise NotLowered(f"{name} of a {type(module).__name__} lies on {device}, where no input does")
         [data] = self.reference.read([tensor])
-        strides, offset = lies_in_memory(self.reference, tensor)
+        strides, _ = lies_in_memory(self.reference, tensor)  # an input is made anew: nothing lies before it
         called = f"{type(module).__name__.lower()}_{name.replace('.', '_')}"
-        # An input is made anew: nothing lies before it.
-        kept = strides if strides is not None or not offset else None
-        return Input(-1, called, np.array(data, order="C"), dtype, requires_grad, kept), tensor
+        return Input(-1, called, np.array(data, order="C"), dtype, requires_grad, strides), tensor
 
     def _modules(self, call: Call) -> list[Any]:
         by_id = self.replay.values.by_id

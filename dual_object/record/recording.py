@@ -126,8 +126,8 @@ class Recording:
         strides: tuple[int, ...] | None = None,
         offset: int = 0,
     ) -> DualObject:
-        """Add an input tensor; both sides get their own copy of `data` (contiguous; `strides` in elements, or `offset`,
-        say how it lies in memory). Inside a `global_scope` the target's is global.
+        """Add an input tensor; both sides get their own copy of `data` (`strides` and `offset`, in elements, say
+        how it lies in memory; it is contiguous without). Inside a `global_scope` the target's is global.
         """
         x = Input(self._number(), name, data, dtype, requires_grad, strides, fill, seed, scope_layout(), offset)
         tensor, memory = lay(self.reference, x)

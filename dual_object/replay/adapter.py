@@ -208,8 +208,8 @@ class Adapter(Protocol):
     def tensor(self, data: Array, dtype: str) -> tuple[Any, bool]:
         """A tensor of these values and strides that requires no gradient, and whether it shares memory with `data`.
 
-        Without the aspect `layout` the strides may be lost; with it, a tensor has slices (`tensor[3:]`) and
-        `reshape` as NumPy's arrays have, to lay one at an offset.
+        Without the aspect `layout` the strides may be lost; with it, a tensor has views by index (`tensor[3:]`,
+        `tensor[:, :3]`, `tensor[:, 0]`) and `reshape` as NumPy's arrays have, to lay one at an offset.
         """
 
     def device(self, spec: str) -> Any:

@@ -14,7 +14,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.global_layouts import BROADCAST, Layout, layouts
 from dual_object.program.printing import names
 from dual_object.program.program import Program
-from dual_object.program.strides import reversed_strides
+from dual_object.program.strides import reversed_strides, sliced_sizes
 from dual_object.program.values import Array, Placement, Ref, Sbp, Tree, map_leaves, refs
 from dual_object.replay.adapter import Adapter, Reference
 from dual_object.replay.observation import Observation
@@ -138,7 +138,9 @@ def _input(
 def lies_in_memory(adapter: Adapter, tensor: Any) -> tuple[tuple[int, ...] | None, int]:
     """Strides and storage offset of a tensor, as an `Input` holds them."""
     strides, offset, _ = adapter.place(tensor)
-    return (None, offset) if strides is None and tensor.numel() else (strides, 0)
+    shape: tuple[int, ...] = tuple(tensor.shape)
+    behind = 0 not in shape and (strides is None or sliced_sizes(shape, strides) is not None)
+    return strides, offset if behind else 0
 
 
 def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:

@@ -21,7 +21,7 @@ from dual_object.program.calls import Call, Input
 from dual_object.program.data_parallel import WRAPPER, unchanged
 from dual_object.program.global_layouts import KEYWORDS, MOVES, READS, stand_in
 from dual_object.program.program import Program
-from dual_object.program.strides import laid
+from dual_object.program.strides import laid, sliced
 from dual_object.program.values import (
     PLAIN,
     Array,
@@ -76,15 +76,13 @@ def lay(adapter: Adapter, x: Input) -> tuple[Any, Array | None]:
     An offset is made of a slice: a framework that is given an array sees where its elements begin, not what lies
     before them.
     """
-    if not x.offset or "layout" in adapter.lacks:
+    part = sliced(x.data, x.strides, x.offset) if x.offset and "layout" not in adapter.lacks else None
+    if part is None:
         data = materialise(x)
         tensor, shares = adapter.tensor(data, x.dtype)
         return tensor, data if shares else None
-    base = np.zeros(x.offset + x.data.size, x.data.dtype)
-    data = base[x.offset :].reshape(x.data.shape)
-    data[...] = x.data
-    tensor, shares = adapter.tensor(base, x.dtype)
-    return tensor[x.offset :].reshape(x.data.shape), data if shares else None
+    tensor, shares = adapter.tensor(part.memory, x.dtype)
+    return part.of(tensor), part.of(part.memory) if shares else None
 
 
 class Replay:

@@ -22,6 +22,7 @@ from autotest.repro.wanted import Result, Wanted
 from dual_object.program.calls import Call, Input, op_name
 from dual_object.program.printing import lines, names
 from dual_object.program.program import Program
+from dual_object.program.strides import sliced
 from dual_object.program.values import Array, Ref, Tree, leaves, refs
 from dual_object.replay.second_call import other_inputs
 from dual_object.replay.tracing import setup_calls, traced_calls
@@ -118,9 +119,9 @@ class Source:
         if x.strides is None and not x.offset:
             return [f"{name} = {self.tensor(x.data, x.dtype, name, requires_grad)}"]
         grad = [f"{name}.requires_grad = True"] if requires_grad else []
-        if x.strides is None:  # a slice of a longer tensor: only so it begins elsewhere than its memory
-            base = np.concatenate([np.zeros(x.offset, x.data.dtype), x.data.reshape(-1)])
-            return [f"{name} = {self.tensor(base, x.dtype, name)}[{x.offset}:].reshape({x.data.shape})", *grad]
+        part = sliced(x.data, x.strides, x.offset) if x.offset else None
+        if part is not None:  # a slice of a longer tensor: only so it begins elsewhere than its memory
+            return [f"{name} = {part.words(self.tensor(part.memory, x.dtype, name))}", *grad]
         self.strided = True
         made = f"{name} = torch.from_numpy(strided({self.numpy(x.data, name)}, {x.strides}))"
         if x.dtype == "bfloat16":

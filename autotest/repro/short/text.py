@@ -60,7 +60,7 @@ class Lean(Source):
 
     def input(self, x: Input, name: str, requires_grad: bool) -> list[str]:
         """As in the long script, but without a helper for strides."""
-        if x.strides is None:
+        if x.strides is None or x.offset:
             return super().input(x, name, requires_grad)
         made = f"{name} = torch.from_numpy({self._strided(x.data, x.strides)})"
         made += ".to(torch.bfloat16)" if x.dtype == "bfloat16" else ""

@@ -185,6 +185,7 @@ def test_random_dtype_of_no_family() -> None:
         lambda: pytorch.arange(6.0).reshape(2, 3),
         lambda: pytorch.arange(6.0).reshape(2, 3).T,
         lambda: pytorch.arange(12)[1::2],
+        lambda: pytorch.arange(12.0).reshape(3, 4)[1:, :3],
         lambda: pytorch.arange(3.0).expand(2, 3),
         lambda: pytorch.tensor(2.5, dtype=pytorch.bfloat16, requires_grad=True),
         lambda: pytorch.zeros(0, 3),
@@ -193,13 +194,13 @@ def test_random_dtype_of_no_family() -> None:
     ],
 )
 def test_existing_tensor_becomes_an_input(session: Session, make: Callable[[], Any]) -> None:
-    """A PyTorch tensor comes in with its values, dtype, strides and requires_grad, on both sides."""
+    """A PyTorch tensor comes in with its values, dtype, strides, offset and requires_grad, on both sides."""
     given = make()
     for x in drawn(session, lambda: dual_tensor(given), n=2):
         assert pytorch.equal(x, given)
         assert (x.dtype, x.requires_grad) == (given.dtype, given.requires_grad)
         if given.numel():
-            assert x.stride() == given.stride()
+            assert (x.stride(), x.storage_offset()) == (given.stride(), given.storage_offset())
         assert x is not given
 
 
@@ -279,7 +280,8 @@ def test_standard_inputs_reach_the_corners(session: Session) -> None:
     assert any(x.numel() == 0 for x in tensors)
     assert any(x.dim() == 0 for x in tensors)
     assert any(not x.is_contiguous() for x in tensors)
-    assert any(x.storage_offset() for x in tensors)
+    assert any(x.storage_offset() for x in tensors if x.is_contiguous())
+    assert any(x.storage_offset() for x in tensors if not x.is_contiguous())
     assert {x.requires_grad for x in tensors} == {True, False}
 
 

@@ -594,22 +594,25 @@ def test_script_keeps_strides_dtypes_and_values(run_script: Any) -> None:
         assert given[-1].tolist() == torch.from_numpy(array).to(getattr(torch, dtype)).tolist()
 
 
-def test_script_keeps_where_tensors_lie(run_script: Any) -> None:
-    """An input begins as far into its memory as it did, and a backward starts from a cotangent with its strides."""
-    given: list[tuple[int, bool, list[list[float]]]] = []
+@pytest.mark.parametrize("strides", [None, (4, 1), (6, 2)])
+def test_script_keeps_where_tensors_lie(run_script: Any, strides: tuple[int, ...] | None) -> None:
+    """An input begins as far into its memory as it did, and lies there in its strides; a backward starts from a
+    cotangent with its own.
+    """
+    given: list[tuple[int, tuple[int, ...], bool, list[list[float]]]] = []
     started: list[tuple[int, ...]] = []
 
     def look(x: torch.Tensor) -> torch.Tensor:
-        given.append((x.storage_offset(), x.requires_grad, x.tolist()))
+        given.append((x.storage_offset(), x.stride(), x.requires_grad, x.tolist()))
         out = torch.relu(x)
         out.register_hook(lambda gradient: started.append(gradient.stride()))
         return out
 
-    program = one_call(values=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], offset=3, backward=True)
+    program = one_call(values=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], strides=strides, offset=3, backward=True)
     program.cotangent_strides = {1: (1, 2)}
     told, where = row("value", "eager_backward"), {"call": 0, "part": "gradient", "key": "0"}
     assert run_script(told, program, where, relu=look)[0] == 0
-    assert given[-1] == (3, True, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    assert given[-1] == (3, strides or (3, 1), True, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     assert started[-1] == (1, 2)
 
 

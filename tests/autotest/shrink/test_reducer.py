@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,31 @@ def test_only_the_needed_call_is_left(reference: Adapter) -> None:
     assert str(found) == "def program(torch, x):\n    t0 = torch.exp(x)\n    return t0"
     [x] = found.inputs
     assert (x.data.tolist(), x.requires_grad, x.strides, found.cotangents) == (0.0, False, None, {})
+
+
+@pytest.mark.parametrize(
+    ("needed", "lies"),
+    [
+        ((False, False), (None, 0)),
+        ((True, False), ((12, 2), 0)),
+        ((False, True), (None, 3)),
+        ((True, True), ((12, 2), 3)),
+    ],
+)
+def test_where_an_input_lies_is_kept_as_far_as_it_matters(
+    reference: Adapter, needed: tuple[bool, bool], lies: tuple[tuple[int, ...] | None, int]
+) -> None:
+    """Strides and offset go, each by itself, where the divergence comes without."""
+    program = _chain()
+    program.inputs[0] = replace(program.inputs[0], strides=(12, 2), offset=3)
+
+    def judge(program: Program) -> bool:
+        [x] = program.inputs
+        has = (x.strides is not None, x.offset > 0)
+        return x.data.ndim == 2 and all(held or not asked for held, asked in zip(has, needed, strict=True))
+
+    [x] = _reduce(reference, program, judge).inputs
+    assert (x.strides, x.offset) == lies
 
 
 def test_result_does_not_depend_on_when(reference: Adapter) -> None:

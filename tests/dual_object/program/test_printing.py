@@ -221,16 +221,18 @@ def test_the_layout_of_an_input_is_told():
         Input(0, "", np.zeros((2, 3)), "float32", strides=(1, 2)),
         Input(1, "", np.zeros((2, 3)), "float32"),
         Input(2, "", np.zeros(4), "float32", offset=3),
+        Input(3, "", np.zeros(4), "float32", strides=(2,), offset=5),
     ]
     text = str(Program(inputs, [], Ref(0)))
     assert text == (
-        "def program(torch, x, y, z):\n"
+        "def program(torch, x, y, z, w):\n"
         "    # x has strides (1, 2) for shape (2, 3)\n"
         "    # z has storage offset 3\n"
+        "    # w has strides (2,) for shape (4,), storage offset 5\n"
         "    return x"
     )
     assert compile(text, "<program>", "exec")
-    assert str(Program(inputs[2:], [])) == "def program(torch, x):\n    # x has storage offset 3\n    pass"
+    assert str(Program(inputs[2:3], [])) == "def program(torch, x):\n    # x has storage offset 3\n    pass"
 
 
 def test_no_input_takes_the_name_that_another_was_given():

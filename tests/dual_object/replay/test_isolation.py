@@ -155,9 +155,12 @@ def test_operands_lie_in_memory_as_they_did(recorded, reference):
     """A transposed or sliced operand stays one, so that a fault of the layout shows alone; one without elements lies
     nowhere.
     """
-    case = recorded(lambda: [tensor(2, 3).t() * 2, tensor(4)[1:] * 2, tensor(2, 3)[:0].t() * 2])
+    case = recorded(
+        lambda: [tensor(2, 3).t() * 2, tensor(4)[1:] * 2, tensor(2, 3)[:0].t() * 2, tensor(2, 3)[:, 1:] * 2]
+    )
     lying = [(x.strides, x.offset) for _, program, _ in isolate(reference, case.program) for x in program.inputs]
-    assert lying == [(None, 0), ((1, 3), 0), (None, 0), (None, 1), (None, 0), (None, 0), (None, 0)]
+    inputs = [(None, 0), ((1, 3), 0), (None, 0), (None, 1), (None, 0), (None, 0), (None, 0), (None, 0), ((3, 1), 1)]
+    assert lying == inputs
 
 
 def test_what_writes_to_a_module_stands_not_alone(recorded, reference):

@@ -365,15 +365,16 @@ def test_materialise(strides):
     assert not np.shares_memory(made, data)
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (), (1,)])
+@pytest.mark.parametrize(("shape", "strides"), [((2, 3), None), ((2, 3), (8, 2)), ((), None), ((1,), None)])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_an_offset_is_the_tensors_own(reference, shape, dtype):
-    """The tensor lies behind other elements of its memory, and a write to it is seen there."""
+def test_an_offset_is_the_tensors_own(reference, shape, strides, dtype):
+    """The tensor lies behind other elements of its memory, with its strides, and a write to it is seen there."""
     data = np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
-    replay = Replay(reference, Program([Input(0, "x", data, dtype, offset=3)]))
+    replay = Replay(reference, Program([Input(0, "x", data, dtype, strides=strides, offset=3)]))
     replay.place(replay.program.inputs[0])
     tensor = replay.values.by_id[0]
     assert (tensor.storage_offset(), tensor.is_leaf, tuple(tensor.shape)) == (3, True, shape)
+    assert strides is None or tensor.stride() == strides
     assert tensor.tolist() == data.tolist()
     assert replay.finish().fill(iter(())).inputs == {}
     tensor += 1
