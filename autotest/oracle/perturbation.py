@@ -136,7 +136,7 @@ class Reruns:
 
     @cached_property
     def scattered(self) -> list[Observation]:
-        """In the dtypes that it has, its inputs nudged as in `near`: what these scatter by is lost on the way.
+        """In its own dtypes, its inputs and cotangents nudged as in `near`: what these scatter by is lost on the way.
 
         The mean of what a batch norm has centred is 0, and so it is in float64, however its inputs are nudged; in
         float32 it is what is left of numbers 1e7 times as great.
@@ -144,11 +144,16 @@ class Reruns:
         runs = []
         for seed in range(RUNS):
             nudge = _Nudge(seed, UNITS, False, self._rounding)
-            inputs = [
-                replace(x, data=rounded(nudge(x.data, x.dtype), x.dtype)) if x.dtype in self._dtypes else x
-                for x in self.program.inputs
-            ]
-            run = QuietReplay(self._reference, replace(self.program, inputs=inputs), side="reference").run()
+
+            def moved(values: Array, dtype: str, nudge: _Nudge = nudge) -> Array:
+                return rounded(nudge(values, dtype), dtype) if dtype in self._dtypes else values
+
+            program = replace(
+                self.program,
+                inputs=[replace(x, data=moved(x.data, x.dtype)) for x in self.program.inputs],
+                cotangents={id_: moved(data, str(data.dtype)) for id_, data in self.program.cotangents.items()},
+            )
+            run = QuietReplay(self._reference, program, side="reference").run()
             if not run.ended and run.backward_failure is None and run.second_failure is None:
                 runs.append(run)
         return runs

@@ -16,6 +16,8 @@ SPREADS = 8.0
 NOISE = 1e-12
 #: A smooth result moves less the nearer the nudges are; one that still moves by more than such a part of it jumps.
 JUMP = 8.0
+#: Of a result that is such a part of what runs are off by, no digit is right in them.
+NO_DIGIT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,4 +60,19 @@ def farthest(exact: Array, runs: Sequence[Array]) -> Array:
     return np.where(np.isnan(moved), np.inf, moved)
 
 
-__all__ = ["JUMP", "NOISE", "SPREADS", "Spread", "equal", "farthest"]
+def lost_digits(runs: Sequence[Array], exact: Array) -> Array:
+    """How much of a result is lost on the way to it in a narrow dtype: how far apart runs whose inputs are nudged lie
+    from their middle; 0 without any, or where one is not finite.
+
+    Where the exact result is 0 and theirs are not, no digit of theirs is right: then it is how far off they are, for
+    runs that sum in one order may be off by the same.
+    """
+    if not runs:
+        return np.zeros(exact.shape)
+    scatter = farthest(np.mean(runs, axis=0), runs)
+    off = farthest(exact, runs)
+    lost = np.where((scatter > 0) & (np.abs(exact) < NO_DIGIT * off), off, scatter)
+    return np.where(np.isfinite(lost), lost, 0.0)
+
+
+__all__ = ["JUMP", "NOISE", "SPREADS", "Spread", "equal", "farthest", "lost_digits"]

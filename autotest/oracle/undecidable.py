@@ -31,7 +31,7 @@ from autotest.oracle.perturbation import (
     smallest_normal,
 )
 from autotest.oracle.pointing import distinct, orders, pointed, points_alike
-from autotest.oracle.spread import SPREADS, Spread, equal, farthest
+from autotest.oracle.spread import SPREADS, Spread, equal, farthest, lost_digits
 from dual_object.program.calls import Call, op_name
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Reference
@@ -331,7 +331,7 @@ class _Question:
         credible = np.abs(expected - exact) <= within
         # Where the reference is itself off what it gives in float64, only that will do.
         yield ROUNDING, finite & (hits & credible | (np.abs(actual - exact) <= base))
-        lost = SPREADS * _scatter(self._arrays(self.reruns.scattered), expected)
+        lost = SPREADS * lost_digits([wide(run) for run in self._arrays(self.reruns.scattered)], exact)
         off = np.maximum(np.abs(expected - exact), np.abs(actual - exact))
         # Of two sides of a jump nothing is lost: both are what the float64 runs give.
         jumps = (spread.jumps | spread.crossed) & (farthest(exact, runs) > base)
@@ -470,15 +470,6 @@ def _hull(actual: Array, expected: Array, runs: Sequence[Array], room: Array, al
             low, high = least[alike], most[alike]
         among &= (part(actual) >= low - room) & (part(actual) <= high + room)
     return among
-
-
-def _scatter(runs: Sequence[Array], expected: Array) -> Array:
-    """How far apart the runs of one dtype lie from their middle; 0 without any, or where one is not finite."""
-    if not runs:
-        return np.zeros(expected.shape)
-    values = np.stack([wide(run) for run in runs])
-    scatter = np.abs(values - values.mean(axis=0)).max(axis=0)
-    return np.where(np.isfinite(scatter), scatter, 0.0)
 
 
 def _reached(actual: Array, runs: Sequence[Array]) -> Array:

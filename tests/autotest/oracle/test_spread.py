@@ -10,7 +10,7 @@ import pytest
 from autotest import torch
 from autotest.compare.difference import Difference
 from autotest.oracle.exact import Opinions
-from autotest.oracle.spread import Spread, farthest
+from autotest.oracle.spread import Spread, farthest, lost_digits
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.program import Program
 from dual_object.replay.observation import Observation, Seen
@@ -38,6 +38,24 @@ def test_farthest() -> None:
     runs = [np.array([1.5, np.nan, np.inf]), np.array([0.0, 1.0, np.inf])]
     assert farthest(np.array([1.0, 1.0, np.inf]), runs).tolist() == [1.0, np.inf, 0.0]
     assert farthest(np.array([1.0, 2.0]), []).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("runs", "exact", "lost"),
+    [
+        ([1.25, 1.75], 1.0, 0.25),
+        ([1.25, 1.75], 1e-9, 1.75),
+        ([1.25, 1.75], 0.0, 1.75),
+        ([1.25, 1.75], 1e-5, 0.25),
+        ([1.5, 1.5], 0.0, 0.0),
+        ([np.inf, 1.0], 0.0, 0.0),
+        ([1.0, 2j], 0.0, 2.0),
+        ([], 1.0, 0.0),
+    ],
+)
+def test_lost_digits(runs: list[complex], exact: float, lost: float) -> None:
+    """What runs scatter by; where the exact result is 0, all that they are off by, unless they agree as in a defect."""
+    assert lost_digits([np.array([run]) for run in runs], np.array([exact])).tolist() == pytest.approx([lost])
 
 
 def test_attribution_passes_over_what_is_not_finite() -> None:
