@@ -549,7 +549,7 @@ def write_repro(id_: str, report: Path, output: Path | None) -> None:
 def show_report(folder: Path, form: str) -> None:
     """Print what a run found, finished or not, and write its summary.json and index.html anew.
 
-    DIR is a report folder (its latest run) or one run in it.
+    DIR is a report folder (its latest run), one run in it, or the name of a run in autotest-report.
     """
     from autotest.commands.report import report_png, report_text
 
@@ -630,7 +630,8 @@ def census(reports: tuple[Path, ...], ledger: Any, output: Path | None, as_json:
 @click.argument("after", metavar="RUN_B", type=_PATH)
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the comparison as one HTML file.")
 def diff(before: Path, after: Path, html: Path | None) -> None:
-    """Tell what RUN_B has otherwise than RUN_A; each is a report folder (its latest run) or one run in it.
+    """Tell what RUN_B has otherwise than RUN_A; each is a report folder (its latest run), one run in it, or the name of
+    a run in autotest-report.
 
     Exit status: 0 nothing red is new or worse, 1 something is, 2 the runs cannot be compared.
     """

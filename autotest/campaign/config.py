@@ -164,7 +164,8 @@ def _file(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:  # TOML's own errors, and text that is no UTF-8
-        raise UsageError(f"{path} is no TOML: {error}") from None
+        instead = f"; a campaign draws from test files by --tests {path}" if path.suffix == ".py" else ""
+        raise UsageError(f"{path} is no TOML: {error}{instead}") from None
     for name in data:
         if name not in _OPTIONS:
             raise UsageError(f"{path}: {name} is no key, but should be one of {', '.join(_OPTIONS)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +14,17 @@ from generators import Drawing, DrawnArray, Generator
 #: So many draws without an accepted one are enough where no other draw could mend the call.
 MISTAKEN_DRAWS = 3
 
+#: Where what a test imports is defined.
+_OURS = ("autotest.", "generators.")
 #: What Python and PyTorch say of a call by its keywords, the number and the types of its arguments alone.
 _OF_THE_FORM = re.compile(
     r"unexpected keyword argument|invalid combination of arguments|positional argument|multiple values for "
     r"|must be .+, not |unsupported operand type"
 )
+#: What NumPy says of an argument that it does not know.
+_NO_UFUNC = re.compile(r"'DualObject' does not support ufuncs")
+#: What Python says of a keyword that a function has not.
+_KEYWORD = re.compile(r"(?P<name>\w+)\(\) got an unexpected keyword argument")
 #: What PyTorch says of an argument that it does not know.
 _NOT_DUAL = re.compile(r"\b(?:not|got) DualObject\b|invalid combination(?s:.*)\bDualObject\b")
 
@@ -44,16 +51,34 @@ def mistake(raised: BaseException, own: BaseException, drawn: Drawing) -> Mistak
 
 
 def unrecorded(error: Exception) -> Exception:
-    """What to raise for an exception of the body: where PyTorch's own function or module was given a dual object, which
-    it cannot know, a sentence with the way out.
+    """What to raise for an exception of the body: where a function or module of PyTorch's own, or one of NumPy's, was
+    given a dual object, which it cannot know, or one of ours a keyword that it has not, a sentence with the way out.
     """
-    if not isinstance(error, TypeError) or not _NOT_DUAL.search(str(error)):
+    if not isinstance(error, TypeError):
         return error
     said = str(error).partition("\n")[0]
-    return UsageError(
-        "PyTorch's own function was given a dual object, but should be called through autotest's `torch`, and a module "
-        f"class of the test derive from its torch.nn.Module: {said}"
-    )
+    if _NOT_DUAL.search(str(error)):
+        return UsageError(
+            "PyTorch's own function was given a dual object, but should be called through autotest's `torch`, and a "
+            f"module class of the test derive from its torch.nn.Module: {said}"
+        )
+    if _NO_UFUNC.search(said):
+        return UsageError(
+            "a function of NumPy's was given a dual object, but should be called through autotest's `torch`, as "
+            f"torch.exp(x) for numpy.exp(x): {said}"
+        )
+    takes = _parameters(error, said)
+    return UsageError(f"{said}, but should be given some of {', '.join(takes)}") if takes else error
+
+
+def _parameters(error: TypeError, said: str) -> list[str]:
+    """What a function of ours takes that was called with another keyword; empty for anybody else's."""
+    match, trace = _KEYWORD.match(said), error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    called: Any = trace.tb_frame.f_globals.get(match["name"]) if match and trace else None
+    ours = str(getattr(called, "__module__", "")).startswith(_OURS)
+    return [*inspect.signature(called).parameters] if ours else []
 
 
 def _number(generator: Any, value: object) -> bool:

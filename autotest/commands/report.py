@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from autotest.options.table import OPTIONS
 from reports import (
     Summary,
     join_status,
@@ -27,7 +28,7 @@ def report_text(folder: Path, form: str, *, width: int, color: bool, encoding: s
 
     Raises ReportError where there is no run or its files cannot be written.
     """
-    summary, page = _sum_up(resolve_run(folder))
+    summary, page = _sum_up(resolve_run(folder, Path(str(OPTIONS["report"].default))))
     if form == "markdown":
         return markdown_text(summary)
     if form == "junit":
@@ -41,7 +42,7 @@ def report_png(folder: Path) -> bytes:
     """Sum up a run, or the latest of a report folder, as a picture. Raises ReportError as `report_text`, and where the
     library is not there that draws it.
     """
-    summary, _ = _sum_up(resolve_run(folder))
+    summary, _ = _sum_up(resolve_run(folder, Path(str(OPTIONS["report"].default))))
     return png_picture(summary)
 
 

@@ -23,6 +23,8 @@ from dual_object.program.program import Program
 from dual_object.replay.adapter import TargetInfo
 from reports import resolve_run, runs
 
+#: So many ids are told where one was not found.
+_LISTED = 5
 FIELDS = ("id", "fingerprint", "target", "test", "op", "phase", "kind", "level")
 
 
@@ -153,7 +155,9 @@ def _whole(id_: str, known: Sequence[str], run: Path) -> str:
     """The one of the `known` ids that begins so, shortened as elsewhere."""
     meant = _meant(id_, known)
     if not meant:
-        raise AcceptError(f"ID={id_!r} names no new divergence of {run}")
+        more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
+        has = f"{', '.join(known[:_LISTED])}{more}" if known else "none"
+        raise AcceptError(f"ID={id_!r} names no new divergence of {run}, which has {has}")
     if len(meant) > 1:
         raise AcceptError(f"ID={id_!r}, but should name one of {', '.join(meant)}")
     return meant[0]

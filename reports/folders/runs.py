@@ -11,6 +11,8 @@ from pathlib import Path
 from reports.errors import FolderError, PartError, RecordError, unwritable
 
 RUN_NAME = re.compile(r"(\d{8}-\d{6})-(\d+)(?:-(\d+))?")
+#: A run's name, or as much of it as has the day.
+_NAMED = re.compile(r"\d{8}(?:-[\d-]*)?")
 STATUS_NAME = "exit-status"
 
 
@@ -46,11 +48,17 @@ def latest_run(report_dir: Path) -> Path:
     return folders[-1]
 
 
-def resolve_run(folder: Path) -> Path:
+def resolve_run(folder: Path, within: Path | None = None) -> Path:
     """Return the run meant by a user's folder: itself where it is a run folder, else its latest run.
 
-    Raises FolderError where it is neither.
+    The name of a run by itself, or its first digits, means the run in `within`, a report folder. Raises FolderError
+    where it is neither, or where several names begin so.
     """
+    if within is not None and _NAMED.fullmatch(str(folder)) and not folder.exists():
+        named = [run for run in runs(within) if run.name.startswith(folder.name)]
+        if len(named) > 1:
+            raise FolderError(f"run={folder.name!r}, but should name one of {', '.join(run.name for run in named)}")
+        folder = named[0] if named else folder
     if not folder.is_dir():
         raise FolderError(
             f"there is no report folder {str(folder)!r} in {Path.cwd()}: "

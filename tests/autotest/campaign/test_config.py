@@ -165,6 +165,18 @@ def test_what_means_nothing(tmp_path: Path, text: str, said: str) -> None:
     assert str(caught.value) == said
 
 
+def test_a_file_of_tests(tmp_path: Path) -> None:
+    """Who gives a test file in place of the campaign's is told the option for it."""
+    path = tmp_path / "test_mine.py"
+    path.write_text("import torch\n")
+    with pytest.raises(UsageError) as caught:
+        read_config(path, {})
+    assert str(caught.value) == (
+        f"{path} is no TOML: Expected '=' after a key in a key/value pair (at line 1, column 8); a campaign draws from "
+        f"test files by --tests {path}"
+    )
+
+
 def test_missing_file() -> None:
     """A file that is not there is named."""
     with pytest.raises(UsageError) as caught:

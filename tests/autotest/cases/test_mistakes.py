@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch as real
 
@@ -158,3 +159,44 @@ def test_functions_of_pytorch_itself(session: Session, body: Callable[[], Any], 
         "PyTorch's own function was given a dual object, but should be called through autotest's `torch`, and a module "
         f"class of the test derive from its torch.nn.Module: {said}"
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "said"),
+    [
+        (
+            lambda: np.exp(random_tensor(1, 3)),
+            "np.exp",
+            "a function of NumPy's was given a dual object, but should be called through autotest's `torch`, as "
+            "torch.exp(x) for numpy.exp(x): operand 'DualObject' does not support ufuncs (__array_ufunc__=None)",
+        ),
+        (
+            lambda: random_tensor(shape=(2, 3)),
+            "shape=(2, 3)",
+            "random_tensor() got an unexpected keyword argument 'shape', but should be given some of ndim, dim0, dim1, "
+            "dim2, dim3, dim4, low, high, dtype, requires_grad, distinct",
+        ),
+        (
+            lambda: random(1, 3, kind=int),
+            "kind=int",
+            "random() got an unexpected keyword argument 'kind', but should be given some of low, high",
+        ),
+    ],
+)  # fmt: skip
+def test_calls_that_cannot_be(session: Session, body: Callable[[], Any], place: str, said: str) -> None:
+    """A function of NumPy's, and a keyword that one of ours has not, are told with the way out."""
+    with pytest.raises(UsageError) as caught:
+        autotest(n=1)(body)()
+    assert told(caught.value, __file__, place) == said
+
+
+def own(x: Any) -> Any:
+    """A function of the test's own."""
+    return x
+
+
+def test_a_keyword_that_the_users_own_function_has_not(session: Session) -> None:
+    """It is Python's to tell."""
+    with pytest.raises(TypeError) as caught:
+        autotest(n=1)(lambda: own(y=random_tensor()))()  # type: ignore[call-arg]
+    assert str(caught.value) == "own() got an unexpected keyword argument 'y'"

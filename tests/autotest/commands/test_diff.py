@@ -45,6 +45,18 @@ def test_nothing_new(tmp_path):
     assert out.startswith("not worse: 1 gone; 1 the same\n")
 
 
+def test_runs_by_name(tmp_path, monkeypatch):
+    """The runs of the usual report folder go by their names, and by the first digits of them."""
+    monkeypatch.chdir(tmp_path)
+    made_run(tmp_path / "autotest-report" / "runs" / "20261128-120000-0-7", "known")
+    made_run(tmp_path / "autotest-report" / "runs" / "20261129-120000-0-8", "known", "wrong")
+    assert called("20261128", "20261129-120000-0-8")[0] == 1
+    assert called("20261129", "20261128-120000-0-7")[0] == 0
+    shown = CliRunner().invoke(main, ["report", "20261129"])
+    assert shown.exit_code == 0
+    assert [path.parent.name for path in tmp_path.rglob("runs/*/index.html")] == ["20261129-120000-0-8"]
+
+
 def test_something_new(tmp_path):
     """A new red divergence is status 1, and so is a known one that is red now."""
     before, after = made_run(tmp_path / "a", "known"), made_run(tmp_path / "b", "wrong", "refuses")

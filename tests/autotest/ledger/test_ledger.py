@@ -15,7 +15,7 @@ from autotest.cli import main
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
 from autotest.errors import UsageError
-from autotest.ledger.accept import AcceptError, _ledger_for, accept
+from autotest.ledger.accept import AcceptError, _ledger_for, _whole, accept
 from autotest.ledger.check import orphans, stale_entries
 from autotest.ledger.document import document
 from autotest.ledger.draft import Draft
@@ -663,7 +663,7 @@ def test_wider_entry(accepted, tmp_path):
             "id, fingerprint, target, test, op, phase, kind, level",
         ),
         ((), "op=nosuch", "r", "where='op=nosuch' matches no new divergence of RUN"),
-        (("12345678",), None, "r", "ID='12345678' names no new divergence of RUN"),
+        (("12345678",), None, "r", "ID='12345678' names no new divergence of RUN, which has none"),
     ],
 )
 def test_accept_refuses(ids, where, reason, sentence, accepted):
@@ -720,7 +720,7 @@ def test_accept_from_an_older_run(tmp_path, monkeypatch):
     for ids in (["0a1b", "99999999"], ["12345678"]):
         with pytest.raises(AcceptError) as caught:
             accept(ids, None, "planted", report, None, "seen")
-        assert str(caught.value) == f"ID={ids[0]!r} names no new divergence of {newest}"
+        assert str(caught.value) == f"ID={ids[0]!r} names no new divergence of {newest}, which has 99999999"
     with pytest.raises(AcceptError, match="matches no new divergence"):
         accept([], "id=0a1b2c3d", "planted", report, None, "seen")
 
@@ -773,8 +773,8 @@ def test_ledger_of_the_suites_is_not_written(tmp_path, monkeypatch):
     ("given", "sentence"),
     [
         ("0a1b", "ID='0a1b', but should name one of 0a1b2c3d, 0a1b9999"),
-        ("0a1", "ID='0a1' names no new divergence of RUN"),
-        ("0a1b2c3d4", "ID='0a1b2c3d4' names no new divergence of RUN"),
+        ("0a1", "ID='0a1' names no new divergence of RUN, which has 0a1b2c3d, 0a1b9999"),
+        ("0a1b2c3d4", "ID='0a1b2c3d4' names no new divergence of RUN, which has 0a1b2c3d, 0a1b9999"),
     ],
 )
 def test_accept_by_first_digits(tmp_path, monkeypatch, given, sentence):
@@ -790,6 +790,16 @@ def test_accept_by_first_digits(tmp_path, monkeypatch, given, sentence):
         accept([given], None, "planted", report, None, "seen")
     assert str(caught.value).replace(str(path.parent), "RUN") == sentence
     assert accept(["0a1b9"], None, "planted", report, None, "seen").written == (f"{FINGERPRINT},nan",)
+
+
+@pytest.mark.parametrize(
+    ("known", "has"), [((), "none"), ("abcde", "a, b, c, d, e"), ("abcdefg", "a, b, c, d, e and 2 more")]
+)
+def test_an_id_that_is_not_there(known, has):
+    """What may be accepted is listed, the first five of many."""
+    with pytest.raises(AcceptError) as caught:
+        _whole("12345678", [*known], Path("RUN"))
+    assert str(caught.value) == f"ID='12345678' names no new divergence of RUN, which has {has}"
 
 
 def test_wider_entry_that_would_need_nothing(tmp_path):

@@ -123,6 +123,25 @@ def test_missing_report_folder(tmp_path):
     )
 
 
+def test_run_by_its_name(tmp_path, monkeypatch):
+    """A run's name, or as much of it as no other begins with, means the run in the usual report folder."""
+    monkeypatch.chdir(tmp_path)
+    usual = Path("autotest-report")
+    first, last = made_run(usual, 0, NOON, 1), made_run(usual, 7, NOON, 2)
+    assert resolve_run(Path(first.name), usual) == first
+    assert resolve_run(Path(last.name[:17]), usual) == last
+    with pytest.raises(FolderError) as caught:
+        resolve_run(Path(first.name[:8]), usual)
+    assert str(caught.value) == f"run={first.name[:8]!r}, but should name one of {first.name}, {last.name}"
+    for elsewhere in ("20200101", first.name[:7]):
+        with pytest.raises(FolderError, match=f"^there is no report folder '{elsewhere}' in "):
+            resolve_run(Path(elsewhere), usual)
+    with pytest.raises(FolderError, match=r"^there is no report folder"):
+        resolve_run(Path(first.name))
+    (tmp_path / first.name).mkdir()
+    assert resolve_run(Path(first.name), usual) == Path(first.name)
+
+
 def test_summary_is_saved_twice(tmp_path, summed):
     """summary.json stands in the run folder and in the report folder, and no draft is left."""
     summary, run = summed(), made_run(tmp_path / "report", 0, NOON)
