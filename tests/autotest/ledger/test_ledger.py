@@ -405,6 +405,14 @@ def test_given_ledgers(tmp_path):
         "ledger='oneflow.toml', but should be a file of known divergences, or 'suites' for those of the suites "
         "[--autotest-ledger]"
     )
+    for content, said in (
+        (b"[[torch]\n", "Expected ']]' at the end of an array declaration (at line 1, column 8)"),
+        (b"\xff", "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(UsageError) as caught:
+            option.read([str(path)])
+        assert str(caught.value) == f"ledger={str(path)!r} cannot be read as a ledger: {said} [--ledger]"
 
 
 @pytest.mark.parametrize(
