@@ -88,6 +88,14 @@ def sliced_sizes(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...
     return (*sizes, step) if step > 1 else tuple(sizes)
 
 
+def address(array: Array) -> int:
+    """Where the memory begins that an array is a view of, or its own."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    begin: int = array.__array_interface__["data"][0]
+    return begin
+
+
 def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
     """From the first to the last element of a tensor, both counted: fewer than it has elements where some lie in one
     place, more where it has gaps.

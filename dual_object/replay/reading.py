@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from dual_object.program.program import Program
-from dual_object.program.strides import laid
+from dual_object.program.strides import address, laid
 from dual_object.program.values import Array, Ref, refs
 from dual_object.replay.adapter import Adapter
 from dual_object.replay.gradients import Functional, Tape, functional
@@ -97,7 +97,7 @@ def memory(
     moved = any(call.kind == "set" for call in program.calls)  # `x.data = y` gives an input another memory
     for id_, tensor in {**inputs, **outputs}.items():
         buffer = None if moved else values.buffers.get(id_)
-        place = adapter.storage(tensor) if buffer is None else buffer.__array_interface__["data"][0]
+        place = adapter.storage(tensor) if buffer is None else address(buffer)
         if place is None:
             unplaced.append(id_)
         else:

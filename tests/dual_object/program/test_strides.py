@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dual_object.program.strides import Slice, extent, laid, reversed_strides, sliced, sliced_sizes
+from dual_object.program.strides import Slice, address, extent, laid, reversed_strides, sliced, sliced_sizes
 
 
 @pytest.mark.parametrize(("shape", "strides"), [((), ()), ((3,), (1,)), ((2, 3), (1, 2)), ((2, 0, 4), (1, 2, 2))])
@@ -79,7 +79,8 @@ def test_sliced(strides: tuple[int, ...] | None, words: str) -> None:
     found = part.of(part.memory)
     assert found.tolist() == data.tolist()
     assert found.strides == tuple(8 * stride for stride in strides or (3, 1))
-    assert (found.__array_interface__["data"][0] - part.memory.__array_interface__["data"][0]) == 5 * 8
+    assert found.__array_interface__["data"][0] - address(part.memory) == 5 * 8
+    assert address(found) == address(part.memory) == part.memory.__array_interface__["data"][0]
     assert part.words("m") == words
 
 

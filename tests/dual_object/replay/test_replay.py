@@ -382,6 +382,15 @@ def test_an_offset_is_the_tensors_own(reference, shape, strides, dtype):
     assert changed.tolist() == (data + 1).tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(("strides", "offset"), [(None, 0), (None, 3), ((1, 2), 0), ((8, 2), 0), ((8, 2), 3)])
+def test_a_view_shares_the_memory_of_its_input(reference, strides, offset, dtype):
+    """Wherever the input lies in its memory, and whether or not NumPy has that, too."""
+    x = Input(0, "x", np.ones((2, 3), np.float32), dtype, strides=strides, offset=offset)
+    calls = [Call("method", name, (Ref(0),), {}, Ref(number)) for number, name in enumerate(("t", "clone"), 1)]
+    assert Replay(reference, Program([x], calls, (Ref(1), Ref(2)))).run().shared == [(0, 1)]
+
+
 @pytest.mark.parametrize(
     ("expected", "actual", "same"),
     [
