@@ -7,7 +7,22 @@ import math
 import pytest
 import torch as pytorch
 from forms import forms, member
-from rows import Op, args, main_forms, ops, other_forms, pick, rank, real, seldom, shape, size, sizes, tensor
+from rows import (
+    Op,
+    args,
+    main_forms,
+    ops,
+    other_forms,
+    pick,
+    rank,
+    real,
+    seldom,
+    shape,
+    size,
+    sizes,
+    tensor,
+    wrong_calls,
+)
 
 from autotest import autotest, dual_tensor, each, oneof
 
@@ -78,6 +93,13 @@ ROWS = (
     Op("mul", number(2, -0.5, 0, 1, 3, True), "torch Tensor x*y x*=y", variant="number"),
     Op("div", number(2, -0.5, 1, 3, 0), "torch Tensor x/y x/=y", variant="number"),
     Op("pow", number(2, 3, 0.5, -1, 0, 1, -2, -0.5, 1.5), "torch Tensor x**y", variant="number"),
+    Op(
+        "pow",
+        lambda: args(tensor(*sizes(rank()), low=-3, high=4, dtype="int64"), pick(2, 3, 0, 1)),
+        "torch Tensor x**y",
+        variant="whole",
+        errors={"below_0": lambda: args(tensor(3, low=1, high=4, dtype="int64"), -1)},
+    ),
     Op("fmod", number(0.7, 2, -1.5, -3), "torch x%y", variant="number"),
     Op("floor_divide", number(0.7, 2, -1.5, -3, requires_grad=False), "torch x//y", variant="number"),
 )
@@ -92,6 +114,12 @@ def test_op(call):
 @other_forms(ROWS)
 @autotest(n=10, coverage="none")
 def test_form(call):
+    return call()
+
+
+@wrong_calls(ROWS)
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none")
+def test_errors(call):
     return call()
 
 

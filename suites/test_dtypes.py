@@ -165,30 +165,42 @@ _OF_WHOLE = ("floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor")
 _mixed = autotest(n=1, check_graph=False, coverage="none", missing="count", unsupported="count")
 
 
-def mixed(name):
-    """Draws two tensors of one shape and of two dtypes, the second without zeros; those that an op takes first."""
-    pairs = sorted(_MIXED, key=lambda pair: "float32" in pair) if name in _OF_WHOLE else _MIXED
-    first, second = each(*pairs, *(pair[::-1] for pair in pairs)).value()
-    return tensor(2, 3, low=0, high=2 if first == "bool" else 5, dtype=first), tensor(
-        2, 3, low=1, high=2 if second == "bool" else 5, dtype=second
-    )
-
-
-@pytest.mark.parametrize("name", [
+_TWO = (
     "sub", "div", "floor_divide", "fmod", "remainder", "pow", "maximum", "minimum", "atan2", "copysign", "hypot",
     "logaddexp", "xlogy", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "bitwise_and",
     "bitwise_or", "bitwise_xor",
-])  # fmt: skip
+)  # fmt: skip
+
+
+def mixed(name, *sizes, low=0):
+    """Draws two tensors of two dtypes, the second without zeros and of these sizes; those that an op takes first."""
+    pairs = sorted(_MIXED, key=lambda pair: "float32" in pair) if name in _OF_WHOLE else _MIXED
+    first, second = each(*pairs, *(pair[::-1] for pair in pairs)).value()
+    return tensor(2, 3, low=low, high=2 if first == "bool" else 5, dtype=first), tensor(
+        *sizes, low=1, high=2 if second == "bool" else 5, dtype=second
+    )
+
+
+@pytest.mark.parametrize("name", _TWO)
 @_mixed
 def test_mixed(name):
-    x, y = mixed(name)
+    x, y = mixed(name, 2, 3)
     return member(f"torch.{name}")(x, y)
+
+
+@pytest.mark.parametrize("name", ["add", "mul", *_TWO])
+@_mixed
+def test_mixed_with_one_of_no_dimension(name):
+    """It decides the dtype only where it is of a higher kind: float32 and a float64 number are float32."""
+    x, y = mixed(name, low=1)
+    op = member(f"torch.{name}")
+    return op(x, y), op(y, x)
 
 
 @pytest.mark.parametrize("name", ["cat", "stack", "hstack", "vstack", "where", "addcmul", "addcdiv", "outer"])
 @_mixed
 def test_mixed_of_several(name):
-    x, y = mixed(name)
+    x, y = mixed(name, 2, 3)
     if name == "where":
         return torch.where(x > 1, x, y)
     if name == "outer":
@@ -202,7 +214,7 @@ def test_mixed_of_several(name):
 @_mixed
 def test_mixed_in_place(name):
     """What is written keeps its dtype, or is refused where that cannot hold the result."""
-    x, y = mixed(name)
+    x, y = mixed(name, 2, 3)
     x = x.clone()
     getattr(x, f"{name}_")(y)
     return x
@@ -212,7 +224,7 @@ def test_mixed_in_place(name):
 @autotest(n=1, auto_backward=False, check_graph=False, coverage="none", missing="count", unsupported="count")
 def test_mixed_and_refused(name):
     """These take no two dtypes."""
-    x, y = mixed(name)
+    x, y = mixed(name, 2, 3)
     if name in ("dot", "mv"):
         x, y = x[0] if name == "dot" else x, y[0]
     given = (x, x, y) if name == "lerp" else (x, y.t() if name == "matmul" else y)

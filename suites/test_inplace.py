@@ -44,16 +44,21 @@ def test_op(call):
     return call()
 
 
-@pytest.mark.parametrize("name", ["add_", "sub_", "mul_", "div_", "fill_", "clamp_min_", "clamp_max_"])
-@autotest(n=10)
+@pytest.mark.parametrize("name", [
+    "add_", "sub_", "mul_", "div_", "fill_", "clamp_min_", "clamp_max_", "clamp_", "pow_", "fmod_", "remainder_",
+])  # fmt: skip
+@autotest(n=10, missing="count")
 def test_input_is_written(name):
     x = tensor(*shape(2), requires_grad=False)
     getattr(x, name)(real(1, 4))
     return x
 
 
-@pytest.mark.parametrize("name", ["relu_", "sin_", "floor_", "zero_"])
-@autotest(n=10)
+@pytest.mark.parametrize("name", [
+    "relu_", "sin_", "floor_", "zero_", "abs_", "neg_", "exp_", "ceil_", "round_", "trunc_", "sqrt_", "reciprocal_",
+    "sigmoid_", "tanh_", "cos_", "square_", "sign_", "erf_",
+])  # fmt: skip
+@autotest(n=10, missing="count")
 def test_input_is_written_by(name):
     x = tensor(*shape(2), requires_grad=False)
     getattr(x, name)()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from forms import forms
+from forms import forms, member
 from rows import (
     Layer,
     Op,
@@ -24,7 +24,7 @@ from rows import (
     wrong_calls,
 )
 
-from autotest import autotest, torch
+from autotest import autotest, each, torch
 
 #: A sum of no products is 0, and OneFlow 0.9.0 gives whatever the memory of the result holds: zeros by chance, too.
 unwritten = pytest.mark.xfail(reason="OneFlow 0.9.0 does not write a sum of no products", strict=False)
@@ -272,6 +272,24 @@ def test_errors(call):
 def test_einsum():
     batch, k = shape(2)
     return torch.einsum("bik,bkj->bij", tensor(batch, size(), k), tensor(batch, k, size()))
+
+
+#: Shapes of what is added to a product, and of the two factors.
+_ADDED = {
+    "addmm": ((2, 4), (2, 3), (3, 4)),
+    "addmv": ((2,), (2, 3), (3,)),
+    "addr": ((2, 3), (2,), (3,)),
+    "addbmm": ((2, 4), (5, 2, 3), (5, 3, 4)),
+    "baddbmm": ((5, 2, 4), (5, 2, 3), (5, 3, 4)),
+}
+
+
+@pytest.mark.parametrize("name", _ADDED)
+@autotest(n=4, coverage="none", missing="count")
+def test_nothing_of_it_is_added(name):
+    """Where beta is 0, what a tensor holds is ignored, be it no number."""
+    first, *factors = (tensor(*form) for form in _ADDED[name])
+    return member(f"torch.{name}")(first * each(float("nan"), float("inf")).value(), *factors, beta=0)
 
 
 @autotest(n=10)

@@ -95,6 +95,13 @@ def test_unused(flow):
         flow.autograd.grad((x * 2).sum(), [y])
 
 
+@autograd("an input that nothing was made of has no gradient, where that is allowed", of="autograd.grad")
+def test_unused_is_allowed(flow):
+    x, y = leaf(flow), leaf(flow)
+    used, unused = flow.autograd.grad((x * 2).sum(), [x, y], allow_unused=True)
+    assert (used.tolist(), unused) == ([2.0, 2.0, 2.0], None)
+
+
 @autograd("gradients of a result may be asked for once, and again where the graph is retained", of="Tensor.backward")
 @pytest.mark.parametrize("retained", [True, False])
 def test_twice(flow, retained):
