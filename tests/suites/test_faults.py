@@ -103,6 +103,7 @@ def test_fault_turns_its_op_red_and_no_other(
 
 #: Rows of calls that PyTorch refuses, by the file and the op.
 REFUSED = {
+    "binary": ("torch.pow-whole", ("below_0",)),
     "convolution": ("torch.nn.functional.conv2d", ("channels", "kernel", "groups", "bias")),
     "indexing": ("torch.index_select", ("out_of_range", "negative", "dim", "real")),
     "join": ("torch.cat-default", ("sizes", "ranks", "dim", "nothing")),
@@ -223,6 +224,22 @@ STRUCK = {
         ("test_mixed[minimum]", "test_mixed_in_place[remainder]", "test_mixed_and_refused[dot]"),
         ("test_mixed[maximum]", "test_mixed_in_place[sub]", "test_mixed_and_refused[mv]"),
     ),
+    # An operand without dimensions; what nothing is added of; what takes no gradient.
+    "plant_number": Struck(
+        "test_dtypes.py",
+        ("test_mixed_with_one_of_no_dimension[mul]",),
+        ("test_mixed_with_one_of_no_dimension[add]", "test_mixed_in_place[mul]"),
+    ),
+    "plant_all_added": Struck(
+        "test_matmul.py",
+        ("test_nothing_of_it_is_added[baddbmm]",),
+        ("test_nothing_of_it_is_added[addmm]", "test_op[torch.baddbmm]"),
+    ),
+    "plant_unwritten": Struck(
+        "test_inplace.py",
+        ("test_input_is_written[clamp_]",),
+        ("test_input_is_written[clamp_min_]", "test_input_is_written_by[sin_]"),
+    ),
     # How wide weights are spread before a nonlinearity.
     "plant_slope": Struck(
         "contract/test_init_contract.py",
@@ -261,7 +278,14 @@ PLANTED = {
 #: Faults that do not concern each other share a run: to start one, OneFlow's above all, costs more than its tests.
 SHARED = {
     ("plant_defaults", "plant_lax", "plant_small", "plant_first_group"): "torch",
-    ("plant_single", "plant_added", "plant_of_the_first"): "torch",
+    (
+        "plant_single",
+        "plant_added",
+        "plant_of_the_first",
+        "plant_number",
+        "plant_all_added",
+        "plant_unwritten",
+    ): "torch",
     ("plant_forgetful", "plant_late", "plant_redrawn"): "oneflow",
     ("plant_unsaved", "plant_graph_silent", "plant_undecayed"): "oneflow",
     (

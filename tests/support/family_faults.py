@@ -197,6 +197,7 @@ LAX = (
     (torch, "cat"),
     (torch.nn.functional, "cross_entropy"),
     (torch, "matmul"),
+    (torch, "pow"),
     (torch.Tensor, "view"),
     (torch, "logsumexp"),
 )
@@ -384,6 +385,24 @@ def plant_late(adapter: Any) -> None:
         made.constant_lr_conf.total_iters += 1
 
     schedules.ConstantLR._generate_conf_for_graph = longer
+
+
+def plant_number(adapter: Any) -> None:
+    """Let a tensor without dimensions count for the dtype of a product."""
+    multiply = torch.mul
+    torch.mul = lambda x, y: multiply(x, y).to(torch.promote_types(x.dtype, y.dtype))
+
+
+def plant_all_added(adapter: Any) -> None:
+    """Multiply what is added to a product by 0, where nothing of it is added."""
+    multiply = torch.baddbmm
+    torch.baddbmm = lambda x, *given, **how: multiply(x, *given, **how) + 0 * x
+
+
+def plant_unwritten(adapter: Any) -> None:
+    """Leave what takes no gradient as it is."""
+    clamp = torch.Tensor.clamp_
+    torch.Tensor.clamp_ = lambda x, *ends: clamp(x, *ends) if x.requires_grad else x
 
 
 def plant_undecayed(adapter: Any) -> None:
