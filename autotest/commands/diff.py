@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autotest.commands.report import USUAL
 from autotest.exits import ALIGNED, DIVERGED
-from autotest.options.table import OPTIONS
 from reports import RecordError, compare_runs, difference_html, load_saved, render_difference, resolve_run
 
 
@@ -31,4 +31,4 @@ def diff_runs(
 def _run_folder(folder: Path) -> Path:
     """A report folder has a copy of a summary too, but its latest run may be a later one that never ended."""
     kept_alone = (folder / "summary.json").is_file() and not (folder / "runs").is_dir()
-    return folder if kept_alone else resolve_run(folder, Path(str(OPTIONS["report"].default)))
+    return folder if kept_alone else resolve_run(folder, USUAL)

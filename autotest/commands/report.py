@@ -22,13 +22,16 @@ from reports import (
     svg_picture,
 )
 
+#: Where the runs lie that a run's name alone is looked for in.
+USUAL = Path(str(OPTIONS["report"].default))
+
 
 def report_text(folder: Path, form: str, *, width: int, color: bool, encoding: str) -> str:
     """Sum up a run, or the latest of a report folder, and tell of it in the form that is asked for.
 
     Raises ReportError where there is no run or its files cannot be written.
     """
-    summary, page = _sum_up(resolve_run(folder, Path(str(OPTIONS["report"].default))))
+    summary, page = _sum_up(resolve_run(folder, USUAL))
     if form == "markdown":
         return markdown_text(summary)
     if form == "junit":
@@ -42,7 +45,7 @@ def report_png(folder: Path) -> bytes:
     """Sum up a run, or the latest of a report folder, as a picture. Raises ReportError as `report_text`, and where the
     library is not there that draws it.
     """
-    summary, _ = _sum_up(resolve_run(folder, Path(str(OPTIONS["report"].default))))
+    summary, _ = _sum_up(resolve_run(folder, USUAL))
     return png_picture(summary)
 
 
