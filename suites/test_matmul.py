@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+import torch as pytorch
 from forms import forms, member
 from rows import (
     Layer,
@@ -24,7 +27,7 @@ from rows import (
     wrong_calls,
 )
 
-from autotest import autotest, each, torch
+from autotest import autotest, dual_tensor, each, torch
 
 #: A sum of no products is 0, and OneFlow 0.9.0 gives whatever the memory of the result holds: zeros by chance, too.
 unwritten = pytest.mark.xfail(reason="OneFlow 0.9.0 does not write a sum of no products", strict=False)
@@ -288,8 +291,9 @@ _ADDED = {
 @autotest(n=4, coverage="none", missing="count")
 def test_nothing_of_it_is_added(name):
     """Where beta is 0, what a tensor holds is ignored, be it no number."""
-    first, *factors = (tensor(*form) for form in _ADDED[name])
-    return member(f"torch.{name}")(first * each(float("nan"), float("inf")).value(), *factors, beta=0)
+    form, *others = _ADDED[name]
+    ignored = dual_tensor(pytorch.full(form, each(math.nan, math.inf).value()).requires_grad_())
+    return member(f"torch.{name}")(ignored, *(tensor(*other) for other in others), beta=0)
 
 
 @autotest(n=10)
