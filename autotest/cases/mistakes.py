@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,10 +74,8 @@ def unrecorded(error: Exception) -> Exception:
 
 def _parameters(error: TypeError, said: str) -> list[str]:
     """What a function of ours takes that was called with another keyword; empty for anybody else's."""
-    match, trace = _KEYWORD.match(said), error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    called: Any = trace.tb_frame.f_globals.get(match["name"]) if match and trace else None
+    match, frames = _KEYWORD.match(said), [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    called: Any = frames[-1].f_globals.get(match["name"]) if match and frames else None
     ours = str(getattr(called, "__module__", "")).startswith(_OURS)
     return [*inspect.signature(called).parameters] if ours else []
 

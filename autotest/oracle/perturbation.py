@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -143,11 +143,7 @@ class Reruns:
         """
         runs = []
         for seed in range(RUNS):
-            nudge = _Nudge(seed, UNITS, False, self._rounding)
-
-            def moved(values: Array, dtype: str, nudge: _Nudge = nudge) -> Array:
-                return rounded(nudge(values, dtype), dtype) if dtype in self._dtypes else values
-
+            moved = partial(self._moved, _Nudge(seed, UNITS, False, self._rounding))
             program = replace(
                 self.program,
                 inputs=[replace(x, data=moved(x.data, x.dtype)) for x in self.program.inputs],
@@ -157,6 +153,10 @@ class Reruns:
             if not run.ended and run.backward_failure is None and run.second_failure is None:
                 runs.append(run)
         return runs
+
+    def _moved(self, nudge: _Nudge, values: Array, dtype: str) -> Array:
+        """Nudged values, where the Program starts from such a dtype."""
+        return rounded(nudge(values, dtype), dtype) if dtype in self._dtypes else values
 
     @cached_property
     def zeros_kept(self) -> list[Observation]:

@@ -56,7 +56,7 @@ def sliced(data: Array, strides: Sequence[int] | None, offset: int) -> Slice | N
     None where no slice has such strides: transposed, expanded and overlapping tensors.
     """
     shape = data.shape
-    sizes = shape if strides is None else sliced_sizes(shape, strides)
+    sizes = sliced_sizes(shape, strides)
     if sizes is None:
         return None
     index: tuple[slice | int, ...] = ()
@@ -68,17 +68,22 @@ def sliced(data: Array, strides: Sequence[int] | None, offset: int) -> Slice | N
     return found
 
 
-def sliced_sizes(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...] | None:
+def sliced_sizes(shape: Sequence[int], strides: Sequence[int] | None) -> tuple[int, ...] | None:
     """The sizes of what a slice with these strides is taken of: (2, 4) for shape (2, 3) and strides (4, 1), (2, 3, 2)
-    for strides (6, 2), of which the last dimension has one element in the slice. None where no slice has them.
+    for strides (6, 2), of which the last dimension has one element in the slice. Without strides it is packed itself.
+    None where no slice has them, and where it has no element.
     """
+    if 0 in shape:
+        return None
+    if strides is None:
+        return tuple(shape)
     sizes: list[int] = []
     step = 0
     for size, stride in zip(shape, strides, strict=True):
         sizes.append(size)
         if size == 1:  # its stride says nothing
             continue
-        if not size or not stride:
+        if not stride:
             return None
         if step:
             sizes[-1], rest = divmod(step, stride)

@@ -138,9 +138,7 @@ def _input(
 def lies_in_memory(adapter: Adapter, tensor: Any) -> tuple[tuple[int, ...] | None, int]:
     """Strides and storage offset of a tensor, as an `Input` holds them."""
     strides, offset, _ = adapter.place(tensor)
-    shape: tuple[int, ...] = tuple(tensor.shape)
-    behind = 0 not in shape and (strides is None or sliced_sizes(shape, strides) is not None)
-    return strides, offset if behind else 0
+    return strides, 0 if sliced_sizes(tuple(tensor.shape), strides) is None else offset
 
 
 def _known(lies: Layout) -> tuple[Placement, tuple[Sbp, ...]]:

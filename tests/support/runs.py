@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,11 @@ SUPPORT = Path(__file__).parent
 BODIES = SUPPORT / "bodies"
 #: The real one; while a test runs, `sys.executable` may be a fork's.
 INTERPRETER = sys.executable
+
+
+def _written(files: Sequence[Path]) -> int:
+    """When the last of these files was written to."""
+    return max((path.stat().st_mtime_ns for path in files), default=0)
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,12 @@ class Outcome:
         return found
 
     def records(self, kind: str = "end") -> list[dict[str, Any]]:
-        """The records of one type, of all files."""
-        files = sorted((self.folder / "autotest-report" / "runs").glob("*/records-*.jsonl"))
+        """The records of one type, of all files, those of a later run behind those of an earlier one: of runs that
+        begin in one second the names do not say which was first.
+        """
+        runs = (self.folder / "autotest-report" / "runs").iterdir()
+        by_run = sorted((sorted(run.glob("records-*.jsonl")) for run in runs), key=_written)
+        files = [path for of_run in by_run for path in of_run]
         found = [json.loads(line) for path in files for line in path.read_text().splitlines()]
         return [record for record in found if record["type"] == kind]
 

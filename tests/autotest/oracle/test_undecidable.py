@@ -704,21 +704,20 @@ def test_what_one_call_loses_on_the_way(reference: Adapter, off: float, stands: 
     assert ("rounding" in reasons) != stands  # another CPU's kernels may doubt it in another way, too
 
 
-@pytest.mark.parametrize(("factor", "stands"), [(4.0, False), (1000.0, True)])
-def test_an_exact_zero_has_no_digits(reference: Adapter, factor: float, stands: bool) -> None:
+@pytest.mark.parametrize(("off", "stands"), [(2e-3, False), (1.0, True)])
+def test_an_exact_zero_has_no_digits(reference: Adapter, off: float, stands: bool) -> None:
     """The bias of a convolution before a batch norm has the gradient 0: what a sum over thousands of elements leaves of
-    it may be several times what the reference's leaves, and not a thousand times.
+    it may be several times what the reference's leaves (here 5e-4), though its runs lie close together, and no more.
     """
 
     def body() -> Any:
         x = given(*real.linspace(-1, 1, 43 * 7 * 17).sin().reshape(43, 1, 7, 17).tolist(), grad=True)
-        return torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Sigmoid())(x)
+        return torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU())(x)
 
     def change(seen: Observation) -> None:
         bias = next(shown for key, shown in seen.gradients.items() if key.endswith(".0.bias"))
         assert bias is not None
-        assert np.abs(bias.data).max() > 1e-6
-        bias.data = bias.data * factor
+        bias.data = np.full_like(bias.data, off)
 
     real.manual_seed(0)  # of the layers' parameters
     standing, reasons = asked(reference, body, change)

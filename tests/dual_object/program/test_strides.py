@@ -53,9 +53,11 @@ def test_extent(shape: tuple[int, ...], strides: tuple[int, ...], places: int) -
         ((3, 4), (1, 1), None),
         ((3, 2), (3, 2), None),
         ((2, 0), (2, 1), None),
+        ((2, 3), None, (2, 3)),
+        ((2, 0), None, None),
     ],
 )
-def test_sliced_sizes(shape: tuple[int, ...], strides: tuple[int, ...], sizes: tuple[int, ...] | None) -> None:
+def test_sliced_sizes(shape: tuple[int, ...], strides: tuple[int, ...] | None, sizes: tuple[int, ...] | None) -> None:
     """What a slice makes of packed memory: gaps within rows and between elements, and no transposition or overlap."""
     assert sliced_sizes(shape, strides) == sizes
 
