@@ -101,6 +101,18 @@ def address(array: Array) -> int:
     return begin
 
 
+def dense(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
+    """Whether a tensor has neither gaps nor overlaps: it is contiguous, or was before its dimensions were permuted."""
+    if strides is None:
+        return True
+    step = 1
+    for stride, size in sorted((stride, size) for size, stride in zip(shape, strides, strict=True) if size != 1):
+        if stride != step:
+            return False
+        step *= size
+    return True
+
+
 def extent(shape: Sequence[int], strides: Sequence[int]) -> int:
     """From the first to the last element of a tensor, both counted: fewer than it has elements where some lie in one
     place, more where it has gaps.

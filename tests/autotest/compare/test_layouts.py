@@ -41,8 +41,7 @@ def told(
     """What is said of a target whose output and gradient lie with `strides`, for a transposed input."""
     program, expected = recorded(reference, body, (1, 2))
     actual = copy.deepcopy(expected)
-    for seen in (*actual.outputs.values(), *actual.gradients.values()):
-        assert seen is not None
+    for seen in filter(None, (*actual.outputs.values(), *actual.gradients.values())):
         seen.strides = strides
     found = eager_differences(reference, program, expected, actual, Rules())
     return [f"{difference.kind}: {difference.message}" for difference in found]
@@ -74,3 +73,25 @@ def test_other_differences_stay(reference: Adapter) -> None:
         seen.strides, seen.data = None, seen.data + 1
     found = eager_differences(reference, program, expected, actual, Rules())
     assert [difference.kind for difference in found] == ["value"]
+
+
+def test_copies_lie_as_what_they_copy(reference: Adapter) -> None:
+    """PyTorch documents where a copy of an input lies. Where what is copied is a result, a contiguous one is lawful; so
+    is a gradient.
+    """
+    words = ["layout: t0 has strides (3, 1), but should have (1, 2)"]
+    assert told(reference, None, lambda x: x.clone()) == words
+    assert told(reference, None, lambda x: torch.zeros_like(x)) == words
+    assert told(reference, None, lambda x: x.double()) == words
+    assert told(reference, None, lambda x: x.clone(memory_format=torch.preserve_format)) == words
+    assert told(reference, None, lambda x: torch.exp(x).clone()) == []
+
+
+def test_what_is_copied_with_gaps_has_no_order_to_keep(reference: Adapter) -> None:
+    """The copy of a slice is promised no strides of its own."""
+    program, expected = recorded(reference, lambda x: x.clone(), (1, 4))
+    actual = copy.deepcopy(expected)
+    for seen in actual.outputs.values():
+        assert seen.strides == (1, 2)
+        seen.strides = None
+    assert eager_differences(reference, program, expected, actual, Rules()) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dual_object.program.strides import Slice, address, extent, laid, reversed_strides, sliced, sliced_sizes
+from dual_object.program.strides import Slice, address, dense, extent, laid, reversed_strides, sliced, sliced_sizes
 
 
 @pytest.mark.parametrize(("shape", "strides"), [((), ()), ((3,), (1,)), ((2, 3), (1, 2)), ((2, 0, 4), (1, 2, 2))])
@@ -22,6 +22,24 @@ def test_laid(strides: tuple[int, ...] | None) -> None:
     np.testing.assert_array_equal(found, data)
     assert not np.shares_memory(found, data)
     assert found.strides == tuple(8 * stride for stride in strides or (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "lies_so"),
+    [
+        ((2, 3), None, True),
+        ((2, 3), (1, 2), True),
+        ((4, 2, 3), (3, 12, 1), True),
+        ((2, 1, 3), (3, 50, 1), True),
+        ((2, 3), (4, 1), False),
+        ((2, 3), (6, 2), False),
+        ((2, 3), (0, 1), False),
+        ((2, 2), (1, 1), False),
+    ],
+)
+def test_dense(shape: tuple[int, ...], strides: tuple[int, ...] | None, lies_so: bool) -> None:
+    """Permuted tensors are; those with gaps and those whose elements share places are not."""
+    assert dense(shape, strides) is lies_so
 
 
 @pytest.mark.parametrize(
