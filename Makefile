@@ -7,9 +7,10 @@ STAMP := .venv/.built
 # machine says that Python shall keep no bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 ARGS :=
-# The harness's tests often wait for a process that they started: two more than there are cores keep all of them busy.
-# Who has nothing left to do takes over what others have not begun: some tests take a hundred times as long as most.
-TESTERS := $(shell echo $$(($$(nproc) + 2)))
+# The harness's tests often wait for a process that they started: one more than there are cores keeps all of them busy.
+# Two more are slower, for each collects all tests anew. Who has nothing left to do takes over what others have not begun:
+# some tests take a hundred times as long as most.
+TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
 # What runtimes below PyTorch are run on.
 SIX := $(foreach name,unary view inplace reduction normalization convolution,suites/test_$(name).py)

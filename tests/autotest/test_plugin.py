@@ -401,13 +401,13 @@ def test_body_that_ends_the_process(tmp_path: Path) -> None:
 def test_usage_error_in_a_file_names_its_line(tmp_path: Path) -> None:
     """What cannot be collected is told by its sentence and the line of the file."""
     wrong = "from autotest import autotest\n\n\n@autotest(n=0)\ndef test_it():\n    pass\n"
-    outcome = run_pytest(tmp_path, {"test_wrong.py": wrong}, target=None)
+    outcome = run_pytest(tmp_path, {"test_wrong.py": wrong})
     assert outcome.status == 2, outcome.out
     assert red_lines(outcome) == [
         "n=0, but should be a whole number of cases, at least 1 [@autotest(...)] [test_wrong.py:4]"
     ]
     wrong = "from autotest import torch\n\nop = torch.matmull\n"
-    outcome = run_pytest(tmp_path, {"test_wrong.py": wrong}, target=None)
+    outcome = run_pytest(tmp_path, {"test_wrong.py": wrong})
     assert red_lines(outcome) == ["torch has no matmull: did you mean torch.matmul? [test_wrong.py:3]"]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch as pytorch
-from torch.testing._internal.common_modules import module_db
 
 from autotest.conformance.bodies import assert_same, integers, record, tensor, torch
 from dual_object import Replay
@@ -132,7 +131,6 @@ BODIES: dict[str, Callable[[], Any]] = {
         for n in (1, 2, 3)
     },
 }
-TABLE = {info.module_cls.__name__: info for info in module_db}
 LAYERS = sorted(
     name
     for name, member in vars(pytorch.nn).items()
@@ -150,9 +148,9 @@ def _dual(value: Any) -> Any:
     return {key: _dual(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _sampled(name: str) -> Iterator[Callable[[], Any]]:
+def _sampled(info: Any) -> Iterator[Callable[[], Any]]:
     """Bodies of PyTorch's own samples of a layer."""
-    info = TABLE[name]
+    name = info.module_cls.__name__
     for training in (True, False) if info.train_and_eval_differ else (True,):
         samples = info.module_inputs_func(
             info, device="cpu", dtype=pytorch.float32, requires_grad=True, training=training
@@ -177,13 +175,21 @@ def reference() -> Reference:
     return load_reference()
 
 
+@pytest.fixture(scope="module")
+def table() -> dict[str, Any]:
+    """PyTorch's table of modules. It takes two seconds to import, which only the process waits for that needs it."""
+    from torch.testing._internal.common_modules import module_db
+
+    return {info.module_cls.__name__: info for info in module_db}
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", LAYERS)
-def test_bit_for_bit(name: str, reference: Reference) -> None:
+def test_bit_for_bit(name: str, reference: Reference, table: dict[str, Any]) -> None:
     """Outputs, gradients and buffers are those of the layer; or there is a reason why it cannot be asked."""
     with pytorch.random.fork_rng():
         pytorch.manual_seed(0)
-        bodies = [BODIES[name]] if name in BODIES else list(_sampled(name))
+        bodies = [BODIES[name]] if name in BODIES else list(_sampled(table[name]))
     assert bodies
     if name in UNLOWERED:
         with pytest.raises((NotLowered, ValueError)) as told:
