@@ -30,11 +30,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.fixture(scope="session")
 def reference() -> Adapter:
-    """PyTorch's adapter."""
+    """PyTorch's adapter, of one thread as in a run: by how many it sums decides how it rounds."""
     # Tests of packages that know no framework do not wait for one.
     from dual_object.adapters.torch.adapter import Adapter
 
-    return Adapter()
+    adapter = Adapter()
+    adapter.use_one_thread()
+    return adapter
 
 
 @pytest.fixture

@@ -65,13 +65,15 @@ def lost_digits(runs: Sequence[Array], exact: Array) -> Array:
     from their middle; 0 without any, or where one is not finite.
 
     Where the exact result is 0 and theirs are not, no digit of theirs is right: then it is how far off they are, for
-    runs that sum in one order may be off by the same.
+    runs that sum in one order may be off by the same; and by how much is chance, so all such elements of a result are
+    taken for as far off as the worst of them.
     """
     if not runs:
         return np.zeros(exact.shape)
     scatter = farthest(np.mean(runs, axis=0), runs)
     off = farthest(exact, runs)
-    lost = np.where((scatter > 0) & (np.abs(exact) < NO_DIGIT * off), off, scatter)
+    digitless = (scatter > 0) & (np.abs(exact) < NO_DIGIT * off) & np.isfinite(off)
+    lost = np.where(digitless, np.max(off, initial=0.0, where=digitless), scatter)
     return np.where(np.isfinite(lost), lost, 0.0)
 
 

@@ -89,3 +89,9 @@ def test_the_opinion_on_an_update_has_all_gradients() -> None:
     assert exact is not None
     assert exact.values == pytest.approx(seen.outputs[key].data, rel=1e-5)
     assert abs(exact.values - 0.5).min() > 1e-3  # it started there
+
+
+def test_elements_without_a_digit_are_as_bad_as_the_worst_of_them() -> None:
+    """How near to 0 one comes is chance; those that have digits keep their own measure."""
+    runs = [np.array([3e-4, 1e-6, 1.0]), np.array([5e-4, 2e-6, 1.0 + 2e-7])]
+    assert lost_digits(runs, np.array([0.0, 0.0, 1.0])).tolist() == pytest.approx([5e-4, 5e-4, 1e-7])

@@ -682,7 +682,7 @@ def test_sign_of_zero(reference: Adapter, body: Callable[[], Any], stands: bool,
     assert (left is not None) is stands
 
 
-@pytest.mark.parametrize(("off", "stands"), [(1e-5, False), (1e-2, True)])
+@pytest.mark.parametrize(("off", "stands"), [(1e-5, False), (1.0, True)])
 def test_what_one_call_loses_on_the_way(reference: Adapter, off: float, stands: bool) -> None:
     """A batch norm takes the mean away, and with it what the bias before it does: its gradient is 0, of which float32
     leaves the rest of numbers a million times as great. No nudge of a float64 run shows that.
