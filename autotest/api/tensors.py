@@ -187,7 +187,14 @@ def dual_tensor(tensor: Any) -> DualObject:
     record = recording("dual_tensor()")
     where = "[dual_tensor(...)]"
     if not isinstance(tensor, record.reference.tensor_type):
-        raise UsageError(f"tensor={tensor!r:.60}, but should be a torch.Tensor {where}")
+        what = {
+            DualObject: "tensor is a dual object, which an op takes as it is",
+            np.ndarray: "tensor is a numpy.ndarray",
+        }.get(type(tensor), f"tensor={tensor!r:.60}")
+        raise UsageError(
+            f"{what}, but should be one of PyTorch's own, such as pytorch.from_numpy(...) gives, where pytorch is your "
+            f"own `import torch as pytorch` {where}"
+        )
     layout = str(tensor.layout).removeprefix("torch.")
     if layout != "strided" or tensor.is_nested or tensor.device.type != "cpu":
         kind = "nested" if tensor.is_nested else layout

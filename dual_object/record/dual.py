@@ -199,7 +199,7 @@ def _no_array(name: str, other: Any) -> Any:
     if isinstance(other, np.ndarray):
         raise ArgumentError(
             f"{name.rstrip('_')} was given a raw numpy.ndarray, but should be given a dual object: "
-            "make it one with dual_tensor, of torch.from_numpy"
+            "make it one with dual_tensor(pytorch.from_numpy(...)), where pytorch is your own `import torch as pytorch`"
         )
     return other
 

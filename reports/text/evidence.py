@@ -126,7 +126,7 @@ def program_parts(evidence: Mapping[str, Any], encoding: str = "utf-8") -> list[
         parts.append(Text(f"the same program, shrunk to {size} {effort}:"))
         parts += _values(shrunk["values"], encoding)
     else:
-        parts.append(Text(f"as small as it gets {effort}"))
+        parts.append(Text(f"{'no smaller one was found' if note else 'as small as it gets'} {effort}"))
     if note:
         parts.append(Text(literal(note, encoding), overflow="fold"))
     if shrunk.get("check"):

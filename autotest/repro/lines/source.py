@@ -23,7 +23,7 @@ from dual_object.program.calls import Call, Input, op_name
 from dual_object.program.printing import lines, names
 from dual_object.program.program import Program
 from dual_object.program.strides import sliced
-from dual_object.program.values import Array, Ref, Tree, leaves, refs
+from dual_object.program.values import Array, Named, Ref, Tree, leaves, refs
 from dual_object.replay.second_call import other_inputs
 from dual_object.replay.tracing import setup_calls, traced_calls
 
@@ -332,11 +332,9 @@ class Source:
             elif isinstance(tree, dict):
                 for key, item in tree.items():
                     walk(item, f"{path}[{key!r}]")
-            else:
-                items = getattr(tree, "items", tree) if not isinstance(tree, (tuple, list)) else tree
-                if isinstance(items, (tuple, list)):
-                    for position, item in enumerate(items):
-                        walk(item, f"{path}[{position}]")
+            elif isinstance(tree, (tuple, list)):
+                for position, item in enumerate(tree.items if isinstance(tree, Named) else tree):
+                    walk(item, f"{path}[{position}]")
 
         walk(self.program.outputs, "out")
         return by_id

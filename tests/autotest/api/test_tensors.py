@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch as pytorch
 
@@ -216,10 +217,19 @@ def test_existing_tensor_is_copied(session: Session) -> None:
     assert given.tolist() == [1, 1, 1]
 
 
+#: What `dual_tensor` is to be given.
+PYTORCHS_OWN = (
+    "but should be one of PyTorch's own, such as pytorch.from_numpy(...) gives, where pytorch is your own "
+    "`import torch as pytorch` [dual_tensor(...)]"
+)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: 3, "tensor=3, but should be a torch.Tensor [dual_tensor(...)]"),
+        (lambda: 3, f"tensor=3, {PYTORCHS_OWN}"),
+        (lambda: np.ones(2), f"tensor is a numpy.ndarray, {PYTORCHS_OWN}"),
+        (lambda: random_tensor(ndim=1), f"tensor is a dual object, which an op takes as it is, {PYTORCHS_OWN}"),
         (
             lambda: pytorch.ones(2).to_sparse(),
             "tensor is sparse_coo on cpu, but should be strided on cpu: "

@@ -23,7 +23,7 @@ from autotest.repro import Unscripted, script
 from autotest.repro.lines.arrays import FILE_NAME, write
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
-from dual_object.program.values import Device, Ref
+from dual_object.program.values import Device, Named, Ref
 from dual_object.record.recording import Recording
 from support import trainings
 from support.programs import one_call
@@ -161,6 +161,22 @@ def test_script_of_a_gradient(run_script: Any) -> None:
     )
     status, _ = run_script(told, one_call(backward=True), GRADIENT, relu=wrong_relu)
     assert status == 0
+
+
+def test_script_of_a_gradient_of_a_named_tuple(run_script: Any) -> None:
+    """Where a program returns the whole tuple with names that a call gave, its backward starts at its parts."""
+    out = Named(("values", "indices"), (Ref(1), Ref(2)))
+    program = Program(
+        inputs=[Input(0, "x", np.array([[1.0, 3.0, 2.0]], np.float32), "float32", requires_grad=True)],
+        calls=[Call("function", "topk", (Ref(0), 2), {}, out)],
+        outputs=out,
+        cotangents={1: np.ones((1, 2), np.float32)},
+    )
+    told = row("value", "eager_backward", op="topk")
+    assert run_script(told, program, GRADIENT)[0] == 0
+    wrong = {"topk": lambda x, k: torch.topk(WrongGradient.apply(x), k)}
+    status, printed = run_script(told, program, GRADIENT, **wrong)
+    assert (status, "gradient of x differs" in printed) == (1, True), printed
 
 
 def test_script_of_a_gradient_that_only_one_side_has(run_script: Any) -> None:

@@ -116,7 +116,7 @@ def test_raw_array_is_no_operand(recorded, body):
     name = "iadd" if body.__code__.co_names[0] == "operator" else "add"
     assert str(caught.value) == (
         f"{name} was given a raw numpy.ndarray, but should be given a dual object: "
-        "make it one with dual_tensor, of torch.from_numpy"
+        "make it one with dual_tensor(pytorch.from_numpy(...)), where pytorch is your own `import torch as pytorch`"
     )
 
 

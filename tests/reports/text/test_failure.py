@@ -148,15 +148,16 @@ def test_shrunk_program_stands_below_the_original(told):
 
 
 @pytest.mark.parametrize(
-    ("values", "told_of"),
+    ("values", "note", "told_of"),
     [
-        (["x = 1"], ["  as small as it gets (12 runs, 0.2 s)"]),
-        (["x = 0"], ["  the same program, shrunk to 1 call, 1 element (12 runs, 0.2 s):", "    x = 0"]),
+        (["x = 1"], None, ["  as small as it gets (12 runs, 0.2 s)"]),
+        (["x = 1"], "its 2 s were spent", ["  no smaller one was found (12 runs, 0.2 s)", "  its 2 s were spent"]),
+        (["x = 0"], None, ["  the same program, shrunk to 1 call, 1 element (12 runs, 0.2 s):", "    x = 0"]),
     ],
 )
-def test_nothing_is_shown_twice(told, values, told_of):
+def test_nothing_is_shown_twice(told, values, note, told_of):
     """A program that could not become simpler stands there once, with its own inputs, and so do inputs."""
-    size = {"calls": 1, "elements": 1, "seconds": 0.25, "runs": 12, "note": None}
+    size = {"calls": 1, "elements": 1, "seconds": 0.25, "runs": 12, "note": note}
     shrunk = {"program": PROGRAM, "blamed_line": 2, "values": values, **size}
     shown = {**told(worst=[])["evidence"], "inputs": ["x = 1"], "shrunk": shrunk}
     lines = failure_text([told(evidence=shown)], cases=2).splitlines()
