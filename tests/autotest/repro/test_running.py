@@ -74,7 +74,10 @@ def _is_gone(pid: int) -> bool:
     """Whether a process ends soon, a zombie being none."""
     until = time.monotonic() + 10
     while time.monotonic() < until:
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
             return True
         time.sleep(0.05)
     return False
