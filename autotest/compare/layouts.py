@@ -23,7 +23,7 @@ from dual_object.replay.replay import QuietReplay
 
 #: Ops whose `memory_format` is documented to be `torch.preserve_format` by default: their result lies as their first
 #: argument does, where that has neither gaps nor overlaps.
-#: https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.torch.memory_format
+#: https://docs.pytorch.org/docs/stable/generated/torch.clone.html
 PRESERVING = frozenset(
     {
         *("clone", "empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like"),

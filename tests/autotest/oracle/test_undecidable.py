@@ -707,7 +707,7 @@ def test_what_one_call_loses_on_the_way(reference: Adapter, off: float, stands: 
 @pytest.mark.parametrize(("off", "stands"), [(2e-3, False), (1.0, True)])
 def test_an_exact_zero_has_no_digits(reference: Adapter, off: float, stands: bool) -> None:
     """The bias of a convolution before a batch norm has the gradient 0: what a sum over thousands of elements leaves of
-    it may be several times what the reference's leaves (here 5e-4), though its runs lie close together, and no more.
+    it may be several times what the reference's leaves (here 1e-3), though its runs lie close together, and no more.
     """
 
     def body() -> Any:
