@@ -54,7 +54,7 @@ def test_ways_out_of_a_shadow(tmp_path: Path, test: str, way: list[str]) -> None
     lay(tmp_path, {test: TWO, "mine/__init__.py": "", "mine/reports.py": "", "suites/__init__.py": ""})
     for name in ("generators", "dual_object", "reports"):
         lay(tmp_path, {f"{name}/__init__.py": "X = 1\n"})
-    line = [str(Path(sys.executable).with_name("pytest")), *way, *command(test)[3:]]
+    line = [str(Path(sys.executable).with_name("pytest")), *way, *command(test, "--autotest-eager")[3:]]
     done = subprocess.run(line, cwd=tmp_path, env=environment({}), capture_output=True, text=True, check=False)  # noqa: S603 - our own command
     assert done.returncode == 0, done.stdout + done.stderr
     assert "aligned: 4 cases of 2 tests" in done.stdout
@@ -98,7 +98,7 @@ def test_data_folders_of_our_names_are_in_nobodys_way(tmp_path: Path) -> None:
     """Folders without an `__init__.py` that are called as our packages are: ours are found, wherever pytest starts."""
     for name in ("autotest", "generators", "dual_object", "reports"):
         (tmp_path / name).mkdir()
-    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, env={"PYTHONPATH": "."}, forked=False)
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, "--autotest-eager", env={"PYTHONPATH": "."}, forked=False)
     assert outcome.status == 0, outcome.out
     assert outcome.outcomes() == {"test_first": "passed", "test_second": "passed"}
 
