@@ -60,8 +60,11 @@ def refuse_missing(paths: Sequence[str]) -> None:
     options begin.
     """
     for path in takewhile(lambda argument: not argument.startswith("-"), paths):
-        if not Path(path.partition("::")[0]).exists():
-            raise click.UsageError(f"PATHS={path!r}, but should be a file, a folder, or a node id of an existing file")
+        name = path.partition("::")[0]
+        if not Path(name).exists():
+            raise click.UsageError(
+                f"PATHS={path!r}: {name} is not there, but should be a file, a folder, or the file of a node id"
+            )
 
 
 def refuse_meaningless(options: Mapping[str, Any]) -> None:

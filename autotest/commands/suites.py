@@ -22,9 +22,11 @@ def suite_arguments(paths: Sequence[str], home: Path = HOME) -> tuple[str, ...]:
     if not (home / "pytest-suites.ini").is_file():
         raise click.UsageError(f"--suites: {home} is not there; install op-autotest again, whole")
     for path in named:
-        if not (home / path.partition("::")[0]).exists():
+        name = path.partition("::")[0]
+        if not (home / name).exists():
             raise click.UsageError(
-                f"PATHS={path!r}, but should be a file, a folder, or a node id of the suites in {home} [--suites]"
+                f"PATHS={path!r}: the suites in {home} have no {name}, but it should be a file, a folder, or the file "
+                "of a node id there [--suites]"
             )
     asked = [str(home / path) for path in named] or [str(home)]
     settings = ["-c", str(home / "pytest-suites.ini"), "--rootdir", os.getcwd()]

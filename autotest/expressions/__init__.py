@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from autotest.expressions.grammar import Expression, ExpressionError, parse
 from autotest.expressions.spelling import command
-from autotest.expressions.writing import test_file
+from autotest.expressions.writing import UNNAMED, test_file
 
-__all__ = ["Expression", "ExpressionError", "command", "parse", "test_file"]
+__all__ = ["UNNAMED", "Expression", "ExpressionError", "command", "parse", "test_file"]

@@ -6,9 +6,13 @@ import re
 import shlex
 from collections.abc import Sequence
 from itertools import chain, count
+from pathlib import Path
 
 from autotest.expressions.grammar import Expression
 
+#: Where test files lie that nobody asked for by name, each in a folder of its own; Git and pytest pass it by. What is
+#: known of them lies beside it: another expression has another folder.
+UNNAMED = Path(".autotest") / "check"
 #: Where nothing is drawn all cases are alike, but for the cotangent of their backward.
 ALIKE = 1
 

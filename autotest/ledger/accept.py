@@ -14,6 +14,7 @@ from typing import Any
 from autotest.cases.case import case_test_name
 from autotest.cases.store import FEWEST_DIGITS, Store
 from autotest.compare.fingerprint import UNSTEADY, Fingerprint
+from autotest.expressions import UNNAMED
 from autotest.ledger import contracts
 from autotest.ledger.draft import AcceptError, Draft
 from autotest.ledger.entries import find, store, version_of
@@ -176,10 +177,14 @@ def _root(path: str | None, nodeid: str) -> Path:
 
 
 def _ledger_for(nodeid: str, root: Path, target: str) -> Path:
-    """The target's ledger nearest to a test, or the one to be made in the first folder of its path.
+    """The target's ledger nearest to a test, or the one to be made in the first folder of its path; of an expression
+    that was checked, the one of the folder where that was typed.
 
     Raises AcceptError for a test of suites that are not those of a checkout in `root`.
     """
+    if root.parts[-3:-1] == UNNAMED.parts:
+        typed_in = root.parents[2]
+        return find(typed_in, typed_in, [target]) or typed_in / FILE_NAME
     path = (root / nodeid.partition("::")[0]).resolve()
     if path.is_relative_to(SUITES) and root != SUITES.parent:
         raise AcceptError(

@@ -18,6 +18,8 @@ from reports.words.paper import Paper
 from reports.words.quantities import counted
 
 MOST_BLOCKS = 3
+#: So many more fingerprints are named.
+MOST_NAMES = 10
 #: Longer lines do not read well.
 WIDEST = 100
 
@@ -48,22 +50,35 @@ def failure_text(
     keys = {row["case_key"] for row in rows}
     draws = sum(key in refused for key in keys)
     places = [f"{len(keys) - draws} of {counted(cases, 'case')}"] if len(keys) > draws else []
-    places += [counted(draws, "refused draw")] if draws else []
+    if draws:
+        beside = "" if places else f", beside {counted(cases, 'case')}"
+        places.append(f"{counted(draws, 'draw')} that PyTorch refuses{beside}")
     console.print(Text(f"{counted(len(groups), 'divergence')} in {' and '.join(places)}"))
     for group in list(groups.values())[:MOST_BLOCKS]:
         _print_block(console, group, (repros or {}).get(str(group[0]["id"])))
-    if len(groups) > MOST_BLOCKS:
+    others = [*groups.values()][MOST_BLOCKS:]
+    if others:
         console.print()
-        console.print(Text(f"and {counted(len(groups) - MOST_BLOCKS, 'more fingerprint')}, see the summary"))
+        console.print(Text(f"and {counted(len(others), 'more fingerprint')}:"))
+        for group in others[:MOST_NAMES]:
+            line = Text(f"{_title(group)}  {literal(str(group[0]['replay']))}", overflow="fold")
+            console.print(Padding(line, (0, 0, 0, 2)))
+        if len(others) > MOST_NAMES:
+            console.print(Text(f"  and {len(others) - MOST_NAMES:,} more, see summary.json"))
     return paper.text().rstrip()
+
+
+def _title(group: Sequence[Mapping[str, object]]) -> str:
+    """A fingerprint, and how many cases have it."""
+    cases = counted(len({row["case_key"] for row in group}), "case")
+    return f"{literal(str(group[0]['fingerprint']))}  {cases}"
 
 
 def _print_block(console: Console, group: Sequence[Mapping[str, object]], repro: Path | None) -> None:
     """Print what shows one fingerprint: `group` are its rows, of which the first is told in full."""
     first = group[0]
     console.print()
-    title = literal(str(first["fingerprint"]))
-    console.print(Text(f"{title}  {counted(len({row['case_key'] for row in group}), 'case')}"))
+    console.print(Text(_title(group)))
     for line in literal_lines(str(first["message"]), "utf-8"):
         console.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
     if first["reason"] and first["level"] in RED_LEVELS:  # of one that a mark excuses, the mark says it

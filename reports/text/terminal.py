@@ -250,6 +250,9 @@ class _Page:
             self._group(rows)
         if len(ranked) > MOST_GROUPS:
             self._heading(f"and {counted(len(ranked) - MOST_GROUPS, 'more fingerprint')}, see summary.json")
+        if ranked:
+            self._say(Text())
+            self._say(Text('Accept one that is known: autotest accept ID --reason "why"', overflow="fold"))
 
     def _group(self, rows: list[Divergence]) -> None:
         first = rows[0]

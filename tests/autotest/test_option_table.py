@@ -122,7 +122,7 @@ def test_options_of_pytest_go_behind_dashes(command: str, option: str, sentence:
         (
             "--ledger",
             "no.toml",
-            "ledger='no.toml', but should be a file of known divergences, or 'suites' for those of the suites "
+            "ledger='no.toml', but should be an existing file of known divergences, or 'suites': those of the suites "
             "[--ledger]",
         ),
     ],

@@ -29,6 +29,22 @@ def test_check(tmp_path: Path) -> None:
     assert (tmp_path / ".autotest" / ".gitignore").read_text() == "*\n"
 
 
+def test_what_was_accepted_is_known(tmp_path: Path) -> None:
+    """It is written into the ledger of the folder, as it is for a test file there, and known to each expression."""
+    fault = {"AUTOTEST_FAULT": "faults:shrinkable"}
+    done = run_autotest(tmp_path, "check", "torch.sin(x[2, n])", "-n", "3", *QUICK, env=fault)
+    assert done.returncode == 1, done.stdout + done.stderr
+    done = run_autotest(tmp_path, "accept", "--where", "op=sin", "--reason", "planted")
+    assert (done.returncode, done.stdout) == (0, "1 accepted into known_divergences.toml\n"), done.stderr
+    done = run_autotest(tmp_path, "check", "torch.sin(y[3]) + 1", "-n", "3", *QUICK, env=fault)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "; nothing new, 1 op is known to diverge\n" in done.stdout
+    # Another file of known divergences is taken in its place.
+    (tmp_path / "other.toml").write_text("")
+    line = ["check", "torch.sin(y[3])", "-n", "3", "--ledger", "other.toml"]
+    assert run_autotest(tmp_path, *line, *QUICK, env=fault).returncode == 1
+
+
 def test_pytorch_ends_the_process(tmp_path: Path) -> None:
     """Where PyTorch itself ends the process that draws, the case is told, and the other expressions are judged."""
     (tmp_path / "ends.py").write_text("import os\nimport torch\n\ntorch.sin = lambda x: os.abort()\n")

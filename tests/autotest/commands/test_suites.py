@@ -31,9 +31,10 @@ def test_paths_are_those_of_the_suites(paths: tuple[str, ...], named: list[str],
 def test_what_the_suites_do_not_have() -> None:
     """A path of another folder is refused with where it was looked for; so is an installation without suites."""
     with pytest.raises(click.UsageError) as refused:
-        suite_arguments(("suites/test_scan.py", "-x"))
+        suite_arguments(("suites/test_scan.py::test_x", "-x"))
     assert refused.value.message == (
-        f"PATHS='suites/test_scan.py', but should be a file, a folder, or a node id of the suites in {HOME} [--suites]"
+        f"PATHS='suites/test_scan.py::test_x': the suites in {HOME} have no suites/test_scan.py, but it should be a "
+        "file, a folder, or the file of a node id there [--suites]"
     )
     with pytest.raises(click.UsageError) as refused:
         suite_arguments((), Path("nowhere"))

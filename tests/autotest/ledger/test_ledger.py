@@ -403,7 +403,7 @@ def test_given_ledgers(tmp_path):
     with pytest.raises(UsageError) as caught:
         option.read(["oneflow.toml"])
     assert str(caught.value) == (
-        "ledger='oneflow.toml', but should be a file of known divergences, or 'suites' for those of the suites "
+        "ledger='oneflow.toml', but should be an existing file of known divergences, or 'suites': those of the suites "
         "[--autotest-ledger]"
     )
     for content, said in (

@@ -381,7 +381,7 @@ def test_refused_and_divergent(crashes: Outcome) -> None:
     """A test of which no case could run tells first what its refused draws showed."""
     _, _, failure = crashes.out.partition("_ test_fmod _")
     told = [line for line in failure.splitlines()[1:] if line]
-    assert told[0] == "1 divergence in 2 refused draws"
+    assert told[0] == "1 divergence in 2 draws that PyTorch refuses, beside 0 cases"
     shown = next(place for place, line in enumerate(told) if line.startswith("  autotest replay "))
     assert told[shown + 2] == (
         "test_crashes.py::test_fmod: the reference refused 20 of 20 draws, so only 0 of n=1 cases could run; "

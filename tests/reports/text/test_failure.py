@@ -64,18 +64,31 @@ def test_rows_of_one_fingerprint_are_one_block(told):
 
 
 def test_three_blocks_at_most(told):
-    """Three fingerprints are told in the order of their cases; of the others the number."""
+    """Three fingerprints are told in the order of their cases; the others are named, with what to type."""
     rows = [told(fingerprint=f"f{i}", case_key=f"a#{i}", worst=[]) for i in range(5)]
     lines = failure_text(rows, cases=5).splitlines()
     assert [line for line in lines if line.startswith("f")] == ["f0  1 case", "f1  1 case", "f2  1 case"]
     assert lines[0] == "5 divergences in 5 of 5 cases"
-    assert lines[-2:] == ["", "and 2 more fingerprints, see the summary"]
+    assert lines[-4:] == [
+        "",
+        "and 2 more fingerprints:",
+        "  f3  1 case  autotest replay 0a1b2c3d",
+        "  f4  1 case  autotest replay 0a1b2c3d",
+    ]
+
+
+def test_ten_more_at_most(told):
+    """Of very many the rest is counted."""
+    rows = [told(fingerprint=f"f{i}", case_key=f"a#{i}", worst=[]) for i in range(15)]
+    lines = failure_text(rows, cases=15).splitlines()
+    assert lines[-2:] == ["  f12  1 case  autotest replay 0a1b2c3d", "  and 2 more, see summary.json"]
+    assert lines[-12] == "and 12 more fingerprints:"
 
 
 def test_one_block_more(told):
     """A fourth fingerprint is spoken of in the singular, a third not at all."""
     rows = [told(fingerprint=f"f{i}", worst=[]) for i in range(4)]
-    assert failure_text(rows, cases=9).splitlines()[-1] == "and 1 more fingerprint, see the summary"
+    assert failure_text(rows, cases=9).splitlines()[-2] == "and 1 more fingerprint:"
     assert failure_text(rows[:3], cases=9).splitlines()[-1] == "  autotest replay 0a1b2c3d"
 
 

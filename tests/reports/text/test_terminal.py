@@ -39,6 +39,8 @@ oneflow/eager_forward/value/relu/float32  1 case of 1 test
 
   autotest replay 0a1b2c3d
 
+Accept one that is known: autotest accept ID --reason "why"
+
 Ops by phase: the worst outcome and its share of the cases; -: none checked
         eager
   op    forward
@@ -71,6 +73,8 @@ def test_what_was_told_is_named_alone(summed, case, row, ended, evidence, elemen
 oneflow/eager_forward/value/relu/float32  1 case of 1 test
   test_x.py::test_a
   autotest replay 0a1b2c3d
+
+Accept one that is known: autotest accept ID --reason "why"
 
 Ops by phase"""
         in page
