@@ -49,6 +49,10 @@ LOOKS = (
     *(Look(layout=layout) for layout in ("transposed", "expanded")),
 )
 
+#: float16 among whose values are some that a kernel may meet there alone: where it takes the greatest number of float32
+#: for that of float16, or sums squares in float16.
+HALVES = tuple(Look(values=values, dtype="float16") for values in ("infinite", "great", "roots"))
+
 
 @dataclass(frozen=True)
 class Tensors:
@@ -76,8 +80,8 @@ class Tensors:
 
 def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.Tensor:
     """A tensor whose values are of a kind: ordinary or other ones; with a zero, a NaN, infinities, the greatest and the
-    least of its dtype, or integers that no float holds among them; all alike; or indices into a dimension of 2, one of
-    them from the end or beyond any.
+    least of its dtype, numbers whose squares are beyond these, or integers that no float holds among them; all alike;
+    or indices into a dimension of 2, one of them from the end or beyond any.
     """
     count = 1
     for size in shape:
@@ -112,6 +116,10 @@ def _with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> lis
         return [*(math.inf, -math.inf, -0.0)[: len(ordinary)], *ordinary[3:]]
     if values == "wide" and dtype == pytorch.int64:
         return [*((1 << 24) + 1, -(1 << 53) - 1)[: len(ordinary)], *ordinary[2:]]
+    if values == "roots" and floating:
+        # Two numbers whose squares are beyond the greatest one, and whose sum is not.
+        root = 1.2 * float(pytorch.finfo(dtype).max) ** 0.5
+        return [*(root, -root)[: len(ordinary)], *ordinary[2:]]
     if values == "great" and dtype != pytorch.bool:
         ends = pytorch.finfo(dtype) if floating else pytorch.iinfo(dtype)
         return [*(ends.max, ends.min)[: len(ordinary)], *ordinary[2:]]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch as pytorch
 from forms import Form
-from looks import LOOKS, Tensors, input_tensor, pytorch_tensor
+from looks import HALVES, LOOKS, Look, Tensors, input_tensor, pytorch_tensor
 
 from autotest import oneof
 from generators import DTYPES, Generator, Source
@@ -163,7 +163,8 @@ class Operation:
         plan = self.plan
         assert isinstance(plan, Plan)
         spelled = corner_of(*self.spelled)
-        dtype = corner_of(plan.dtype, *(name for name in DTYPES if name != plan.dtype))
+        others = (Look(dtype=name) for name in DTYPES if name != plan.dtype)
+        kind = corner_of(Look(dtype=plan.dtype), *others, *HALVES)
         ranks = plan.ranks
         if ranks:
             own = ranks[0]
@@ -172,7 +173,10 @@ class Operation:
             ranks = tuple(max(rank + moved, 0) if rank == own else rank for rank in ranks)
         # One choice of all: a divisor without elements has no zeros, and would hide them in half of the pairs.
         look = corner_of(*LOOKS)
-        made = Tensors(ranks, look.dtype or dtype, plan.square, look)
+        look = replace(look, dtype=look.dtype or kind.dtype)
+        if look.values == "ordinary":
+            look = replace(look, values=kind.values)
+        made = Tensors(ranks, look.dtype, plan.square, look)
         args, kwargs = arguments(self, plan, made, drawn_of, functools.partial(input_tensor, layout=look.layout))
         return Form(spelled)(*args, **kwargs)
 
@@ -289,7 +293,7 @@ def _levels(parameter: Parameter, plan: Plan, made: Tensors, tensor: Any) -> tup
         return (*omitted, 1, 0, -1, 2)
     if kind == "List[int]" and name in ("dim", "dims", "axes"):
         whole = [*range(plan.length)]
-        return (*omitted, whole, [-1], [], [0, 0], [max(rank, 1)])
+        return (*omitted, whole, [-1], [0, -1], [], [0, 0], [max(rank, 1)])
     if name == "normalized_shape":
         return (list(made.shape(0))[-plan.length :], [1], [])
     if kind == "List[int]":

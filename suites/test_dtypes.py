@@ -210,6 +210,16 @@ def test_mixed_of_several(name):
     return member(f"torch.{name}")([x, y])
 
 
+@pytest.mark.parametrize("name", ["where", "addcmul", "addcdiv"])
+@_mixed
+def test_mixed_of_several_with_one_of_no_dimension(name):
+    x, y = mixed(name, low=1)
+    if name == "where":
+        return torch.where(x > 1, x, y), torch.where(x > 1, y, x)
+    op = member(f"torch.{name}")
+    return op(x, x + 1, y), op(x, y, x + 1)
+
+
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "floor_divide", "fmod", "remainder", "pow"])
 @_mixed
 def test_mixed_in_place(name):

@@ -231,6 +231,7 @@ ROWS = (
     Op("einsum", lambda: args("ij->ji", tensor(*shape(2))), "torch", variant="transposed"),
     Op("einsum", three, "torch", variant="three"),
     Op("einsum", einsum("bzk,bka"), "torch", variant="alphabetical"),
+    Op("einsum", einsum("...ik,...kj"), "torch", variant="alphabetical_ellipsis"),
     Op(
         "einsum",
         lambda: args(pick("...ij->...ji", "ijk->", "ijk->k", "iij->ij"), tensor(3, 3, 2)),
@@ -294,6 +295,23 @@ def test_nothing_of_it_is_added(name):
     form, *others = _ADDED[name]
     ignored = dual_tensor(pytorch.full(form, each(math.nan, math.inf).value()).requires_grad_())
     return member(f"torch.{name}")(ignored, *(tensor(*other) for other in others), beta=0)
+
+
+#: Singular, with rank 1 and 2 of 3; the identity; of nothing but zeros; and one whose eigenvalues are all alike.
+_SPECIAL = (
+    [[1.0, 2.0], [2.0, 4.0]],
+    [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [5.0, 7.0, 9.0]],
+    [[1.0, 0.0], [0.0, 1.0]],
+    [[0.0, 0.0], [0.0, 0.0]],
+    [[2.0, 1.0], [0.0, 2.0]],
+)
+
+
+@pytest.mark.parametrize("name", ["det", "linalg.slogdet", "linalg.matrix_exp", "linalg.matrix_power", "trace"])
+@autotest(n=1, coverage="none", missing="count")
+def test_special_matrices(name):
+    x = dual_tensor(pytorch.tensor(each(*_SPECIAL).value(), requires_grad=True))
+    return member(f"torch.{name}")(x, 3) if name == "linalg.matrix_power" else member(f"torch.{name}")(x)
 
 
 @autotest(n=10)

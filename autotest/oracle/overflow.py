@@ -30,6 +30,15 @@ _FIRST_DIGITS = 0.01
 _ROUNDED = 1 + 1e-6
 
 
+def bounded(exact: Array, most: float) -> Array:
+    """A float64 result where it is float64's own greatest number, such as `nan_to_num` makes of an infinity: what it
+    stands for in a dtype whose greatest number is `most`.
+    """
+    if exact.dtype.kind != "f":
+        return exact
+    return np.where(np.abs(exact) == np.finfo(np.float64).max, np.copysign(most, exact), exact)
+
+
 @dataclass(frozen=True, slots=True)
 class Overflow:
     """A difference that overflow may explain: `call` is the one that diverges, if one does; `names` are the plain names
@@ -58,7 +67,7 @@ class Overflow:
         """Where another order of a sum leaves the dtype's range."""
         reached = np.abs(exact)
         for total in self._arrays(self.reruns.absolute):
-            reached = np.fmax(reached, np.abs(total))
+            reached = np.fmax(reached, np.abs(bounded(total, self._greatest)))
         # A sum may be scaled, as by `alpha` of `addmm`, before it is added up or afterwards.
         beyond = self._beyond(reached * self._scale())
         overflowing = np.isfinite(self.expected) & ~np.isfinite(self.actual) & beyond
@@ -114,7 +123,8 @@ class Overflow:
         return any(map(kind, self.names))
 
     def _beyond(self, reached: Array) -> Array:
-        return np.asarray(reached * _ROUNDED > self._greatest)
+        # What is the greatest number itself was never rounded.
+        return np.asarray((reached * _ROUNDED > self._greatest) & (reached != self._greatest))
 
     @property
     def _greatest(self) -> float:

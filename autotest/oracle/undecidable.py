@@ -20,7 +20,7 @@ from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
 from autotest.oracle.op_kinds import chooses, chooses_first, plain_name, sums
-from autotest.oracle.overflow import Overflow
+from autotest.oracle.overflow import Overflow, bounded
 from autotest.oracle.perturbation import (
     COPIES,
     RELAID,
@@ -306,6 +306,7 @@ class _Question:
     # Floating and complex numbers.
 
     def _of_numbers(self, exact: Array) -> Iterator[tuple[str, Array]]:
+        exact = bounded(exact, greatest(self.dtype))
         expected, actual = wide(self.expected), wide(self.actual)
         # Two zeros are as near as can be: of them only the sign is in question.
         finite = np.isfinite(expected) & np.isfinite(actual) & (expected != actual)

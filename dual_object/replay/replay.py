@@ -380,7 +380,13 @@ class Replay:
         except KeyError as error:
             has = {**self.adapter.parameters(module), **self.adapter.buffers(module)}
             lacking = ", ".join(key for key in state if key not in has)
-            raise StructureError(f"has no parameter or buffer {lacking}, but should") from error
+            if lacking:
+                raise StructureError(f"has no parameter or buffer {lacking}, but should") from error
+            shapes = ((key, tuple(self.adapter.describe(has[key])[1]), wanted.shape) for key, wanted in state.items())
+            unlike = (
+                f"{key} of shape {shape}, but should have {wanted}" for key, shape, wanted in shapes if shape != wanted
+            )
+            raise StructureError(f"has {', and '.join(unlike)}") from error
 
     def _match(self, out: Tree, result: Any) -> Any:
         """Bind `result` along `out`; `_SAME`, or the neutral form of the result where a host value differs."""

@@ -110,6 +110,25 @@ def test_looks_are_laid_out(known: dict[str, Any]) -> None:
     assert {x.strides for x in inputs} >= {None, (1, 3), (0, 1)}
 
 
+def test_halves_have_values_of_their_own(known: dict[str, Any]) -> None:
+    """Infinities, the ends of float16, and numbers whose squares it cannot hold: each in a case, none twice."""
+    looks = importlib.import_module("looks")
+    assert len({*DTYPES}) + len(looks.HALVES) <= MOST_ALTERNATIVES, "more would be left to chance"
+    taken, _ = laid_out(known["torch.abs"], "arguments")
+    halves = [case.program.inputs[0].data for case in taken if case.program.inputs[0].dtype == "float16"]
+    assert len(halves) == 1 + len(looks.HALVES)
+    assert any(np.isposinf(data).any() and np.isneginf(data).any() for data in halves)
+    assert any({65504.0, -65504.0} <= {*data.flat} for data in halves)
+    with np.errstate(over="ignore"):
+        assert any(np.isfinite(data).all() and np.isinf(data * data).sum() == 2 for data in halves if data.max() < 999)
+
+
+def test_several_dimensions_are_named_at_once(known: dict[str, Any]) -> None:
+    """The first and the last, in an order that is not that of memory as well as one after the other."""
+    taken, _ = laid_out(known["torch.sum-dim_IntList"], "arguments")
+    assert [0, -1] in [list(case.program.calls[-1].args[1] or ()) for case in taken]
+
+
 def test_a_divisor_is_zero_in_each_integer(known: dict[str, Any]) -> None:
     """Which ends the process of whoever has not thought of it."""
     taken, _ = laid_out(known["torch.div-Tensor_mode"])
@@ -136,4 +155,4 @@ def test_an_operation_has_no_more_cases_than_a_run_can_bear(known: dict[str, Any
     """Some hundred, of each operation."""
     for id_ in ("torch.abs", "torch.div-Tensor", "torch.gather"):
         taken, refused = laid_out(known[id_])
-        assert 40 < len(taken) + len(refused) < 350
+        assert 40 < len(taken) + len(refused) < 400

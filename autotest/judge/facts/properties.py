@@ -76,41 +76,41 @@ def _layout(x: Input) -> str:
     return "channels_last" if channels else "transposed"
 
 
-def _mask(x: Input, name: str) -> Array:
-    """Which elements are of a class, such as `nan`; a complex one is judged by its absolute value."""
-    data = x.data
-    kind = data.dtype.kind
-    nothing = np.zeros(data.shape, bool)
-    if kind not in "iufc":
-        return nothing
+def _masks(x: Input) -> Iterator[tuple[str, Array]]:
+    """Which elements are of a class, such as `nan`, for those classes that some may be of; a complex one is judged by
+    its absolute value. Every case is asked: what no element can be of costs no look at each of them.
+    """
+    data, kind = x.data, x.data.dtype.kind
+    if kind not in "iufc" or not data.size:
+        return
     size: Array = np.abs(data.astype(np.complex128 if kind == "c" else np.float64))
     if kind in "iu":
-        return size > GREAT if name == "huge" else nothing
+        yield "huge", size > GREAT
+        return
     info = _limits(x)
-    mask: Array = nothing
-    if name == "nan":
-        mask = np.isnan(data)
-    elif name == "inf":
-        mask = np.isinf(data)
-    elif name == "huge":
-        mask = np.isfinite(data) & (size >= float(info.max) ** 0.5 * 0.99)
-    elif name == "far":
-        mask = np.isfinite(data) & (size >= FAR)
-        if mask.any() and lies_close(x):  # what goes wrong there does so for how little they deviate
-            mask = nothing
-    elif name == "subnormal":
-        mask = (size > 0) & (size <= float(info.tiny))
-    elif name == "zero":
-        mask = size == 0
-    elif name == "kink":
+    finite = np.isfinite(data)
+    if not finite.all():
+        yield "nan", np.isnan(data)
+        yield "inf", np.isinf(data)
+    least, greatest = size.min(where=finite, initial=np.inf), size.max(where=finite, initial=0)
+    if greatest >= (huge := float(info.max) ** 0.5 * 0.99):
+        yield "huge", finite & (size >= huge)
+    if least <= float(info.tiny):
+        yield "subnormal", (size > 0) & (size <= float(info.tiny))
+    # What goes wrong far from 0 among numbers close together does so for how little they deviate.
+    if greatest >= FAR and not lies_close(x):
+        yield "far", finite & (size >= FAR)
+    if least == 0:
+        yield "zero", size == 0
+    if least <= KINKS:
         halves = 2 * np.minimum(size, KINKS)  # a float64 twice as great may be none
-        mask = (size <= KINKS) & (size > 0) & (halves == np.floor(halves))
-    elif name == "tie":
+        yield "kink", (size <= KINKS) & (size > 0) & (halves == np.floor(halves))
+    ordered = np.sort(data, axis=None)
+    if (ordered[1:] == ordered[:-1]).any():
         _, first = np.unique(data, return_index=True)
         repeated = np.ones(data.size, bool)
         repeated[first] = False
-        mask = repeated.reshape(data.shape) & np.isfinite(data)
-    return mask
+        yield "tie", repeated.reshape(data.shape) & finite
 
 
 def usual(program: Program) -> frozenset[str]:
@@ -196,7 +196,7 @@ def nearer(program: Program, name: str) -> Program:
             sizes = KINKS - np.arange(count) % (2 * KINKS) / 2
         values = np.zeros(x.data.shape)
         values[special] = sizes
-        values[_mask(x, "subnormal")] = 0.0
+        values[_members(x, ["subnormal"])] = 0.0
         return _replaced(x, special, np.copysign(values, _signs(x)))
 
     return _with(program, lessen)
@@ -214,8 +214,8 @@ def _members(x: Input, names: Collection[str]) -> Array:
 def _classified(x: Input) -> Iterator[tuple[str, Array]]:
     """Which elements are of each class: each is of the first that fits, so that a second huge value is no tie."""
     rest = np.ones(x.data.shape, bool)
-    for name in CLASSES:
-        members = _mask(x, name) & rest
+    for name, mask in _masks(x):
+        members = mask & rest
         rest &= ~members
         yield name, members
 

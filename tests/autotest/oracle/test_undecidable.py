@@ -384,6 +384,16 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         outputs([INF]),
         ["t0 differs in 1 of 1 element: it is inf, but should be 2e+38"],
     ),
+    "infinite for what was never rounded": (
+        lambda: torch.relu(given(float(np.finfo(np.float32).max), 1.0)),
+        outputs([INF, 1.0]),
+        ["t0 differs in 1 of 2 elements: [0] is inf, but should be 3.4028235e+38"],
+    ),
+    "infinite for the greatest number of a dtype": (
+        lambda: torch.nan_to_num(given(INF, -INF, 1.0)),
+        outputs([INF, -INF, 1.0]),
+        ["t0 differs in 2 of 3 elements: [0] is inf, but should be 3.4028235e+38"],
+    ),
     "beside what an overflow in the reference leaves": (
         lambda: torch.sum(given(3e38, 3e38, -3e38)),
         outputs([3.1e38]),

@@ -480,3 +480,16 @@ def test_what_else_ends_a_reading_is_the_process_s_own(recorded, reference, monk
     with pytest.raises(type(error)) as caught:
         Replay(reference, case.program).run()
     assert caught.value is error
+
+
+def test_parameter_of_another_shape(recorded, reference):
+    """A layer of the target whose parameter has another shape says which: its names are all there."""
+
+    class Wide(Adapter):
+        def load_state(self, module: Any, state: dict[str, Array]) -> None:
+            module.bias.data = real.zeros(1, 4)
+            raise KeyError("bias has another shape")
+
+    case = recorded(lambda: torch.nn.Linear(3, 4)(tensor(2, 3)))
+    seen = Replay(Wide(), case.program).run()
+    assert [failure.message for failure in seen.failures] == ["has bias of shape (1, 4), but should have (4,)"]
