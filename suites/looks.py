@@ -8,7 +8,7 @@ from typing import Any
 
 import torch as pytorch
 
-from autotest import dual_tensor
+from autotest import dual_tensor, each
 
 #: Values that no kernel treats apart: no halves, no zeros, no two alike.
 _ORDINARY = (0.3, -1.7, 2.3, 0.9, -2.6, 1.1, -0.4, 3.2, -1.2, 0.7, 1.6, -0.8, 2.9, -3.1, 0.6, 1.3)
@@ -53,6 +53,28 @@ LOOKS = (
 #: for that of float16, or sums squares in float16.
 HALVES = tuple(Look(values=values, dtype="float16") for values in ("infinite", "great", "roots"))
 
+#: Lines that an op works along: what is special comes first, later, last, twice in a row, or is all there is.
+_LINES = (
+    (-math.inf, -math.inf, 1.25, 2.5),
+    (1.25, -math.inf, -math.inf, 3.5),
+    (1.25, math.inf, math.inf, -2.5),
+    (math.inf, -math.inf, 1.25, 2.5),
+    (1.25, math.nan, 0.75, -2.5),
+    (math.nan, math.nan, 1.25, 2.5),
+    (2.5, 1.25, -0.75, math.nan),
+    (-math.inf, -math.inf, -math.inf, -math.inf),
+    (math.nan, math.inf, -math.inf, 1.25),
+    (0.0, 0.0, 2.5, -1.25),
+    (2.5, -0.0, 1.25, 0.0),
+)
+
+
+def special_lines() -> tuple[Any, int]:
+    """A matrix of such lines, and the dimension that they lie along: once the last, once the first."""
+    dim = each(-1, 0).value()
+    lines = pytorch.tensor(_LINES)
+    return dual_tensor((lines if dim else lines.t().contiguous()).requires_grad_()), dim
+
 
 @dataclass(frozen=True)
 class Tensors:
@@ -79,9 +101,9 @@ class Tensors:
 
 
 def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.Tensor:
-    """A tensor whose values are of a kind: ordinary or other ones; with a zero, a NaN, infinities, the greatest and the
-    least of its dtype, numbers whose squares are beyond these, or integers that no float holds among them; all alike;
-    or indices into a dimension of 2, one of them from the end or beyond any.
+    """A tensor whose values are of a kind: ordinary or other ones; with a zero, a NaN, infinities beside -0.0 and a
+    subnormal, the greatest and the least of its dtype, numbers whose squares are beyond these, or integers that no
+    float holds among them; all alike; or indices into a dimension of 2, one of them from the end or beyond any.
     """
     count = 1
     for size in shape:
@@ -113,7 +135,9 @@ def _with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> lis
     if values == "nan" and floating:
         return [*ordinary[:1], *(math.nan for _ in ordinary[1:2]), *ordinary[2:]]
     if values == "infinite" and floating:
-        return [*(math.inf, -math.inf, -0.0)[: len(ordinary)], *ordinary[3:]]
+        # With what is too small for a number of full width among them.
+        least = pytorch.finfo(dtype).tiny / 4
+        return [*(math.inf, -math.inf, -0.0, least)[: len(ordinary)], *ordinary[4:]]
     if values == "wide" and dtype == pytorch.int64:
         return [*((1 << 24) + 1, -(1 << 53) - 1)[: len(ordinary)], *ordinary[2:]]
     if values == "roots" and floating:

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch as pytorch
 from forms import forms, member
+from refusals import refused
 from rows import (
     Layer,
     Op,
@@ -120,6 +121,12 @@ def contracted():
     return args(tensor(2, 3, free), tensor(3, 2, free), dims=dims)
 
 
+def contracted_of_ranks():
+    """The same of two ranks, each of whose dimensions is counted from its own end."""
+    dims = pick(([-1], [-2]), ([0], [-1]), ([-2, 1], [0, -2]))
+    return args(tensor(2, 3), tensor(2, 4, 3, 2), dims=dims)
+
+
 def counted():
     """Draws two tensors, and over how many dimensions is summed."""
     count = pick(2, 1, 0, 3)
@@ -226,6 +233,7 @@ ROWS = (
     Op("baddbmm", batches_added(), "torch", variant="default"),
     Op("tensordot", contracted, "torch"),
     Op("tensordot", counted, "torch", variant="count"),
+    Op("tensordot", contracted_of_ranks, "torch", variant="ranks"),
     Op("einsum", einsum("bik,bkj->bij"), "torch"),
     Op("einsum", einsum("bik,bkj->ij"), "torch", variant="summed"),
     Op("einsum", lambda: args("ij->ji", tensor(*shape(2))), "torch", variant="transposed"),
@@ -312,6 +320,16 @@ _SPECIAL = (
 def test_special_matrices(name):
     x = dual_tensor(pytorch.tensor(each(*_SPECIAL).value(), requires_grad=True))
     return member(f"torch.{name}")(x, 3) if name == "linalg.matrix_power" else member(f"torch.{name}")(x)
+
+
+@pytest.mark.parametrize("name", ["cholesky", "linalg.cholesky", "inverse", "linalg.inv", "linalg.solve", "det"])
+@autotest(n=1, auto_backward=False, check_graph=False, coverage="none", missing="count")
+def test_refused_matrices(name):
+    """No positive numbers on the diagonal of a triangle, nothing that gives the identity, no square."""
+    given = {"cholesky": [[1.0, 2.0], [2.0, 1.0]], "det": [[1.0, 2.0, 3.0]]}
+    x = dual_tensor(pytorch.tensor(given.get(name.rpartition(".")[2], [[1.0, 2.0], [2.0, 4.0]])))
+    op = member(f"torch.{name}")
+    refused(lambda: op(x, torch.ones(2)) if name == "linalg.solve" else op(x))
 
 
 @autotest(n=10)

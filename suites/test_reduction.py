@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from forms import member
+from looks import special_lines
 from rows import (
     Op,
     args,
@@ -170,6 +173,23 @@ def test_form(call):
 @autotest(n=5, check_graph=False)
 def test_eager(call):
     return call()
+
+
+@pytest.mark.parametrize("name", [
+    "sum", "mean", "prod", "nansum", "nanmean", "max", "min", "amax", "amin", "aminmax", "argmax", "argmin", "median",
+    "nanmedian", "mode", "logsumexp", "softmax", "log_softmax", "var", "std", "var_mean", "norm", "count_nonzero",
+    "all", "any", "sort", "argsort", "topk", "kthvalue", "diff", "quantile", "nanquantile", "renorm",
+    "cumulative_trapezoid",
+])  # fmt: skip
+@autotest(n=1, coverage="none", missing="count")
+def test_special_lines(name):
+    x, dim = special_lines()
+    op = member(f"torch.{name}")
+    if name in ("topk", "kthvalue"):
+        return op(x, 2, dim)
+    if name in ("quantile", "nanquantile"):
+        return op(x, 0.5, dim)
+    return op(x, 2.0, dim=dim, maxnorm=1.0) if name == "renorm" else op(x, dim=dim)
 
 
 @wrong_calls(ROWS)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from forms import member
+from looks import special_lines
 from rows import args, axis, main_forms, ops, other_forms, pick, rank, size, sizes, tensor
 
 from autotest import autotest, torch
@@ -49,6 +52,13 @@ def test_op(call):
 @autotest(n=10, coverage="none")
 def test_form(call):
     return call()
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"])
+@autotest(n=1, coverage="none", missing="count")
+def test_special_lines(name):
+    x, dim = special_lines()
+    return member(f"torch.{name}")(x, dim)
 
 
 @autotest(n=10)

@@ -240,6 +240,30 @@ STRUCK = {
         ("test_input_is_written[clamp_]",),
         ("test_input_is_written[clamp_min_]", "test_input_is_written_by[sin_]"),
     ),
+    # Lines that hold NaN, two ranks, matrices that are singular or have no root, rare losses.
+    "plant_unseen": Struck(
+        "test_scan.py", ("test_special_lines[cummin]",), ("test_special_lines[cummax]", "test_op[torch.cumsum]")
+    ),
+    "plant_widened": Struck(
+        "test_dtypes.py",
+        ("test_mixed_of_several_with_one_of_no_dimension[where]",),
+        ("test_mixed_of_several[where]", "test_mixed_of_several_with_one_of_no_dimension[addcdiv]"),
+    ),
+    "plant_dry": Struck(
+        "test_inplace.py",
+        ("test_input_is_written_with[masked_fill_]",),
+        ("test_input_is_written_with[index_fill_]", "test_input_is_written_with[lerp_]"),
+    ),
+    "plant_one_rank": Struck("test_matmul.py", ("test_op[torch.tensordot-ranks]",), ("test_op[torch.tensordot]",)),
+    "plant_rootless": Struck(
+        "test_matmul.py",
+        ("test_refused_matrices[linalg.cholesky]",),
+        ("test_refused_matrices[cholesky]", "test_refused_matrices[linalg.inv]"),
+    ),
+    "plant_singular": Struck(
+        "test_matmul.py", ("test_special_matrices[det]",), ("test_special_matrices[linalg.slogdet]",)
+    ),
+    "plant_rare": Struck("test_layers.py", ("test_op[torch.nn.HuberLoss]",), ("test_op[torch.nn.SoftMarginLoss]",)),
     # How wide weights are spread before a nonlinearity.
     "plant_slope": Struck(
         "contract/test_init_contract.py",
@@ -285,6 +309,15 @@ SHARED = {
         "plant_number",
         "plant_all_added",
         "plant_unwritten",
+    ): "torch",
+    (
+        "plant_unseen",
+        "plant_widened",
+        "plant_dry",
+        "plant_one_rank",
+        "plant_rootless",
+        "plant_singular",
+        "plant_rare",
     ): "torch",
     ("plant_forgetful", "plant_late", "plant_redrawn"): "oneflow",
     ("plant_unsaved", "plant_graph_silent", "plant_undecayed"): "oneflow",
