@@ -194,6 +194,7 @@ def test_summary_has_the_documented_keys(several: Outcome) -> None:
     assert (summary["complete"], summary["running"], summary["faults"]) == (True, [], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dist", ["load", "loadscope"])
 def test_schedulers_give_the_same_counts(tmp_path: Path, several: Outcome, dist: str) -> None:
     """Two workers, given a test or a class at a time, run the same cases with the same verdicts as one process."""

@@ -56,6 +56,7 @@ class Typed:
         self.printed[key], self.status[key] = done.stdout + done.stderr, done.returncode
 
 
+@pytest.mark.slow
 def test_tutorial_and_readme_show_what_happens(tmp_path: Path) -> None:
     """Red, still red by replay and by script, accepted, green: so the tutorial's commands end. What it and README.md
     show of them was printed; README.md has the tutorial's first test.

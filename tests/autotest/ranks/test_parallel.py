@@ -40,6 +40,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return Outcome(done.returncode, done.stdout, folder)
 
 
+@pytest.mark.slow
 @with_oneflow
 @pytest.mark.parametrize(
     ("test", "rows", "seen"),
@@ -63,6 +64,7 @@ def test_faults(outcome: Outcome, test: str, rows: set[tuple[str, str, str]], se
     assert outcome.outcomes()[f"test_{test}"] == ("failed" if rows else "passed")
 
 
+@pytest.mark.slow
 @with_oneflow
 def test_messages(outcome: Outcome) -> None:
     """A sum where the mean should be is twice as much; an update that is skipped shows in its step, on its rank."""
@@ -77,6 +79,7 @@ def test_messages(outcome: Outcome) -> None:
     }
 
 
+@pytest.mark.slow
 @with_oneflow
 def test_graphs_ran(outcome: Outcome) -> None:
     """The sound training was held against the reference in a graph of global tensors, too."""
@@ -87,6 +90,7 @@ def test_graphs_ran(outcome: Outcome) -> None:
         assert end["graph"]["forward"] == "OneFlow's nn.Graph cuts each rank's part of its inputs into batches"
 
 
+@pytest.mark.slow
 @with_oneflow
 def test_configurations(outcome: Outcome) -> None:
     """What shows where modules lie on one rank after the other is told as such, and the other graphs are verified."""
