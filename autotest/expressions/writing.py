@@ -11,7 +11,7 @@ from pathlib import Path
 from autotest.expressions.grammar import Expression
 
 #: Where test files lie that nobody asked for by name, each in a folder of its own; Git and pytest pass it by. What is
-#: known of them lies beside it: another expression has another folder.
+#: known of all of them lies where `.autotest` does.
 UNNAMED = Path(".autotest") / "check"
 #: Where nothing is drawn all cases are alike, but for the cotangent of their backward.
 ALIKE = 1
