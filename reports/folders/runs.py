@@ -29,7 +29,9 @@ def plan_run(report_dir: Path, seed: int, now: datetime | None = None, process: 
 
 
 def runs(report_dir: Path) -> list[Path]:
-    """Return the run folders of a report folder, oldest first; links and other names are not runs."""
+    """Return the run folders of a report folder, oldest first; links and other names are not runs. Of runs that began
+    in one second the one that wrote a record last comes last: the system gives process ids in no order.
+    """
     parent = report_dir / "runs"
     if not parent.is_dir():
         return []
@@ -102,11 +104,14 @@ def replace_text(path: Path, text: str) -> None:
 
 def started(run: Path) -> datetime:
     """Return when a run began, by its folder's name."""
-    stamp, _ = _order(run)
+    stamp = _order(run)[0]
     return datetime.strptime(stamp, "%Y%m%d-%H%M%S").replace(tzinfo=timezone.utc)
 
 
-def _order(run: Path) -> tuple[str, int]:
+def _order(run: Path) -> tuple[str, int, int]:
     match = RUN_NAME.fullmatch(run.name)
     assert match is not None, "only names of runs are ordered"
-    return match[1], int(match[3] or 1)
+    written = 0
+    with suppress(OSError):  # somebody else may be taking the folder away
+        written = max((path.stat().st_mtime_ns for path in run.glob("records-*.jsonl")), default=0)
+    return match[1], written, int(match[3] or 1)

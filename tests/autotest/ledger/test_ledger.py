@@ -27,6 +27,7 @@ from dual_object.program.calls import Input
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.replay.adapter import TargetInfo
+from reports import latest_run
 from support.programs import one_call
 from support.runs import run_autotest, run_pytest
 
@@ -630,7 +631,7 @@ def test_damaged_ledger(workers, tmp_path):
 def test_wider_entry(accepted, tmp_path):
     """`accept` offers the entry that would cover what was there and what is new; `--wider` makes it, and no other."""
     folder, _ = accepted
-    run = max((folder / "autotest-report" / "runs").iterdir(), key=lambda path: path.name)
+    run = latest_run(folder / "autotest-report")
     fingerprints = {
         "a": f"{SHORT}/float64,tie",
         "b": f"{SHORT}/float16,strided,tie",
@@ -689,7 +690,7 @@ def test_accept_refuses(ids, where, reason, sentence, accepted):
     before = (folder / "known_divergences.toml").read_text()
     with pytest.raises(AcceptError) as caught:
         accept(ids, where, reason, folder / "autotest-report", None)
-    run = max((folder / "autotest-report" / "runs").iterdir(), key=lambda path: path.name)
+    run = latest_run(folder / "autotest-report")
     assert str(caught.value).replace(str(run), "RUN") == sentence
     assert (folder / "known_divergences.toml").read_text() == before
 

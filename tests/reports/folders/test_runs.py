@@ -64,6 +64,15 @@ def test_runs_of_one_second(tmp_path):
     assert latest_run(tmp_path).name == "20260102-120000-0-9"
 
 
+def test_latest_wrote_last(tmp_path):
+    """Of two runs of one second the later one may have the lower process id: these begin anew at their end."""
+    for process, written in ((32767, 1), (12, 2)):
+        records = made_run(tmp_path, 0, NOON, process) / "records-main.jsonl"
+        records.write_text("{}\n")
+        os.utime(records, ns=(written, written))
+    assert latest_run(tmp_path).name == "20260102-120000-0-12"
+
+
 def test_latest_counts_in_numbers(tmp_path):
     """Process 10 of a second is later than process 9."""
     names = [made_run(tmp_path, 0, NOON, process).name for process in range(1, 11)]
