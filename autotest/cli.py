@@ -666,8 +666,8 @@ def doctor(target: str, target_python: str | None, report: Path) -> None:
 @click.option(
     "--ledger",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Default: known_divergences.toml nearest to the test, else in the first folder of its path. After a run with "
-    "--suites name one of your own.",
+    help="Default: known_divergences.toml nearest to the test, else in the first folder of its path; after a check, in "
+    "the folder where that was typed. After a run with --suites name one of your own.",
 )
 @click.option(
     "--strict",
