@@ -382,11 +382,9 @@ class Replay:
             lacking = ", ".join(key for key in state if key not in has)
             if lacking:
                 raise StructureError(f"has no parameter or buffer {lacking}, but should") from error
-            shapes = ((key, tuple(self.adapter.describe(has[key])[1]), wanted.shape) for key, wanted in state.items())
-            unlike = (
-                f"{key} of shape {shape}, but should have {wanted}" for key, shape, wanted in shapes if shape != wanted
-            )
-            raise StructureError(f"has {', and '.join(unlike)}") from error
+            shapes = {key: tuple(self.adapter.describe(has[key])[1]) for key in state}
+            key = next(key for key in state if shapes[key] != state[key].shape)
+            raise StructureError(f"has {key} of shape {shapes[key]}, but should have {state[key].shape}") from error
 
     def _match(self, out: Tree, result: Any) -> Any:
         """Bind `result` along `out`; `_SAME`, or the neutral form of the result where a host value differs."""
