@@ -689,14 +689,17 @@ def accept_divergences(
     strict: str | None,
     wider: bool,
 ) -> None:
-    """Write divergences of the latest run, by ID or by what they are, into a ledger of known divergences."""
+    """Write divergences of the latest run into a ledger of known divergences: by what they are, or by ID, which may be
+    one of an older run, too.
+    """
     from autotest.ledger.accept import accept
 
     with _refusals():
         done = accept(ids, where, reason, report, ledger, strict, wider=wider)
     for sentence in (*done.refused, *done.offers):
         click.echo(sentence, err=True)
-    click.echo(f"{len(done.written)} accepted into {', '.join(map(_shown, done.paths)) or 'no ledger'}")
+    into = f" into {', '.join(map(_shown, done.paths))}" if done.paths else ""
+    click.echo(f"{len(done.written)} accepted{into}")
     sys.exit(USAGE if done.refused else 0)
 
 

@@ -198,6 +198,8 @@ def pytest_runtest_makereport(
             _record_test(item, call, report)
         return report
     if not (_is_ours(item) or state.ran(item)):
+        if call.excinfo is not None and report.failed:
+            _hide_ours(item.config, call.excinfo, report)
         return report
     if call.excinfo is not None:
         from autotest.errors import is_sentence
@@ -212,6 +214,17 @@ def pytest_runtest_makereport(
             report.sections.append(("autotest", _raised_in(case, state, item)))
     _record_test(item, call, report)
     return report
+
+
+def _hide_ours(config: pytest.Config, raised: pytest.ExceptionInfo[BaseException], report: pytest.TestReport) -> None:
+    """Have the traceback of a sentence of ours end at the user's line, where a test lacks its `@autotest`, say."""
+    from autotest.cases.places import is_users
+    from autotest.errors import is_sentence
+
+    users = raised.traceback.filter(lambda entry: is_users(str(entry.path)))
+    if is_sentence(raised.value) and users and not config.getoption("fulltrace"):
+        style = config.getoption("tbstyle")
+        report.longrepr = raised.getrepr(style="long" if style == "auto" else style, tbfilter=lambda _: users)
 
 
 def _case_of(call: pytest.CallInfo[None], state: State) -> str:

@@ -15,6 +15,12 @@ from autotest.commands.summary import tell
 from autotest.errors import EnvironmentFault, UsageError
 from autotest.exits import ALIGNED, DIVERGED, HARNESS_FAULT, USAGE
 
+#: What to say of a budget that is spent before there is anything to report of.
+NOTHING_ENDED = (
+    "no round has ended within the budget; the first takes half a minute: the same command with more, as --time 10m, "
+    "goes on"
+)
+
 
 def campaign(
     path: Path | None, options: Mapping[str, Any], say: Callable[[str], None], width: int, *, color: bool
@@ -37,7 +43,7 @@ def campaign(
         except EnvironmentFault as fault:
             status, stopped = USAGE, str(fault)
         if not rounds.log.done:
-            return status, stopped or "no round has ended"
+            return status, stopped or NOTHING_ENDED
         conclusion = tell(rounds.run, width, color, rounds.look_left * SCRIPTS)
     red = any(done.found for done in rounds.log.done.values())
     if conclusion.faulty or not conclusion.written:

@@ -15,7 +15,7 @@ from autotest.cases.deadline import deadline
 from autotest.cases.design import ORDINARY, Design, Outcome, Row
 from autotest.cases.dialect import Dialect
 from autotest.cases.digest import program_digest
-from autotest.cases.mistakes import mistake, unrecorded
+from autotest.cases.mistakes import mistake, numpys, unrecorded
 from autotest.cases.places import defined_at, name_place, raised_at, warnings_at_users_lines
 from autotest.cases.randomness import seeded
 from autotest.errors import AutotestError, EnvironmentFault, HarnessFault, UsageError, is_sentence
@@ -238,13 +238,13 @@ class Drawer:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
                 returned = self._run_body(recording, key, self.timeout if stepper is None else None)
             except Exception as error:
-                if recording.refused is error:
+                told = numpys(error)
+                if told is None and recording.refused is error:
                     own = self.dialect.cause(error)
                     reason = f"{type(own).__name__}: {_first_line(own)}"
-                    return Rejection(
-                        index, key, recording.program, reason, raised_at(error), mistake(error, own, drawn)
-                    )
-                told = unrecorded(error)
+                    why = mistake(error, own, drawn, recording.program.calls[-1])
+                    return Rejection(index, key, recording.program, reason, raised_at(error), why)
+                told = told or unrecorded(error)
                 if is_sentence(told):
                     name_place(told, raised_at(error))
                 self.raised, self.raised_in = told, key

@@ -6,10 +6,13 @@ import inspect
 import re
 import traceback
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from autotest.cases.places import users_lines
 from autotest.errors import UsageError
+from dual_object.program.calls import Call
+from dual_object.record.annotations import meant_keywords
 from generators import Drawing, DrawnArray, Generator
 
 #: So many draws without an accepted one are enough where no other draw could mend the call.
@@ -26,6 +29,8 @@ _OF_THE_FORM = re.compile(
 _NO_UFUNC = re.compile(r"'DualObject' does not support ufuncs")
 #: What Python says of a keyword that a function has not.
 _KEYWORD = re.compile(r"(?P<name>\w+)\(\) got an unexpected keyword argument")
+#: What NumPy calls that is given a dual object: methods of the same name, with its own arguments.
+_NUMPY, _DUAL = ("numpy", "numpy."), "dual_object."
 #: What PyTorch says of an argument that it does not know.
 _NOT_DUAL = re.compile(r"\b(?:not|got) DualObject\b|invalid combination(?s:.*)\bDualObject\b")
 
@@ -40,13 +45,16 @@ class Mistake:
     lasting: bool
 
 
-def mistake(raised: BaseException, own: BaseException, drawn: Drawing) -> Mistake | None:
-    """The mistake behind what a body was shown (`raised`) for the reference's `own` exception; None for another one."""
+def mistake(raised: BaseException, own: BaseException, drawn: Drawing, call: Call) -> Mistake | None:
+    """The mistake behind what a body was shown (`raised`) for the reference's `own` exception of a `call`; None for
+    another one.
+    """
     if not isinstance(own, TypeError):
         return None
     plain = all(_number(generator, value) for generator, value in drawn.values.items())
+    meant = "".join(f"\n{one}" for one in meant_keywords(call.op, call.kwargs))
     return Mistake(
-        f"{users_lines(raised.__traceback__)}{type(own).__name__}: {own}",
+        f"{users_lines(raised.__traceback__)}{type(own).__name__}: {own}{meant}",
         plain and _OF_THE_FORM.search(str(own)) is not None,
     )
 
@@ -64,12 +72,32 @@ def unrecorded(error: Exception) -> Exception:
             f"module class of the test derive from its torch.nn.Module: {said}"
         )
     if _NO_UFUNC.search(said):
-        return UsageError(
-            "a function of NumPy's was given a dual object, but should be called through autotest's `torch`, as "
-            f"torch.exp(x) for numpy.exp(x): {said}"
-        )
+        return _numpys("exp", said)
     takes = _parameters(error, said)
     return UsageError(f"{said}, but should be given some of {', '.join(takes)}") if takes else error
+
+
+def numpys(error: Exception) -> Exception | None:
+    """What to raise for a TypeError of a call that NumPy has made of a dual object, with arguments of its own:
+    `numpy.sum(x)` calls `x.sum(axis=None, out=None)`. None for any other.
+    """
+    if not isinstance(error, TypeError):
+        return None
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    modules = [str(frame.f_globals.get("__name__", "")) for frame in frames]
+    for index, (outer, inner) in enumerate(pairwise(modules)):
+        if inner.startswith(_NUMPY) and not outer.startswith(_NUMPY):
+            called = frames[index + 1].f_code.co_name
+            if any(module.startswith(_DUAL) for module in modules[index + 2 :]):
+                return _numpys(called, str(error).partition("\n")[0])
+    return None
+
+
+def _numpys(function: str, said: str) -> UsageError:
+    return UsageError(
+        "a function of NumPy's was given a dual object, but should be called through autotest's `torch`, as "
+        f"torch.{function}(x) for numpy.{function}(x): {said}"
+    )
 
 
 def _parameters(error: TypeError, said: str) -> list[str]:

@@ -172,6 +172,9 @@ class _Reader:
             self._fail(node, "bytes are no argument, but should be a string")
         return _raw(json.dumps(node.value)) if isinstance(node.value, str) else node
 
+    def _knows(self, name: str) -> bool:
+        return name in ROOTS or name in ("nan", "inf") or name in self.inputs or name in self.sizes or name in DTYPES
+
     def _name(self, node: ast.Name) -> ast.expr:
         name = node.id
         if name in ROOTS:
@@ -198,6 +201,10 @@ class _Reader:
         if node.attr.startswith("_"):
             self._fail(node, f"{node.attr} is private, but should be a public name")
         inner = node.value
+        if isinstance(inner, ast.Name) and not self._knows(inner.id):
+            roots, sized = _listed(tuple(ROOTS)), f"{inner.id}[2, 3].{node.attr}"
+            told = f"{inner.id} is no part of PyTorch, but should be {roots}"
+            self._fail(inner, f"{told}; an input has its sizes where it is first named, such as {sized}")
         holder = self._expression(inner)
         refused = no_op(node.attr)
         if refused is None and isinstance(inner, ast.Attribute) and _is_of_pytorch(inner):

@@ -32,7 +32,7 @@ FIELDS = ("id", "fingerprint", "target", "test", "op", "phase", "kind", "level")
 @dataclass(frozen=True, slots=True)
 class Accepted:
     """What `accept` did: entries written, rows that could not be, each with its sentence, and a sentence for each entry
-    that differs from one that was there in the dtype or in what it needs alone.
+    that was there, or differs from one that was in the dtype or in what it needs alone.
     """
 
     written: tuple[str, ...]
@@ -66,7 +66,9 @@ def accept(
         summary, run = next(_older(report, ids), (summary, latest))
     older = () if run == latest else (f"{', '.join(ids)}: of the older run {run.name}",)
     root_of, whole = summary.get("path"), Accepted((), (), (), older)
-    chosen = sorted(_chosen(run, summary["divergences"], ids, where).items())
+    none_has = "; no older run has all of these IDs" if len(ids) > 1 else "; no older run has it"
+    others = none_has if len(runs(report)) > 1 else ""
+    chosen = sorted(_chosen(run, summary["divergences"], ids, where, others).items())
     # A fingerprint begins with its target: of several, each has its draft of a ledger once the one before is written.
     for target, groups in groupby(chosen, key=lambda item: item[0].partition("/")[0]):
         info = TargetInfo(target, summary["environment"], tuple(summary["devices"]), ())
@@ -85,7 +87,7 @@ def accept(
                     draft.add(_entry(run, fingerprint, group, reason, strict, summary["environment"]))
             except AcceptError as error:
                 refused.append(str(error))
-        whole = _and(whole, [draft for draft in drafts.values() if draft.written], refused)
+        whole = _and(whole, list(drafts.values()), refused)
     return whole
 
 
@@ -111,23 +113,24 @@ def _names_all(summary: dict[str, Any], ids: Sequence[str]) -> bool:
     return all(_meant(id_, known) for id_ in ids)
 
 
-def _and(done: Accepted, changed: Sequence[Draft], refused: Sequence[str]) -> Accepted:
-    """Write these drafts, and tell of them besides what is done."""
+def _and(done: Accepted, drafts: Sequence[Draft], refused: Sequence[str]) -> Accepted:
+    """Write those of these drafts that have got something, and tell of them besides what is done."""
+    changed = [draft for draft in drafts if draft.written]
     for draft in changed:
         draft.save()
     written = (fingerprint for draft in changed for fingerprint in draft.written)
     paths = dict.fromkeys((*done.paths, *(draft.path for draft in changed)))
-    offers = (offer for draft in changed for offer in draft.offers)
+    offers = (offer for draft in drafts for offer in draft.offers)
     return Accepted((*done.written, *written), (*done.refused, *refused), (*paths,), (*done.offers, *offers))
 
 
 def _chosen(
-    run: Path, divergences: Sequence[dict[str, Any]], ids: Sequence[str], where: str | None
+    run: Path, divergences: Sequence[dict[str, Any]], ids: Sequence[str], where: str | None, others: str
 ) -> dict[str, list[dict[str, Any]]]:
-    """The rows that are named or matched, by fingerprint."""
+    """The rows that are named or matched, by fingerprint; `others`: what to say of other runs."""
     patterns = _patterns(where)
     known = sorted({row["id"] for row in divergences})
-    whole = {_whole(id_, known, run) for id_ in ids}
+    whole = {_whole(id_, known, run, others) for id_ in ids}
     rows = [row for row in divergences if row["id"] in whole or _matches(row, patterns)]
     if not rows:
         raise AcceptError(f"where={where!r} matches no new divergence of {run}")
@@ -152,13 +155,13 @@ def _meant(id_: str, known: Iterable[str]) -> list[str]:
     return [one for one in known if one.startswith(id_) and len(id_) >= FEWEST_DIGITS]
 
 
-def _whole(id_: str, known: Sequence[str], run: Path) -> str:
+def _whole(id_: str, known: Sequence[str], run: Path, others: str = "") -> str:
     """The one of the `known` ids that begins so, shortened as elsewhere."""
     meant = _meant(id_, known)
     if not meant:
         more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
         has = f"{', '.join(known[:_LISTED])}{more}" if known else "none"
-        raise AcceptError(f"ID={id_!r} names no new divergence of {run}, which has {has}")
+        raise AcceptError(f"ID={id_!r} names no new divergence of {run}, which has {has}{others}")
     if len(meant) > 1:
         raise AcceptError(f"ID={id_!r}, but should name one of {', '.join(meant)}")
     return meant[0]

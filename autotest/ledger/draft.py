@@ -24,7 +24,8 @@ class AcceptError(AutotestError, ValueError):
 class Draft:
     """A ledger's file, to be written about a target as it is now; raises LedgerError where it cannot be read.
 
-    `written` are the fingerprints that it has got, `offers` a sentence for each that could be told by a wider entry.
+    `written` are the fingerprints that it has got, `offers` a sentence for each that it had, and for each that could be
+    told by a wider entry.
     """
 
     def __init__(self, path: Path, info: TargetInfo) -> None:
@@ -49,8 +50,11 @@ class Draft:
     def add(self, entry: Mapping[str, Any]) -> None:
         """Append an entry; where there is one of its fingerprint, its tests show that one, too."""
         fingerprint = entry["fingerprint"]
-        self.written.append(fingerprint)
         same = next((table for table in self._section if table["fingerprint"] == fingerprint), None)
+        if same is not None and {*entry["tests"]} <= {*same["tests"]}:
+            self.offers.append(f"{fingerprint}: {self.path.name} has it already")
+            return
+        self.written.append(fingerprint)
         if same is not None:
             same["tests"] = sorted({*same["tests"], *entry["tests"]})
             return

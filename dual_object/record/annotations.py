@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 import sys
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Optional, Protocol
 
@@ -62,6 +63,8 @@ _RNN_POSITIONS = (
     "bidirectional",
     "proj_size",
 )
+#: What PyTorch calls as NumPy does, too, which no schema says.
+_NUMPYS = {"axis", "keepdims", "x", "a", "input"}
 _SCHEMA_TYPES: dict[str, Any] = {
     "int": int,
     "SymInt": int,
@@ -184,6 +187,16 @@ def parameter_name(
     spellings = dict.fromkeys((op.replace(".", "_"), op.rpartition(".")[2]))  # aten::linalg_norm
     overloads = (one for name in spellings for one in _overloads(name, positional, keywords, 0))
     return next((str(arguments[position].name) for arguments in overloads), None)
+
+
+def meant_keywords(op: str, given: Iterable[str]) -> list[str]:
+    """Of a call's keywords those that PyTorch's schemas lack, where one that they have is spelt alike:
+    `softmax has no dims: did you mean dim?`
+    """
+    name = op.rpartition(".")[2]
+    known = {str(argument.name) for schema in _schemas(name) for argument in schema.arguments} | _NUMPYS
+    near = {one: get_close_matches(one, known - _NUMPYS, n=1) for one in given if one not in known}
+    return [f"{name} has no {one}: did you mean {meant[0]}?" for one, meant in near.items() if meant]
 
 
 def _schema_type(op: str, function: Any, parameter: int | str, positional: int, keywords: frozenset[str]) -> Any:

@@ -399,6 +399,16 @@ def test_body_that_ends_the_process(tmp_path: Path) -> None:
     assert "worker 'gw1' crashed while running 'test_ends.py::test_ordinary'" in outcome.out.splitlines()
 
 
+def test_forgotten_decorator(tmp_path: Path) -> None:
+    """What is asked for outside of a case is told at the test's own line, without ours."""
+    text = "from autotest import random_tensor\n\n\ndef test_it():\n    random_tensor()\n"
+    told = run_pytest(tmp_path, {"test_it.py": text}, "-n0").out
+    assert "    def test_it():\n>       random_tensor()\nE       dual_object.errors.OutsideCaseError: " in told
+    assert "test_it.py:5: OutsideCaseError" in told
+    assert "recording.py" not in told
+    assert "recording.py" in run_pytest(tmp_path, {"test_it.py": text}, "-n0", "--full-trace").out
+
+
 def test_usage_error_in_a_file_names_its_line(tmp_path: Path) -> None:
     """What cannot be collected is told by its sentence and the line of the file."""
     wrong = "from autotest import autotest\n\n\n@autotest(n=0)\ndef test_it():\n    pass\n"

@@ -9,6 +9,7 @@ import json
 import runpy
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -29,8 +30,12 @@ def main() -> None:
     output, *program = sys.argv[1:]
     del sys.path[0]  # the folder of this file
     sys.meta_path.insert(0, Ours)
-    from dual_object.adapters.torch.traced import Calls
-
+    try:
+        from dual_object.adapters.torch.traced import Calls
+    except ModuleNotFoundError as error:
+        if error.name not in ("numpy", "torch"):
+            raise
+        sys.exit(f"{sys.executable} has no {error.name}, but should be the Python of a program that uses PyTorch")
     calls = Calls()
     try:
         with calls:
@@ -45,6 +50,8 @@ def _run(program: list[str]) -> None:
     if first == "-m":
         sys.argv[:] = rest
         sys.path.insert(0, str(Path.cwd()))
+        if find_spec(rest[0].partition(".")[0]) is None:
+            sys.exit(f"{sys.executable}: No module named {rest[0]}")
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif first == "-c":
         sys.argv[:] = ["-c", *rest[1:]]

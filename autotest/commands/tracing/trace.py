@@ -25,9 +25,12 @@ MOST_NAMED = 5
 def trace(command: Sequence[str], output: Path, say: Callable[[str], None]) -> int:
     """Run a program of Python and add the calls that it makes to the corpus in `output`; its own exit status.
 
-    Raises UsageError for a command that is none of Python's, and for a file that is no corpus or cannot be written.
+    Raises UsageError for a command that is none of Python's, for a script that is not there, and for a file that is no
+    corpus or cannot be written.
     """
     python, program = traced_command(command)
+    if program[0] not in ("-m", "-c") and not Path(program[0]).exists():
+        raise UsageError(f"{program[0]} is not there, but should be the script that {python[0]} runs")
     if not os.access(output if output.exists() else output.parent, os.W_OK):
         raise UsageError(f"--output={output}, but should be a file that can be written, in a folder that is there")
     known = read([output]) if output.exists() else Corpus()

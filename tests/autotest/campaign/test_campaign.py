@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
+from autotest.campaign.campaign import NOTHING_ENDED
 from autotest.campaign.log import STRIDE
 from reports import latest_run, read_run
 from support.forks import forks
@@ -447,3 +448,11 @@ def test_status_of_nothing(tmp_path: Path) -> None:
         2,
         "there is no campaign in none, but should be: name the folder that it was given [FOLDER]\n",
     )
+
+
+def test_budget_ends_before_the_first_round(tmp_path: Path) -> None:
+    """It is said, with the way on."""
+    (tmp_path / "test_a.py").write_text(TESTS)
+    command = [sys.executable, "-m", "autotest", "campaign", "--time", "1", "--tests", "test_a.py", "-n", "1"]
+    told = subprocess.run(command, cwd=tmp_path, env=environment({}), capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    assert (told.returncode, told.stdout.splitlines()[-1]) == (0, NOTHING_ENDED)

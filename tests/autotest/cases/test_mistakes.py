@@ -17,6 +17,7 @@ from autotest.cases.mistakes import MISTAKEN_DRAWS
 from autotest.options import TestOptions
 from autotest.run.session import Session
 from dual_object.errors import UnknownName
+from dual_object.record.annotations import meant_keywords
 from support.places import told
 
 HERE = "tests/autotest/cases/test_mistakes.py"
@@ -62,6 +63,21 @@ def test_whole_message_is_told(session: Session) -> None:
         "TypeError: sum() received an invalid combination of arguments - got (Tensor, dims=int), but expected one of:"
     )
     assert told[5].startswith(" * (Tensor input, *, torch.dtype dtype = None)")
+
+
+def test_keyword_that_is_spelt_alike_is_told(session: Session) -> None:
+    """What PyTorch's schemas call otherwise is named; of what it takes as NumPy spells it nothing is said."""
+
+    def body() -> Any:
+        return torch.softmax(random_tensor(ndim=2), dims=0)
+
+    with pytest.raises(RejectionError) as caught:
+        autotest(n=2, check_graph=False)(body)()
+    assert str(caught.value).endswith(
+        'TypeError: softmax() missing 1 required positional arguments: "dim"\nsoftmax has no dims: did you mean dim?'
+    )
+    assert meant_keywords("sum", ["dims", "keepdims", "dtype", "axis", "zzz"]) == ["sum has no dims: did you mean dim?"]
+    assert meant_keywords("linalg.norm", ["keepdm", "keepdims"]) == ["norm has no keepdm: did you mean keepdim?"]
 
 
 def test_legitimate_type_errors_are_redrawn(session: Session) -> None:
@@ -169,6 +185,18 @@ def test_functions_of_pytorch_itself(session: Session, body: Callable[[], Any], 
             "np.exp",
             "a function of NumPy's was given a dual object, but should be called through autotest's `torch`, as "
             "torch.exp(x) for numpy.exp(x): operand 'DualObject' does not support ufuncs (__array_ufunc__=None)",
+        ),
+        (
+            lambda: torch.relu(np.sum(random_tensor(1, 3))),
+            "np.sum",
+            "a function of NumPy's was given a dual object, but should be called through autotest's `torch`, as "
+            "torch.sum(x) for numpy.sum(x): sum() got an unexpected keyword argument 'axis'",
+        ),
+        (
+            lambda: np.max(random_tensor(1, 3)),
+            "np.max",
+            "a function of NumPy's was given a dual object, but should be called through autotest's `torch`, as "
+            "torch.max(x) for numpy.max(x): max(): argument 'dim' must be int, not NoneType",
         ),
         (
             lambda: random_tensor(shape=(2, 3)),

@@ -119,6 +119,12 @@ OP = "is a tensor, but should be an op: what it is drawn from is written once, a
             "did you mean float32?",
         ),
         (
+            "torch.relu(np.exp(x[2]))",
+            11,
+            "np is no part of PyTorch, but should be torch, nn or F; an input has its sizes where it is first named, "
+            "such as np[2, 3].exp",
+        ),
+        (
             "softmax(x[2])",
             0,
             "softmax(...) has no framework, but should be torch.softmax(...), nn.softmax(...) or a generator: "

@@ -681,7 +681,7 @@ def test_wider_entry(accepted, tmp_path):
             "id, fingerprint, target, test, op, phase, kind, level",
         ),
         ((), "op=nosuch", "r", "where='op=nosuch' matches no new divergence of RUN"),
-        (("12345678",), None, "r", "ID='12345678' names no new divergence of RUN, which has none"),
+        (("12345678",), None, "r", "ID='12345678' names no new divergence of RUN, which has none; no older run has it"),
     ],
 )
 def test_accept_refuses(ids, where, reason, sentence, accepted):
@@ -717,9 +717,13 @@ def test_ledger_lies_where_the_run_looks(tmp_path, monkeypatch, typed_in, path):
     done = accept(["0a1b2c3d"], None, "planted", report, None, "seen")
     assert done.paths == (tmp_path / "tests" / "known_divergences.toml",)
     assert [*read(done.paths[0], "torch").entries] == [FINGERPRINT]
-    result = CliRunner().invoke(main, ["accept", "0a1b", "--report", str(report), "--strict", "seen", "--reason", "r"])
+    command = ["accept", "0a1b", "--report", str(report), "--strict", "seen", "--reason", "r"]
+    again = CliRunner().invoke(main, command)
+    assert again.output == f"{FINGERPRINT}: known_divergences.toml has it already\n0 accepted\n"
+    done.paths[0].unlink()
+    result = CliRunner().invoke(main, command)
     shown = Path("tests", "known_divergences.toml").relative_to(typed_in)
-    assert (result.exit_code, result.output) == (0, f"1 accepted into {shown}\n")
+    assert (result.exit_code, result.output) == (again.exit_code, f"1 accepted into {shown}\n")
 
 
 def test_accept_from_an_older_run(tmp_path, monkeypatch):
@@ -735,10 +739,11 @@ def test_accept_from_an_older_run(tmp_path, monkeypatch):
     done = accept(["0a1b"], None, "planted", report, None, "seen")
     assert (done.written, done.offers) == ((FINGERPRINT,), (f"0a1b: of the older run {old.name}",))
     newest = max(report.glob("runs/*"))
-    for ids in (["0a1b", "99999999"], ["12345678"]):
+    for ids, others in ((["0a1b", "99999999"], "has all of these IDs"), (["12345678"], "has it")):
         with pytest.raises(AcceptError) as caught:
             accept(ids, None, "planted", report, None, "seen")
-        assert str(caught.value) == f"ID={ids[0]!r} names no new divergence of {newest}, which has 99999999"
+        said = f"ID={ids[0]!r} names no new divergence of {newest}, which has 99999999; no older run {others}"
+        assert str(caught.value) == said
     with pytest.raises(AcceptError, match="matches no new divergence"):
         accept([], "id=0a1b2c3d", "planted", report, None, "seen")
 

@@ -137,9 +137,30 @@ def test_interpreter_without_this_project(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_what_python_cannot_begin(tmp_path: Path) -> None:
+    """An interpreter that lacks PyTorch, and a module that is nowhere, are a sentence each."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)  # noqa: S603 - our own
+    bare = str(tmp_path / "bare" / "bin" / "python")
+    assert trace(tmp_path, bare, "-c", "print(1)") == (
+        1,
+        "",
+        f"{bare} has no numpy, but should be the Python of a program that uses PyTorch\n"
+        "nothing was recorded: the program ended with 1 before it could be written\n",
+    )
+    assert trace(tmp_path, PYTHON, "-m", "nowhere.train") == (
+        1,
+        "",
+        f"{PYTHON}: No module named nowhere.train\n0 calls, 0 new to calls.txt\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
+        (
+            ["--", "python", "-u", "nosuch.py"],
+            f"nosuch.py is not there, but should be the script that {PYTHON} runs",
+        ),
         (["--", "no-such-program"], "no-such-program is no program, but should be python, or a script of Python's"),
         (["--", "python"], "python runs no program, but should, as python train.py or python -m train"),
         (
