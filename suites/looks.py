@@ -33,20 +33,35 @@ class Look:
     dtype: str = ""
     layout: str = "contiguous"
 
+    def over(self, other: Look) -> Look:
+        """What is not ordinary here, and otherwise what is not ordinary there."""
+        sized = self if self.dim is not None else other
+        valued = self if self.values != "ordinary" else other
+        laid = self if self.layout != "contiguous" else other
+        return Look(sized.dim, sized.size, valued.values, valued.last, self.dtype or other.dtype, laid.layout)
 
-#: How a call's tensors look, in no more ways than a factor has levels. Zeros are in the last ones, so that a dividend
-#: has none.
+
+#: How a call's tensors look, in no more ways than a factor has levels.
 LOOKS = (
+    Look(),
+    Look(dim=0, size=1),
+    Look(dim=0, size=_LONG),
+    *(Look(values=values, last=True) for values in ("nan", "great")),
+    *(Look(values=values, dtype="int64") for values in ("great", "wide")),
+    Look(layout="expanded"),
+)
+
+#: Looks that each argument meets: what comes of a NaN is another thing along another dimension, of no elements with
+#: another reduction, of a quotient of integers in another rounding mode. Zeros are in the last tensors, so that a
+#: dividend has none, and sizes of 0 are here as well: a divisor without elements would hide its zeros.
+MEETING = (
     Look(),
     Look(values="zeros", last=True),
     Look(dim=0),
     Look(dim=-1),
-    Look(dim=0, size=1),
-    Look(dim=0, size=_LONG),
     *(Look(values=values) for values in ("nan", "infinite", "ties", "great")),
-    *(Look(values=values, last=True) for values in ("nan", "great")),
-    *(Look(values=values, dtype="int64") for values in ("great", "wide")),
-    *(Look(layout=layout) for layout in ("transposed", "expanded")),
+    Look(dtype="int64"),
+    Look(layout="transposed"),
 )
 
 #: float16 among whose values are some that a kernel may meet there alone: where it takes the greatest number of float32

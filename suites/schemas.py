@@ -15,7 +15,7 @@ from typing import Any
 
 import torch as pytorch
 from forms import Form
-from looks import HALVES, LOOKS, Look, Tensors, input_tensor, pytorch_tensor
+from looks import HALVES, LOOKS, MEETING, Look, Tensors, input_tensor, pytorch_tensor
 
 from autotest import oneof
 from generators import DTYPES, Generator, Source
@@ -171,11 +171,9 @@ class Operation:
             moved = corner_of(*dict.fromkeys((own, *range(4)))) - own
             # Tensors of one rank keep it together.
             ranks = tuple(max(rank + moved, 0) if rank == own else rank for rank in ranks)
-        # One choice of all: a divisor without elements has no zeros, and would hide them in half of the pairs.
-        look = corner_of(*LOOKS)
-        look = replace(look, dtype=look.dtype or kind.dtype)
-        if look.values == "ordinary":
-            look = replace(look, values=kind.values)
+        look = drawn_of(*MEETING).over(corner_of(*LOOKS))
+        # Each dtype meets each look, also one that is there for integers.
+        look = replace(look, dtype="").over(kind) if kind.dtype != plan.dtype else look.over(kind)
         made = Tensors(ranks, look.dtype, plan.square, look)
         args, kwargs = arguments(self, plan, made, drawn_of, functools.partial(input_tensor, layout=look.layout))
         return Form(spelled)(*args, **kwargs)

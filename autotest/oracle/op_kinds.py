@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dual_object.program.calls import Call, op_name
+
 #: Ops whose elements are sums, by how their names begin: of products, of elements, of what a window or a cell sees.
 _PRODUCTS = (
     *("addbmm", "addmm", "addmv", "baddbmm", "bilinear", "bmm", "cosine", "dot", "einsum", "inner", "inv", "linear"),
@@ -90,6 +92,17 @@ def interpolates(name: str) -> bool:
 def chooses(name: str) -> bool:
     """Whether it chooses among elements."""
     return name.startswith(_CHOICES)
+
+
+def unordered_along(call: Call) -> int | None:
+    """The dimension along which a call's results may come in any order, since it asks for none: `topk(x, 2,
+    sorted=False)`; None for all other calls.
+    """
+    if plain_name(op_name(call)) != "topk":
+        return None
+    named = dict(zip(("input", "k", "dim", "largest", "sorted"), call.args, strict=False)) | call.kwargs
+    dim = named.get("dim", -1)
+    return dim if named.get("sorted") is False and isinstance(dim, int) else None
 
 
 def chooses_first(name: str) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from autotest.compare.tolerance import Tolerance
+from autotest.compare.values import agreeing
 from autotest.oracle.spread import equal
 from dual_object.program.values import Array
 
@@ -47,10 +49,18 @@ def orders(data: Array, dim: int | None, indices: Array) -> bool:
     return any(bool(equal(given, row).all()) for row in (up, np.flip(up, dim)))
 
 
+def rearranged(expected: Array, actual: Array, dim: int, allowed: Tolerance) -> Array:
+    """Which elements are of a line along `dim` that has the same elements on both sides, in whatever order: [3, 1] and
+    [1, 3] are.
+    """
+    alike = agreeing(np.sort(expected, axis=dim), np.sort(actual, axis=dim), allowed).all(axis=dim, keepdims=True)
+    return np.broadcast_to(alike, expected.shape)
+
+
 def distinct(indices: Array, dim: int) -> bool:
     """Whether no index comes twice along `dim`, in any row along it."""
     ordered = np.sort(indices, axis=dim)
     return indices.shape[dim] > 1 and not bool((np.diff(ordered, axis=dim) == 0).any())
 
 
-__all__ = ["distinct", "orders", "pointed", "points_alike"]
+__all__ = ["distinct", "orders", "pointed", "points_alike", "rearranged"]

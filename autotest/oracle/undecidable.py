@@ -19,7 +19,7 @@ from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import NUMBERS, in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.values import agreeing, wide
-from autotest.oracle.op_kinds import chooses, chooses_first, plain_name, sums
+from autotest.oracle.op_kinds import chooses, chooses_first, plain_name, sums, unordered_along
 from autotest.oracle.overflow import Overflow, bounded
 from autotest.oracle.perturbation import (
     COPIES,
@@ -30,7 +30,7 @@ from autotest.oracle.perturbation import (
     greatest,
     smallest_normal,
 )
-from autotest.oracle.pointing import distinct, orders, pointed, points_alike
+from autotest.oracle.pointing import distinct, orders, pointed, points_alike, rearranged
 from autotest.oracle.spread import SPREADS, Spread, equal, farthest, lost_digits
 from dual_object.program.calls import Call, op_name
 from dual_object.program.values import Array
@@ -58,6 +58,7 @@ ZERO_SIGN = "sign of zero"
 UNPROMISED = ""
 OUT_OF_RANGE = "out of the integer's range"
 TIE = "tie"
+ORDER = "in no order"
 ROUNDING = "rounding"
 KINK = "not differentiable there"
 THRESHOLD = "threshold"
@@ -162,6 +163,10 @@ class _Question:
         return left, tuple(reasons)
 
     def _excuses(self) -> Iterator[tuple[str, Array]]:
+        dim = None if self.call is None else unordered_along(self.call)
+        if dim is not None and self.expected.ndim:
+            elsewhere = self.difference.part == "gradient" and (self.expected == 0) | (self.actual == 0)
+            yield ORDER, rearranged(self.expected, self.actual, dim, self.allowed) & ~np.asarray(elsewhere)
         unfilled = self._arrays(self.reruns.unfilled)
         if len(unfilled) == 2:
             yield NOT_INITIALISED, ~equal(*unfilled)

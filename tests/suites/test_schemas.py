@@ -19,8 +19,11 @@ from generators import DTYPES
 from generators.laid_out import MOST_ALTERNATIVES
 
 SUITES = Path(__file__).parents[2] / "suites"
-#: Ops of each kind: elementwise, a reduction, an index, a list of tensors, one in place alone, and some left out.
-NAMES = ("abs", "div", "sum", "gather", "cat", "linalg_det", "fill_diagonal_", "bernoulli", "empty_like", "ctc_loss")
+#: Ops of each kind: elementwise, a reduction, a scan, an index, a list of tensors, one in place alone, some left out.
+NAMES = (
+    *("abs", "bernoulli", "cat", "ctc_loss", "cumsum", "div", "empty_like", "fill_diagonal_", "gather", "linalg_det"),
+    "sum",
+)
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +92,31 @@ def test_arguments_meet_one_another_and_no_dtype(known: dict[str, Any]) -> None:
     calls = [case.program.calls[-1] for case in taken]
     assert {("keepdim" in call.kwargs, "dtype" in call.kwargs) for call in calls} == {*product((False, True), repeat=2)}
     other = [case.program.calls[-1] for case in taken if case.program.inputs[0].dtype != "float32"]
-    assert other
-    assert not any(call.kwargs for call in other)
+    assert len({x.dtype for case in taken for x in case.program.inputs}) == len(DTYPES)
+    assert len([call for call in other if call.kwargs]) == 2, (
+        "integers meet each of both, what else looks otherwise none"
+    )
+
+
+def test_arguments_meet_looks(known: dict[str, Any]) -> None:
+    """A NaN, infinities, nothing at all, integers and what lies transposed: with each value of each argument."""
+    taken, _ = laid_out(known["torch.cumsum"], "arguments")
+    dims = {call.args[1] for call in (case.program.calls[-1] for case in taken)}
+    assert {0, -1} <= dims
+    for dim in (0, -1):
+        met = [case.program.inputs[0] for case in taken if case.program.calls[-1].args[1] == dim]
+        assert any(np.isnan(x.data).any() for x in met if x.dtype == "float32")
+        assert any(np.isinf(x.data).any() for x in met if x.dtype == "float32")
+        assert {(0, 2), (3, 0)} <= {x.data.shape for x in met}
+        assert any(x.dtype == "int64" for x in met)
+        assert any(x.strides == (1, 3) for x in met)
+    divided, _ = laid_out(known["torch.div-Tensor_mode"], "arguments")
+    modes = {
+        case.program.calls[-1].kwargs["rounding_mode"]
+        for case in divided
+        if (y := case.program.inputs[-1].data).size > 1 and not y.all()
+    }
+    assert modes == {None, "trunc", "floor"}
 
 
 def test_looks_are_laid_out(known: dict[str, Any]) -> None:

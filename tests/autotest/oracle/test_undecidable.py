@@ -571,6 +571,39 @@ def test_subnormal(reference: Adapter) -> None:
     assert (len(standing), reasons) == (1, [])
 
 
+def test_results_in_no_order(reference: Adapter) -> None:
+    """Who asks `topk` for no order gets the same elements in whatever order, with their indices and gradient; other
+    elements stand, and any order where one is asked for.
+    """
+    x = (1.0, 4.0, 2.0, 3.0)
+
+    def loose(**given_too: Any) -> Callable[[], Any]:
+        return lambda: torch.topk(given(*x, grad=True), 2, **given_too)
+
+    for body in (loose(sorted=False), lambda: given(*x, grad=True).topk(2, 0, True, False)):
+        assert asked(reference, body, outputs([3.0, 4.0], [3, 1])) == ([], ["in no order"] * 2)
+        standing, reasons = asked(reference, body, outputs([2.0, 4.0], [2, 1]))
+        assert (len(standing), reasons) == (2, [])
+    for body in (loose(), loose(sorted=True), lambda: given(*x, grad=True).topk(2, 0, True)):
+        standing, reasons = asked(reference, body, outputs([3.0, 4.0], [3, 1]))
+        assert (len(standing), reasons) == (2, [])
+
+    program, _ = recorded(reference, loose(sorted=False))
+    values, _ = program.calls[-1].results()
+    program.cotangents[values] = np.array([5.0, 7.0], "float32")
+    assert asked_of(reference, program, gradient(0.0, 7.0, 0.0, 5.0))[1][0].reason == "in no order"
+    elsewhere, _ = asked_of(reference, program, gradient(7.0, 0.0, 0.0, 5.0))
+    assert elsewhere is not None
+    assert " differs in 2 of 4 elements: " in elsewhere.difference.message
+    both_rows = lambda: torch.topk(given([1.0, 2.0], [4.0, 3.0]), 2, dim=1, sorted=False)  # noqa: E731 - one call
+    standing, reasons = asked(reference, both_rows, outputs([[1.0, 2.0], [4.0, 9.0]], [[0, 1], [0, 1]]))
+    assert reasons == ["in no order"] * 2
+    assert standing == [
+        "t0 differs in 1 of 4 elements: [1, 1] is 9.0, but should be 3.0 (rtol=0.0001, atol=1e-05); others are "
+        "undecidable (in no order)"
+    ]
+
+
 def test_what_does_not_repeat(reference: Adapter) -> None:
     """What the reference itself gives otherwise each time, and nobody noticed, no target can give; what it gives each
     time stands.
