@@ -16,3 +16,13 @@ sys.path[:0] = [str(HERE / name) for name in (".", "contract", "global", "models
 def pytest_configure(config: pytest.Config) -> None:
     """PyTorch warns of how an op is written, or that strides cost it time: that is no fault of a target."""
     config.addinivalue_line("filterwarnings", "ignore::UserWarning")
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """A file of suites that lie elsewhere is called as it is from their folder: pytest leaves the name out of what is
+    named by its file, and `test_op[neg]` of two files would be one.
+    """
+    if module_path.is_relative_to(parent.config.rootpath):
+        return None
+    nodeid = module_path.relative_to(HERE).as_posix()
+    return pytest.Module.from_parent(parent, path=module_path, nodeid=nodeid)

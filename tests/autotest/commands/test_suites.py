@@ -55,5 +55,8 @@ def test_suites_run_elsewhere(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "autotest-report" / "summary.json").read_text())
     assert {row["fingerprint"] for row in found["known"]} == {"oneflow/eager_backward/value/lgamma/float32"}
     assert found["path"] == str(tmp_path)
+    records = [json.loads(line) for path in tmp_path.rglob("records-*.jsonl") for line in path.read_text().splitlines()]
+    tests = {record["test"] for record in records if record["type"] == "test"}
+    assert tests == {"test_unary.py::test_op[torch.lgamma]", "test_unary.py::test_op[torch.exp]"}
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == [".pytest_cache", "autotest-report", "pytest.ini", "suites"]
