@@ -237,6 +237,8 @@ def _case_of(call: pytest.CallInfo[None], state: State) -> str:
 def _raised_in(case: str, state: State, item: pytest.Item) -> str:
     """In which case a test's body raised, and how to draw that again."""
     again = ["autotest", "replay", case, item.location[0], "--seed", str(state.options.seed)]
+    if state.options.target != "oneflow":
+        again += ["--target", state.options.target]
     if state.options.inputs != "standard":
         again += ["--inputs", state.options.inputs]
     return f"the body raised in case {case}\n{shlex.join(again)}"

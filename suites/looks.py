@@ -60,7 +60,7 @@ MEETING = (
     Look(dim=0),
     Look(dim=-1),
     *(Look(values=values) for values in ("nan", "infinite", "ties", "great")),
-    Look(dtype="int64"),
+    *(Look(dtype=dtype) for dtype in ("int64", "float16")),
     Look(layout="transposed"),
 )
 
@@ -112,13 +112,16 @@ class Tensors:
         """The kind of values of the tensor at a position: the only one is the first and the last."""
         if self.look.values != "ordinary" and (len(self.ranks) == 1 or self.look.last == (position > 0)):
             return self.look.values
+        if self.look.values == "wide":
+            return "beside"
         return "other" if position else "ordinary"
 
 
 def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.Tensor:
     """A tensor whose values are of a kind: ordinary or other ones; with a zero, a NaN, infinities beside -0.0 and a
-    subnormal, the greatest and the least of its dtype, numbers whose squares are beyond these, or integers that no
-    float holds among them; all alike; or indices into a dimension of 2, one of them from the end or beyond any.
+    subnormal, the greatest and the least of its dtype, numbers whose squares are beyond these, integers that no float
+    holds or those beside them, which floats take for the same; all alike; or indices into a dimension of 2, one of them
+    from the end or beyond any.
     """
     count = 1
     for size in shape:
@@ -130,7 +133,7 @@ def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.T
             flat_values[-1] = {"index": 1, "negative": -1, "beyond": 9}[values]
     else:
         table = _ORDINARY if kind.is_floating_point or kind.is_complex else _WHOLE
-        start = 5 if values == "other" else 0
+        start = 5 if values in ("other", "beside") else 0
         flat_values = [table[(start + i) % len(table)] for i in range(count)]
         if dtype == "uint8":
             flat_values = [abs(value) for value in flat_values]
@@ -155,6 +158,8 @@ def _with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> lis
         return [*(math.inf, -math.inf, -0.0, least)[: len(ordinary)], *ordinary[4:]]
     if values == "wide" and dtype == pytorch.int64:
         return [*((1 << 24) + 1, -(1 << 53) - 1)[: len(ordinary)], *ordinary[2:]]
+    if values == "beside" and dtype == pytorch.int64:
+        return [*(1 << 24, -(1 << 53))[: len(ordinary)], *ordinary[2:]]
     if values == "roots" and floating:
         # Two numbers whose squares are beyond the greatest one, and whose sum is not.
         root = 1.2 * float(pytorch.finfo(dtype).max) ** 0.5

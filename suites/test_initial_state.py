@@ -25,6 +25,7 @@ MADE = [
         for n in (1, 2, 3)
     ),
     ("Embedding", {"num_embeddings": 4, "embedding_dim": 3, "padding_idx": 0}, ["weight[0]"]),
+    ("Embedding", {"num_embeddings": 4, "embedding_dim": 3, "padding_idx": -1}, ["weight[3]"]),
 ]
 
 
@@ -45,8 +46,8 @@ RANDOM = [
     *(
         (
             name,
-            {"input_size": 3, "hidden_size": _MANY // 25},
-            dict.fromkeys(("weight_ih_l0", "weight_hh_l0"), 0.1),
+            {"input_size": 3, "hidden_size": 400},
+            dict.fromkeys(("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"), 1 / 20),
         )
         for name in ("RNN", "LSTM", "GRU")
     ),

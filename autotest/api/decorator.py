@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
 from autotest.errors import UsageError
@@ -112,4 +113,5 @@ def _refuse_unknown(options: dict[str, Any]) -> None:
     known = TestOptions.__dataclass_fields__
     for name, value in options.items():
         if name not in known:
-            raise UsageError(f"{name}={value!r}, but should be one of {', '.join(known)} [@autotest(...)]")
+            near = get_close_matches(name, known, n=1) or [f"one of {', '.join(known)}"]
+            raise UsageError(f"{name}={value!r}, but should be {near[0]} [@autotest(...)]")

@@ -40,9 +40,15 @@ MOST_UNREADY = 3
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Be the only driver of the campaign in a folder. Raises UsageError where another process is."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("w") as lock:
+    """Be the only driver of the campaign in a folder. Raises UsageError where another process is, and for a folder that
+    cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock_file = (folder / LOCK).open("w")
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}; choose another folder [--folder]") from None
+    with lock_file as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -24,6 +24,9 @@ from generators import DTYPES, PLAIN, Factor, transposed
 ATTEMPTS = 8
 #: A test has at most so many laid-out cases.
 MOST_ROWS = 400
+#: So many arguments of a row of their pairs are not ordinary, at most: of all at once one hides another. Where there is
+#: no batch, `batch_first=True` with `bidirectional=True` is nothing.
+AT_ONCE = 3
 #: The dtype of tensors that leave it open, in an ordinary case.
 ORDINARY = PLAIN.dtype
 #: A level of a factor.
@@ -163,7 +166,9 @@ class Design:
             for b in self._lawful[other]
         ]
         self.pairs = len(wanted)
-        for chosen in covering(tuple(len(self._lawful[factor]) for factor in varied)):
+        # Corners have so many pairs that a row has as many as there is room for.
+        at_once = AT_ONCE if self.coverage == "arguments" else len(varied)
+        for chosen in covering(tuple(len(self._lawful[factor]) for factor in varied), at_once):
             levels = tuple((f, self._lawful[f][i]) for f, i in zip(varied, chosen, strict=True) if i)
             self._meet((yield Row(levels, attempt=attempt)), varied)
         # Where the reference refused a row, each pair that was left is tried by itself.
@@ -186,12 +191,22 @@ class Design:
 
 
 @lru_cache(maxsize=1024)
-def covering(counts: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def covering(counts: tuple[int, ...], at_once: int) -> tuple[tuple[int, ...], ...]:
     """Rows of levels, one for each factor, that have every pair of levels of any two in which neither is the first:
-    counts (2, 3) give (1, 1) and (1, 2). Rows of single levels have all other pairs.
+    counts (2, 3) give (1, 1) and (1, 2). Rows of single levels have all other pairs. No row has more than `at_once`
+    levels that are not the first, which are 2 or more.
     """
-    if len(counts) < 2:
-        return ()
-    first = [0] * len(counts)
-    alone = [[*first[:i], level, *first[i + 1 :]] for i, count in enumerate(counts) for level in range(count)]
-    return tuple(tuple(row) for row in AllPairs([list(range(count)) for count in counts], previously_tested=alone))
+    rows: list[tuple[int, ...]] = []
+    left = {*combinations(range(len(counts)), 2)}
+    while left:
+        groups = combinations(range(len(counts)), min(at_once, len(counts)))
+        group = max(groups, key=lambda group: len(left.intersection(combinations(group, 2))))
+        left.difference_update(combinations(group, 2))
+        few = [counts[i] for i in group]
+        first = [0] * len(few)
+        met = [[*first[:i], level, *first[i + 1 :]] for i, count in enumerate(few) for level in range(count)]
+        met += [[row[i] for i in group] for row in rows]
+        for chosen in AllPairs([[*range(count)] for count in few], previously_tested=met):
+            levels = dict(zip(group, chosen, strict=True))
+            rows.append(tuple(levels.get(i, 0) for i in range(len(counts))))
+    return tuple(rows)

@@ -28,6 +28,8 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
             raise UsageError(
                 "isolate='never', but should be left out: kernels run in a process of their own [--override, --isolate]"
             )
+    if asked["strict"] and not asked["drop_in"]:
+        raise UsageError("strict=True, but should come with drop_in, whose files it is about [--strict, --drop-in]")
     asked["report"] = Path(config.invocation_params.dir) / asked["report"]
     if config.getoption("usepdb", False) or config.getoption("trace", False):
         asked["case_timeout"] = None

@@ -296,9 +296,10 @@ def test_options_reach_the_run(tmp_path: Path) -> None:
             "nan",
             "repro_total='nan', but should be a number of seconds of at least 0 [--autotest-repro-total]",
         ),
+        ("strict", True, "strict=True, but should come with drop_in, whose files it is about [--strict, --drop-in]"),
     ],
 )
-def test_bad_option(pytestconfig: pytest.Config, option: str, value: str, message: str) -> None:
+def test_bad_option(pytestconfig: pytest.Config, option: str, value: object, message: str) -> None:
     """An option that means nothing is refused in one sentence."""
 
     class Given:
@@ -544,7 +545,7 @@ def test_body_that_raises_in_one_case(tmp_path: Path) -> None:
     """The case is told, with the command that draws it again, and stands in the summary."""
     outcome = run_pytest(tmp_path, {"test_a.py": RAISING}, "-q", "--autotest-seed=4", "--autotest-inputs=plain")
     key = "test_a.py::test_third#" + str(len(outcome.ends("test_third")))
-    again = f"autotest replay '{key}' test_a.py --seed 4 --inputs plain"
+    again = f"autotest replay '{key}' test_a.py --seed 4 --target torch --inputs plain"
     assert f"- autotest -----------------------------------\nthe body raised in case {key}\n{again}\n" in outcome.out
     assert outcome.summary["errors"] == {
         "test_a.py::test_third": f"ValueError: three [in case #{key.rpartition('#')[2]}]",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import io
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from dual_object.program.program import Program
 
+#: The number of a case in its test, and where it is from: `3`, of another seed `3@7`, laid out `0@laid`.
+_INDEX = re.compile(r"\d+(@\w+)*")
 #: So many tests are named where the one asked for is not there.
 MOST_NAMED = 5
 
@@ -69,7 +72,7 @@ class Recall:
 def check_key(key: str) -> None:
     """Refuse what is no case key; raises ReplayError."""
     test, _, index = key.rpartition("#")
-    if "::" not in test or not index.isdecimal():
+    if "::" not in test or not _INDEX.fullmatch(index):
         raise ReplayError(f"ID={key!r}, but should be eight digits, or a case key such as test_x.py::test_y#3")
 
 
@@ -149,7 +152,7 @@ def _verdict(key: str, program: Program, end: dict[str, Any], recorded: tuple[st
     digest = program_digest(program)
     same = recorded is None or recorded[0] == digest
     if recorded is None:
-        proof = "no run here recorded it"
+        proof = "no run here found a divergence in it"
     elif same:
         proof = f"that of {recorded[1].name}"
     else:

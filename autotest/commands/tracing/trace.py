@@ -49,7 +49,10 @@ def trace(command: Sequence[str], output: Path, say: Callable[[str], None]) -> i
             known.add(spelled(call), call["count"])
         except UnspelledError as error:
             unspelled[call["path"], str(error)] += call["count"]
-    output.write_text(known.text, encoding="utf-8")
+    try:
+        output.write_text(known.text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output={output} cannot be written: {error.strerror}; name another file") from None
     made = sum(call["count"] for call in calls)
     new = len(known.calls()) - before
     say(f"{counted(made, 'call')}, {new:,} new to {output}")

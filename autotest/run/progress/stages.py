@@ -122,7 +122,7 @@ def line(stages: Sequence[Stage], before: Stage | None = None) -> str:
         if passed and planned > behind:
             parts.append(f"{_roughly(seconds * (planned - behind) / passed)} left")
     busy = [f"{stage.test} ({stage.doing})" if stage.doing else stage.test for stage in stages if stage.test]
-    return f"{', '.join(parts)}: {'; '.join(busy)}"
+    return ": ".join(filter(None, (", ".join(parts), "; ".join(busy))))
 
 
 def forget(folder: Path) -> None:

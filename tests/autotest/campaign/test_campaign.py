@@ -450,6 +450,15 @@ def test_status_of_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    """A file is in its way."""
+    (tmp_path / "taken").touch()
+    command = [sys.executable, "-m", "autotest", "campaign", "--time", "1", "--folder", "taken/inside"]
+    told = subprocess.run(command, cwd=tmp_path, env=environment({}), capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    words = "taken/inside cannot be written: Not a directory; choose another folder [--folder]\n"
+    assert (told.returncode, told.stderr) == (2, words)
+
+
 def test_budget_ends_before_the_first_round(tmp_path: Path) -> None:
     """It is said, with the way on."""
     (tmp_path / "test_a.py").write_text(TESTS)

@@ -176,19 +176,21 @@ def test_programs_that_repeat_are_told() -> None:
     assert [design.repeats(Outcome({}, True, digest)) for digest in ("a", "b", "a")] == [False, False, True]
 
 
+@pytest.mark.parametrize("at_once", [2, 3, 5])
 @pytest.mark.parametrize("counts", [(2, 3), (9, 6, 4, 4, 2), (2, 2, 2, 2)])
-def test_a_covering_array_covers(counts: tuple[int, ...]) -> None:
-    """The library's promise, which designs rest on, but for pairs that a row of a single level has; and the same rows
-    each time.
+def test_a_covering_array_covers(counts: tuple[int, ...], at_once: int) -> None:
+    """The library's promise, which designs rest on, but for pairs that a row of a single level has; no more at once
+    than are asked for; and the same rows each time.
     """
-    rows = covering(counts)
+    rows = covering(counts, at_once)
+    assert max(sum(map(bool, row)) for row in rows) == min(at_once, len(counts))
     for i, j in combinations(range(len(counts)), 2):
         assert {(row[i], row[j]) for row in rows} >= {*product(range(1, counts[i]), range(1, counts[j]))}
     assert len({*rows}) == len(rows) < math.prod(counts)
     covering.cache_clear()
-    assert covering(counts) == rows
+    assert covering(counts, at_once) == rows
 
 
 def test_a_single_factor_has_no_pairs() -> None:
     """Each of its levels was a case already."""
-    assert covering((5,)) == covering(()) == ()
+    assert covering((5,), 3) == covering((), 3) == ()

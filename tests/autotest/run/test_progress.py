@@ -51,6 +51,7 @@ def test_pace_of_late() -> None:
     then = together([Stage(200, 70, 70, 50.0), Stage(200, 60, 60, 50.0)])
     assert line(found, then) == "140 of 200 cases, 3 s each, 6 min left: test_a; test_b"
     assert line(found, together(found)) == "140 of 200 cases: test_a; test_b"
+    assert line([Stage(200, 200, 200, 100.0)]) == "200 of 200 cases, 2 a second"
     assert line(found, Stage(200, 140, 140, 50.0)) == "140 of 200 cases, 6 s each: test_a; test_b"
 
 

@@ -110,6 +110,15 @@ def test_key_that_is_none(key: str) -> None:
     assert str(refused.value) == f"ID={key!r}, but should be eight digits, or a case key such as test_x.py::test_y#3"
 
 
+@pytest.mark.parametrize("where", ["@laid", "@5"])
+def test_case_that_is_laid_out_or_of_another_seed(told: Outcome, where: str) -> None:
+    """A key says where its case is from, as it is printed where a body raises."""
+    key = f"test_a.py::test_asin#1{where}"
+    _, out = recall(told, key, "test_a.py")
+    assert out.splitlines()[0].startswith(f"{key} ")
+    assert "torch.asin(x)" in out
+
+
 def test_case_of_other_inputs(told: Outcome) -> None:
     """`--inputs` says how wild the inputs of the run were; a run of another mode recorded another case."""
     key = "test_a.py::test_asin#2"
@@ -122,7 +131,7 @@ def test_case_of_other_inputs(told: Outcome) -> None:
     _, out = recall(told, key, "test_a.py", "--inputs", "edge")
     shown = out.splitlines()[1]
     assert shown.startswith("program: sha256 ")
-    assert shown.endswith(" (no run here recorded it)")
+    assert shown.endswith(" (no run here found a divergence in it)")
     assert digest not in shown
 
 

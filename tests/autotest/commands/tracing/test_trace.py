@@ -154,6 +154,15 @@ def test_what_python_cannot_begin(tmp_path: Path) -> None:
     )
 
 
+def test_file_that_cannot_be_written(tmp_path: Path) -> None:
+    """A folder that was there before the program ran, and is not behind it."""
+    lay(tmp_path, {"a.py": "import torch, shutil\ntorch.ones(2)\nshutil.rmtree('kept')\n"})
+    (tmp_path / "kept").mkdir()
+    done = run_autotest(tmp_path, "trace", "--output", "kept/calls.txt", "--", PYTHON, "a.py")
+    words = "--output=kept/calls.txt cannot be written: No such file or directory; name another file\n"
+    assert (done.returncode, done.stderr) == (2, words)
+
+
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
