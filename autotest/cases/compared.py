@@ -9,6 +9,8 @@ import numpy as np
 from autotest.cases.case import Case
 from autotest.compare.difference import Rules
 from autotest.compare.tolerance import tolerance
+from dual_object.program.program import Program
+from dual_object.program.values import leaves, refs
 from dual_object.replay.observation import Observation, Seen
 
 
@@ -26,7 +28,7 @@ class Compared:
     def take(self, case: Case) -> None:
         """Take in one case."""
         self._any = True
-        self._called = self._called or bool(case.program.calls)
+        self._called = self._called or _calls(case.program)
         if self._shown or case.laid_out:  # the corners' values are not those that the test asks for
             return
         if not self._rules.check_allclose or case.program.random is not None:
@@ -58,6 +60,17 @@ class Compared:
             f"all values that were drawn and compared are below the absolute tolerance: with atol={self._atol:g} a 0 "
             f"would pass for the greatest, {self._greatest:.3g}; pass rtol= and atol= to @autotest, or draw others"
         )
+
+
+def _calls(program: Program) -> bool:
+    """Whether a body has called anything but for the values of its inputs, which it does not return as they are:
+    `numpy.concatenate([x, y])` reads those, and what NumPy makes of them is the same for each target.
+    """
+    if any(call.op not in ("detach", "numpy") for call in program.calls) or not program.calls:
+        return bool(program.calls)
+    read = [call.out for call in program.calls if isinstance(call.out, np.ndarray)]
+    returned = [leaf for leaf in leaves(program.outputs) if isinstance(leaf, np.ndarray)]
+    return bool(refs(program.outputs)) or any(np.array_equal(one, other) for one in returned for other in read)
 
 
 def _tensors(observation: Observation) -> Iterator[Seen]:

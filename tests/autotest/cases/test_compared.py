@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autotest import UsageError, autotest, random, random_tensor, torch
@@ -27,6 +28,22 @@ def test_body_that_calls_nothing(session: Session, value: Any) -> None:
         "nothing: call the op under test as PyTorch has it, by autotest's own torch"
     )
     assert session.counts == {"aligned": 2}
+
+
+def test_body_that_has_numpy_compute(session: Session) -> None:
+    """Of its inputs alone, which are the same for each target; what a call gave, or is returned, is compared."""
+
+    def body() -> Any:
+        return np.concatenate([random_tensor(2, 3, 2), random_tensor(2, 3, 2)])
+
+    with pytest.raises(UsageError, match="nothing was compared, since its body calls nothing"):
+        autotest(n=2, auto_backward=False)(body)()
+    for compared in (
+        lambda: np.concatenate([torch.exp(random_tensor(2, 3, 2))]),
+        lambda: random_tensor(1, 3).detach(),
+        lambda: random_tensor(1, 3).detach().numpy(),
+    ):
+        autotest(n=2, auto_backward=False)(compared)()
 
 
 def test_body_that_calls_something_now_and_then(session: Session) -> None:
