@@ -681,7 +681,6 @@ def test_wider_entry(accepted, tmp_path):
             "id, fingerprint, target, test, op, phase, kind, level",
         ),
         ((), "op=nosuch", "r", "where='op=nosuch' matches no new divergence of RUN"),
-        (("12345678",), None, "r", "ID='12345678' names no new divergence of RUN, which has none; no older run has it"),
     ],
 )
 def test_accept_refuses(ids, where, reason, sentence, accepted):
