@@ -236,8 +236,10 @@ def _case_of(call: pytest.CallInfo[None], state: State) -> str:
 
 def _raised_in(case: str, state: State, item: pytest.Item) -> str:
     """In which case a test's body raised, and how to draw that again."""
+    from autotest.options import OPTIONS
+
     again = ["autotest", "replay", case, item.location[0], "--seed", str(state.options.seed)]
-    if state.options.target != "oneflow":
+    if state.options.target != OPTIONS["target"].default:
         again += ["--target", state.options.target]
     if state.options.inputs != "standard":
         again += ["--inputs", state.options.inputs]

@@ -17,8 +17,8 @@ from autotest.exits import ALIGNED, DIVERGED, HARNESS_FAULT, USAGE
 
 #: What to say of a budget that is spent before there is anything to report of.
 NOTHING_ENDED = (
-    "no round has ended within the budget; the first takes half a minute: the same command with more, as --time 10m, "
-    "goes on"
+    "no round has ended within the budget, of which collecting the tests is part: the same command with more, as "
+    "--time 10m, goes on"
 )
 
 

@@ -66,11 +66,11 @@ def _calls(program: Program) -> bool:
     """Whether a body has called anything but for the values of its inputs, which it does not return as they are:
     `numpy.concatenate([x, y])` reads those, and what NumPy makes of them is the same for each target.
     """
-    if any(call.op not in ("detach", "numpy") for call in program.calls) or not program.calls:
+    if refs(program.outputs) or any(call.op not in ("detach", "numpy") for call in program.calls):
         return bool(program.calls)
     read = [call.out for call in program.calls if isinstance(call.out, np.ndarray)]
     returned = [leaf for leaf in leaves(program.outputs) if isinstance(leaf, np.ndarray)]
-    return bool(refs(program.outputs)) or any(np.array_equal(one, other) for one in returned for other in read)
+    return any(np.array_equal(one, other) for one in returned for other in read)
 
 
 def _tensors(observation: Observation) -> Iterator[Seen]:

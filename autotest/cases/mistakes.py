@@ -6,7 +6,6 @@ import inspect
 import re
 import traceback
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from autotest.cases.places import users_lines
@@ -29,8 +28,6 @@ _OF_THE_FORM = re.compile(
 _NO_UFUNC = re.compile(r"'DualObject' does not support ufuncs")
 #: What Python says of a keyword that a function has not.
 _KEYWORD = re.compile(r"(?P<name>\w+)\(\) got an unexpected keyword argument")
-#: What NumPy calls that is given a dual object: methods of the same name, with its own arguments.
-_NUMPY, _DUAL = ("numpy", "numpy."), "dual_object."
 #: What PyTorch says of an argument that it does not know.
 _NOT_DUAL = re.compile(r"\b(?:not|got) DualObject\b|invalid combination(?s:.*)\bDualObject\b")
 
@@ -85,12 +82,10 @@ def numpys(error: Exception) -> Exception | None:
         return None
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     modules = [str(frame.f_globals.get("__name__", "")) for frame in frames]
-    for index, (outer, inner) in enumerate(pairwise(modules)):
-        if inner.startswith(_NUMPY) and not outer.startswith(_NUMPY):
-            called = frames[index + 1].f_code.co_name
-            if any(module.startswith(_DUAL) for module in modules[index + 2 :]):
-                return _numpys(called, str(error).partition("\n")[0])
-    return None
+    called = next((at for at, module in enumerate(modules) if module.partition(".")[0] == "numpy"), len(modules))
+    if not any(module.startswith("dual_object.") for module in modules[called:]):
+        return None
+    return _numpys(frames[called].f_code.co_name, str(error).partition("\n")[0])
 
 
 def _numpys(function: str, said: str) -> UsageError:

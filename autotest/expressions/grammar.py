@@ -172,10 +172,7 @@ class _Reader:
             self._fail(node, "bytes are no argument, but should be a string")
         return _raw(json.dumps(node.value)) if isinstance(node.value, str) else node
 
-    def _knows(self, name: str) -> bool:
-        return name in ROOTS or name in ("nan", "inf") or name in self.inputs or name in self.sizes or name in DTYPES
-
-    def _name(self, node: ast.Name) -> ast.expr:
+    def _name(self, node: ast.Name, attribute: str = "") -> ast.expr:
         name = node.id
         if name in ROOTS:
             return _raw(ROOTS[name])
@@ -188,7 +185,7 @@ class _Reader:
             return node
         if name in DTYPES:
             return _raw(f"torch.{name}")
-        return self._fail(node, self._unknown(name))
+        return self._fail(node, self._holds_none(name, attribute) if attribute else self._unknown(name))
 
     def _unknown(self, name: str) -> str:
         known = [*self.inputs, *self.sizes, *ROOTS, *GENERATORS, "tensor", "nan", "inf", *DTYPES]
@@ -197,15 +194,15 @@ class _Reader:
         first = f"{name}[2, 3] or {name}[n]"
         return f"{name} has no sizes, but should have them where it is first named, such as {first}{meant}"
 
+    def _holds_none(self, name: str, attribute: str) -> str:
+        told = f"{name} is no part of PyTorch, but should be {_listed(tuple(ROOTS))}"
+        return f"{told}; an input has its sizes where it is first named, such as {name}[2, 3].{attribute}"
+
     def _attribute(self, node: ast.Attribute) -> ast.expr:
         if node.attr.startswith("_"):
             self._fail(node, f"{node.attr} is private, but should be a public name")
         inner = node.value
-        if isinstance(inner, ast.Name) and not self._knows(inner.id):
-            roots, sized = _listed(tuple(ROOTS)), f"{inner.id}[2, 3].{node.attr}"
-            told = f"{inner.id} is no part of PyTorch, but should be {roots}"
-            self._fail(inner, f"{told}; an input has its sizes where it is first named, such as {sized}")
-        holder = self._expression(inner)
+        holder = self._name(inner, node.attr) if isinstance(inner, ast.Name) else self._expression(inner)
         refused = no_op(node.attr)
         if refused is None and isinstance(inner, ast.Attribute) and _is_of_pytorch(inner):
             refused = no_part(inner.attr)

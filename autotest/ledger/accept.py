@@ -62,12 +62,13 @@ def accept(
         raise AcceptError("reason='', but should say why this is accepted [--reason]")
     latest = resolve_run(report)
     summary, run = _summary(latest), latest
+    others = ""
     if ids and not _names_all(summary, ids):
         summary, run = next(_older(report, ids), (summary, latest))
+        if len(runs(report)) > 1:
+            others = f"; no older run has {'it' if len(ids) == 1 else 'all of these IDs'}"
     older = () if run == latest else (f"{', '.join(ids)}: of the older run {run.name}",)
     root_of, whole = summary.get("path"), Accepted((), (), (), older)
-    none_has = "; no older run has all of these IDs" if len(ids) > 1 else "; no older run has it"
-    others = none_has if len(runs(report)) > 1 else ""
     chosen = sorted(_chosen(run, summary["divergences"], ids, where, others).items())
     # A fingerprint begins with its target: of several, each has its draft of a ledger once the one before is written.
     for target, groups in groupby(chosen, key=lambda item: item[0].partition("/")[0]):
