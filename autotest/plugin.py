@@ -4,6 +4,7 @@ writes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 from collections.abc import Generator
@@ -48,6 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Keep the state; check the options at once where this process was started by a person."""
     state = State(config)
     config.stash[STATE] = state
+    if state.worker is None:
+        config.pluginmanager.register(state.uncollected)
     if state.rank is not None:
         from autotest.ranks.plugin import RankPlugin
 
@@ -73,6 +76,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def _asked(config: pytest.Config) -> bool:
     """Whether any of our options was typed: only then are they checked before a test runs."""
     return any("--autotest-" in str(arg) for arg in config.invocation_params.args)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """In a worker of xdist, which does not hand it on, keep what pytest says of a test that is not there."""
+    try:
+        return (yield)
+    except pytest.UsageError as error:
+        state = session.config.stash[STATE]
+        if state.worker is not None:
+            state.problems += [f"ERROR: {sentence}" for sentence in error.args]
+        raise
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -381,13 +396,18 @@ def _sum_up(session: pytest.Session, state: State) -> None:
     if not (state.started or session.config.pluginmanager.hasplugin("dsession")):
         state.text = _of_an_earlier_run(session, state)
         return
+    if state.problems and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.USAGE_ERROR  # as without workers
     folder = state.options.folder
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
     if folder is None or not folder.is_dir():
         state.text = "interrupted before a test had begun" if interrupted else ""
         return
     from autotest.commands.summary import sum_up
+    from reports import RecordError, save_status
 
+    with contextlib.suppress(RecordError):  # a folder that cannot be written is told of below
+        state.uncollected.record(folder, state.options)
     if state.ticker is not None:
         state.ticker.doing = "running the scripts of divergences, writing the report"
     try:
@@ -400,8 +420,6 @@ def _sum_up(session: pytest.Session, state: State) -> None:
         session.exitstatus = HARNESS_FAULT
     elif state.problems and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = USAGE
-    from reports import RecordError, save_status
-
     try:
         save_status(folder, int(session.exitstatus))
     except RecordError as error:

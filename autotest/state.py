@@ -9,6 +9,7 @@ import pytest
 
 from autotest.campaign.environment import slot_input
 from autotest.ranks.environment import rank_input
+from autotest.run.uncollected import Uncollected
 
 if TYPE_CHECKING:
     from autotest.options import RunOptions
@@ -35,6 +36,7 @@ class State:
         self.text = ""
         self.annotations: Sequence[str] = ()
         self.problems: list[str] = []
+        self.uncollected = Uncollected()
         #: The cases of all collected tests.
         self.planned = 0
         #: All tests of ours that were collected, whichever process runs them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,9 +17,12 @@ class RecordError(ReportError, OSError):
     """A record file could not be written or read; `errno` is the operating system's."""
 
 
-def unwritable(path: Path, reason: str) -> RecordError:
+def unwritable(path: Path, error: OSError) -> RecordError:
     """Return the error of a file that cannot be written."""
-    return RecordError(f"{path} cannot be written: {reason}; free the disk or choose another folder with --report")
+    way = "free the disk or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+    refusal = RecordError(f"{path} cannot be written: {error.strerror}; {way}choose another folder with --report")
+    refusal.errno = error.errno
+    return refusal
 
 
 class FolderError(ReportError, FileNotFoundError):

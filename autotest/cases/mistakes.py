@@ -30,6 +30,10 @@ _NO_UFUNC = re.compile(r"'DualObject' does not support ufuncs")
 _KEYWORD = re.compile(r"(?P<name>\w+)\(\) got an unexpected keyword argument")
 #: What PyTorch says of an argument that it does not know.
 _NOT_DUAL = re.compile(r"\b(?:not|got) DualObject\b|invalid combination(?s:.*)\bDualObject\b")
+#: What other frameworks say of it: `must be tensor, not <class '...DualObject'>`.
+_NOT_DUAL_ELSEWHERE = re.compile(r"\b(?:not|got)\b.*\bDualObject\b")
+#: The colours in which OneFlow's messages come.
+_COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,11 @@ def unrecorded(error: Exception) -> Exception:
         return UsageError(
             "PyTorch's own function was given a dual object, but should be called through autotest's `torch`, and a "
             f"module class of the test derive from its torch.nn.Module: {said}"
+        )
+    if _NOT_DUAL_ELSEWHERE.search(said):
+        return UsageError(
+            "a function of the target's was given a dual object, but should be called through autotest's `torch`, as "
+            f"torch.relu(x) for oneflow.relu(x): {_COLOURS.sub('', said)}"
         )
     if _NO_UFUNC.search(said):
         return _numpys("exp", said)

@@ -74,7 +74,7 @@ def save_repros(run_folder: Path, results: Mapping[str, ReproResult]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise unwritable(folder, str(error.strerror)) from error
+        raise unwritable(folder, error) from error
     replace_text(folder / _NAME, encode(rows, _NAME) + "\n")
 
 

@@ -99,7 +99,7 @@ def replace_text(path: Path, text: str) -> None:
         # The first error is the one to tell; a draft may not even be there.
         with suppress(OSError):
             draft.unlink()
-        raise unwritable(path, str(error.strerror)) from error
+        raise unwritable(path, error) from error
 
 
 def started(run: Path) -> datetime:

@@ -45,7 +45,7 @@ def save_site(run_folder: Path, summary: Summary) -> Path:
         (data / "graphs.js").write_text(graphs_script(), encoding="utf-8")
         (data / "coverage.js").write_text(script_call("autotest.coverage", coverage), encoding="ascii")
     except OSError as error:
-        raise unwritable(data, str(error.strerror)) from error
+        raise unwritable(data, error) from error
     page = run_folder / "index.html"
     if run.parent.name != "runs":
         replace_text(

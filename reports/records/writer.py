@@ -215,6 +215,4 @@ class RecordWriter:
         self.close()
 
     def _refuse(self, error: OSError) -> NoReturn:
-        refusal = unwritable(self.path, str(error.strerror))
-        refusal.errno = error.errno
-        raise refusal from error
+        raise unwritable(self.path, error) from error

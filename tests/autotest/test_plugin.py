@@ -239,6 +239,31 @@ def test_nothing_collected(tmp_path: Path) -> None:
     assert run_pytest(tmp_path, {"test_empty.py": "\n"}, "-q").status == 5
 
 
+def test_a_test_that_is_not_there(tmp_path: Path) -> None:
+    """Workers of xdist say what pytest says without them, which it would swallow."""
+    run_pytest(tmp_path, {"test_two.py": TWO}, "--collect-only")
+    outcome = run_pytest(tmp_path, {}, "-n", "2", "test_two.py::test_third")
+    assert outcome.status == 4, outcome.out
+    assert [line for line in outcome.out.splitlines() if line.startswith(("ERROR", "("))] == [
+        f"ERROR: not found: {tmp_path}/test_two.py::test_third",
+        "(no match in any of [<Module test_two.py>])",
+    ]
+
+
+@pytest.mark.parametrize("options", [["-n", "2"], ["--continue-on-collection-errors"]])
+def test_a_file_that_cannot_be_collected(tmp_path: Path, options: list[str]) -> None:
+    """It is red in the report as well, which would be green otherwise: the tests beside it have run."""
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO, "test_bad.py": "import nosuch\n"}, "-q", *options)
+    assert outcome.status == 1, outcome.out
+    said = {"test_bad.py": "at collection: ModuleNotFoundError: No module named 'nosuch'"}
+    summary = outcome.summary
+    assert (summary["tests"], summary["errors"]) == (3, said)
+    assert "FAILED: 1 of 3 tests failed without a divergence" in outcome.out
+    traces = [record["trace"] for record in outcome.records("test") if record["test"] == "test_bad.py"]
+    assert len(traces) == 1
+    assert traces[0].startswith("ImportError while importing test module")
+
+
 def test_selection_and_first_failure(tmp_path: Path) -> None:
     """`-x` stops at the first red test, and `--lf` runs only that again."""
     env = {"AUTOTEST_FAULT": "faults:wrong"}
@@ -338,7 +363,7 @@ def test_unwritable_report(tmp_path: Path) -> None:
     [said] = red_lines(outcome)
     assert re.fullmatch(
         rf"{re.escape(str(tmp_path))}/file/report/runs/[-\d]+/records-main.jsonl cannot be written: Not a directory; "
-        "free the disk or choose another folder with --report",
+        "choose another folder with --report",
         said,
     )
     assert "1 failed" in outcome.out

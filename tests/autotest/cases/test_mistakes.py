@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from autotest.run.session import Session
 from dual_object.errors import UnknownName
 from dual_object.record.annotations import meant_keywords
 from support.places import told
+from support.runs import run_pytest
 
 HERE = "tests/autotest/cases/test_mistakes.py"
 KEYWORD = "TypeError: square() got an unexpected keyword argument 'dims'"
@@ -175,6 +177,27 @@ def test_functions_of_pytorch_itself(session: Session, body: Callable[[], Any], 
         "PyTorch's own function was given a dual object, but should be called through autotest's `torch`, and a module "
         f"class of the test derive from its torch.nn.Module: {said}"
     )
+
+
+ONEFLOW = """
+import oneflow
+from autotest import autotest, random_tensor
+
+
+@autotest(n=1)
+def test_relu():
+    return oneflow.relu(random_tensor(1, 3))
+"""
+
+
+def test_functions_of_the_target(tmp_path: Path) -> None:
+    """The same of what the target cannot do, without the colours in which OneFlow says it."""
+    outcome = run_pytest(tmp_path, {"test_own.py": ONEFLOW}, "-q")
+    assert outcome.summary["errors"] == {
+        "test_own.py::test_relu": "autotest.UsageError: a function of the target's was given a dual object, but should "
+        "be called through autotest's `torch`, as torch.relu(x) for oneflow.relu(x): Error: relu(): argument 'x' must "
+        "be tensor, not <class 'dual_object.record.dual.DualObject'> [test_own.py:8]"
+    }, outcome.out
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_unwritable_data_folder(made):
     with pytest.raises(RecordError) as caught:
         saved(run)
     assert str(caught.value) == (
-        f"{run}/report cannot be written: Not a directory; free the disk or choose another folder with --report"
+        f"{run}/report cannot be written: Not a directory; choose another folder with --report"
     )
 
 
@@ -252,7 +252,7 @@ def test_unwritable_page(made):
     with pytest.raises(RecordError) as caught:
         saved(run)
     assert str(caught.value) == (
-        f"{run}/index.html cannot be written: Is a directory; free the disk or choose another folder with --report"
+        f"{run}/index.html cannot be written: Is a directory; choose another folder with --report"
     )
     assert files_of(run) == {"report/coverage.js", "report/graphs.js", "report/plots.js", "report/timeline.js"}
 

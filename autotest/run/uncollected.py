@@ -1,0 +1,57 @@
+"""What pytest cannot collect: a test file that cannot be imported fails the run, so the report must say so as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from autotest.options import RunOptions
+
+#: The name of the record file: no worker has it.
+WORKER = "collection"
+#: So many characters of a traceback are recorded, its last ones.
+MOST_TRACE = 8000
+
+
+class Uncollected:
+    """A plugin of the process that sums up: xdist hands it what its workers could not collect."""
+
+    def __init__(self) -> None:
+        #: By node id, what pytest shows of each.
+        self.shown: dict[str, str] = {}
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what has failed."""
+        if report.failed:
+            self.shown.setdefault(report.nodeid, report.longreprtext)
+
+    def record(self, folder: Path, options: RunOptions) -> None:
+        """Record each as a test that failed. Raises RecordError where it cannot be written."""
+        from reports import RecordWriter
+
+        if not self.shown:
+            return
+        with RecordWriter(
+            folder,
+            WORKER,
+            seed=options.seed,
+            inputs=options.inputs,
+            target=options.target,
+            environment={},
+            command=options.command,
+            commit=options.commit,
+            selection=options.selection,
+            path=None if options.root is None else str(options.root),
+        ) as writer:
+            for nodeid, text in self.shown.items():
+                writer.test(nodeid, 0.0, "failed", None, f"at collection: {_raised(text)}", text[-MOST_TRACE:])
+
+
+def _raised(text: str) -> str:
+    """What was raised, as the last of the lines that pytest marks with an E says; else the first line."""
+    lines = text.splitlines()
+    marked = [line[1:].strip() for line in lines if line.startswith("E  ")]
+    return marked[-1] if marked else lines[0] if lines else "it cannot be collected"
