@@ -83,7 +83,7 @@ def take_census(
 ) -> Census:
     """The census of report folders, or runs in them, of one target; `tables` are those of targets that have one.
 
-    Raises ReportError for a folder without a run, UsageError for runs of several targets.
+    Raises ReportError for a folder without a run, UsageError for runs of several targets, or without a case.
     """
     tally = CensusTally(owner_of)
     summaries = []
@@ -95,6 +95,9 @@ def take_census(
     if len(targets) > 1:
         raise UsageError(f"the runs are of {', '.join(targets)}, but should be of one target [REPORT]")
     target = targets[0]
+    cases = sum(summary.cases for summary in summaries)
+    if not cases:
+        raise UsageError(f"no case has run on {target} there, so nothing is known of its ops: run the tests again")
     environment = {name: version for summary in reversed(summaries) for name, version in summary.environment.items()}
     version = version_of(target, environment)
     ledger = [entry for path in ledgers for entry in read_ledger(path, target).entries.values()]
@@ -107,7 +110,7 @@ def take_census(
         target,
         {target: version, "torch": version_of("torch", environment)},
         sum(summary.tests for summary in summaries),
-        sum(summary.cases for summary in summaries),
+        cases,
         [counting.op(op) for op in ops],
         [counting.row(row) for row in counting.rows.values()],
         {name: name in touched for name in sorted(registry)},

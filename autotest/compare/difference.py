@@ -38,6 +38,7 @@ class Difference:
         configuration: the name of that which the graph was built under, where the graph that is built under none does
             not show it.
         blamed: what is to blame where that is no op that a call is of: `accumulate`; empty elsewhere.
+        raised: the class of the exception that it ended in, such as `ValueError`; empty where it ended in none.
     """
 
     phase: Phase
@@ -53,6 +54,7 @@ class Difference:
     again: bool = False
     configuration: str = ""
     blamed: str = ""
+    raised: str = ""
     mismatch: Mismatch | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -207,14 +209,15 @@ def tensor_difference(
 def failure_difference(program: Program, failure: Failure, phase: Phase) -> Difference:
     """A call that ended otherwise than on the reference, as a Difference."""
     where = "the program"
+    raised = failure.classes[0] if failure.classes else ""
     if failure.call is not None:
         call = program.calls[failure.call]
         where = call.op
         if failure.kind == "exception_class":
             message = f"{where} raised {failure.classes[0]}: {failure.message}; but should raise {call.raises[0]}"
-            return Difference(phase, failure.kind, where, message, call=failure.call)
+            return Difference(phase, failure.kind, where, message, call=failure.call, raised=raised)
     if failure.kind in ("accepts_invalid", "structure", "mode"):
         message = f"{where} {failure.message}"
     else:
         message = f"{where} {failure.words}"
-    return Difference(phase, failure.kind, where, message, call=failure.call)
+    return Difference(phase, failure.kind, where, message, call=failure.call, raised=raised)

@@ -72,7 +72,7 @@ class Issue:
             facts=[(name, value) for name, value in facts if value],
             program=self.program,
             target=target,
-            captured=executor is not None,
+            expected=_expected(evidence.get("blame"), "eager PyTorch" if executor else "PyTorch"),
             needs=f"{', '.join(needs[:-1])} and {needs[-1]}",
             leaves=executor.leaves if executor else (),
             blame=_blame(evidence.get("blame")),
@@ -93,6 +93,14 @@ def _words(table: Mapping[str, Kind] | Mapping[str, PhaseRow], name: str) -> str
 def _blame(blame: Mapping[str, Any] | None) -> str:
     """Which side is wrong, in a sentence; empty where nobody has found out."""
     return "" if blame is None or blame["verdict"] == "not judged" else f"{blame['verdict']}, {blame['reason']}"
+
+
+def _expected(blame: Mapping[str, Any] | None, reference: str) -> str:
+    """What the target should give: not what the reference does where that was found to be the wrong side."""
+    wrong = blame is not None and blame["verdict"] == "reference"
+    return (
+        f"not what {reference} does, which looks wrong itself here (see below)" if wrong else f"what {reference} does"
+    )
 
 
 def _compared(rules: Rules) -> str:

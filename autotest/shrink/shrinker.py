@@ -86,8 +86,9 @@ class Shrunk:
 
 class Interestingness:
     """Delta debugging's test: whether a Program shows the wanted fingerprint, of a training in the same part of a step
-    and what it shows: a learning rate that is wrong from the start has another cause than one that becomes so. Raises
-    OutOfTimeError past its `allowance`, if it has one.
+    and what it shows: a learning rate that is wrong from the start has another cause than one that becomes so. Where
+    the target raises, it must raise the same class: another refusal has another cause. Raises OutOfTimeError past its
+    `allowance`, if it has one.
 
     Attributes:
         simplest: the simplest Program that has shown it, with its divergence.
@@ -118,6 +119,7 @@ class Interestingness:
         self._whole = wanted.difference.kind == "unsupported"
         self._configuration = wanted.difference.configuration
         self._shown = shown_in_step(wanted.program, wanted.difference)
+        self._raised = wanted.difference.raised
 
     def __call__(self, program: Program) -> bool:
         """Run a Program on both sides."""
@@ -142,6 +144,7 @@ class Interestingness:
             fingerprint = divergence.fingerprint(self._name)
             if (
                 fingerprint == self._fingerprint
+                and divergence.difference.raised == self._raised
                 and shown_in_step(divergence.program, divergence.difference) == self._shown
             ):
                 if self.simplest is None or size(program) <= size(self.simplest[0]):

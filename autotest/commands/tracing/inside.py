@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import runpy
 import sys
+import traceback
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 _HOME = str(Path(__file__).resolve().parents[3])
+#: What a traceback need not show: how we run the program, and how we see its calls.
+_OURS = (__file__, runpy.__file__, "<frozen runpy>", str(Path(_HOME, "dual_object")))
 
 
 class Ours:
@@ -40,8 +43,20 @@ def main() -> None:
     try:
         with calls:
             _run(program)
+    except Exception as error:
+        _print(error)
+        sys.exit(1)
     finally:
         Path(output).write_text(json.dumps(calls.seen()))
+
+
+def _print(error: Exception) -> None:
+    """As Python does for an exception that nobody catches, of the program's own lines."""
+    shown = traceback.TracebackException.from_exception(error)
+    shown.stack = traceback.StackSummary.from_list(
+        [frame for frame in shown.stack if not frame.filename.startswith(_OURS)]
+    )
+    sys.stderr.write("".join(shown.format()))
 
 
 def _run(program: list[str]) -> None:

@@ -192,6 +192,17 @@ def test_several_runs(run: Path, tmp_path: Path) -> None:
     assert str(caught.value) == "the runs are of oneflow, torch, but should be of one target [REPORT]"
 
 
+def test_a_run_without_a_case(tmp_path: Path) -> None:
+    """A target that never started has no census: there is not even a version that it could be of."""
+    with RecordWriter(tmp_path, "main", **HEADER, target="oneflow") as writer:
+        writer.fault(None, "the target does not start")
+    with pytest.raises(UsageError) as caught:
+        take_census([tmp_path], [], OPS, {})
+    assert str(caught.value) == (
+        "no case has run on oneflow there, so nothing is known of its ops: run the tests again"
+    )
+
+
 def test_pytorchs_tables() -> None:
     """All of OpInfo's entries and all layers, by the names that Programs call them by."""
     ops = {op.name: op for op in table_ops()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -326,6 +327,10 @@ def test_issue() -> None:
     issue = Issue(told, "def program(torch, x):", Rules(), {}, Extent(1, 1, ["graph_forward"], ""), {}, "pass", "")
     text = issue.text(Told(reason="both sides are PyTorch"))
     assert "Expected: what eager PyTorch does. As it was found: relu: x\n" in text
+    blamed = replace(issue, evidence={"blame": {"verdict": "reference", "reason": "0.5 where NumPy gives 0.0"}})
+    assert (
+        "Expected: not what eager PyTorch does, which looks wrong itself here (see below). As it was found: relu: x\n"
+    ) in blamed.text(Told(reason="both sides are PyTorch"))
     assert "It needs PyTorch and NumPy, and exits with 1 while the difference stands" in text
 
 

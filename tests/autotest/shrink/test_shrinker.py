@@ -17,7 +17,7 @@ from autotest import dual, random, random_tensor, torch
 from autotest.budget import Allowance, Budget
 from autotest.cases.drawer import Drawer
 from autotest.cases.store import find
-from autotest.compare.difference import Difference, Rules
+from autotest.compare.difference import Difference, Rules, failure_difference
 from autotest.compare.divergence import Divergence
 from autotest.judge.standalone import trial
 from autotest.options import TestOptions
@@ -30,6 +30,7 @@ from dual_object.program.calls import Call
 from dual_object.program.program import Program
 from dual_object.program.values import Ref
 from dual_object.record.recording import Recording
+from dual_object.replay.observation import Failure, FailureKind
 from reports import read_run, render, summarize
 from support.runs import Outcome, run_autotest, run_pytest
 from support.trainings import batch, recorded
@@ -151,6 +152,23 @@ def test_training_stays_wrong_in_its_part(session: Session, monkeypatch: pytest.
     wanted, state = of("update", "parameter"), of("update", "momentum_buffer")
     interesting = Interestingness(session.reference, session.supervisor, "torch", Rules(), wanted)
     for shown, stands in ((state, False), (wanted, True)):
+        assert shown.fingerprint("torch") == wanted.fingerprint("torch")
+        monkeypatch.setattr(shrinking, "trial", lambda *given, shown=shown, **named: [shown])
+        assert interesting(program) == stands
+
+
+@pytest.mark.parametrize("kind", ["exception", "exception_class"])
+def test_a_refusal_stays_the_same(session: Session, monkeypatch: pytest.MonkeyPatch, kind: FailureKind) -> None:
+    """Another class of exception of the target's has another cause, though its fingerprint is the same."""
+    program = Program([], [Call("function", "zeros", (1,), {}, out=Ref(0), raises=("TypeError",))], Ref(0))
+
+    def of(raised: str) -> Divergence:
+        failure = Failure(0, kind, (raised,), "no")
+        return Divergence(failure_difference(program, failure, "eager_forward"), program, 0)
+
+    wanted = of("ValueError")
+    interesting = Interestingness(session.reference, session.supervisor, "torch", Rules(), wanted)
+    for shown, stands in ((of("IndexError"), False), (of("ValueError"), True)):
         assert shown.fingerprint("torch") == wanted.fingerprint("torch")
         monkeypatch.setattr(shrinking, "trial", lambda *given, shown=shown, **named: [shown])
         assert interesting(program) == stands
