@@ -73,13 +73,16 @@ class Reruns:
     """Runs of one Program on the reference, each made when it is first asked for.
 
     With `several`, for a Program of several calls none of which diverges alone, the result of every call is nudged as
-    well, since each rounds. A run that fails is left out.
+    well, since each rounds. `result` is the dtype of what one call gives: where it is finer than all that the call is
+    given, as in `softmax(half, dim, dtype=torch.float32)`, it is computed in that dtype, and nudges are of its digits.
+    A run that fails is left out.
     """
 
-    def __init__(self, reference: Reference, program: Program, *, several: bool) -> None:
+    def __init__(self, reference: Reference, program: Program, *, several: bool, result: str = "") -> None:
         self._reference = reference
         self.program = program
         self._several = several
+        self._result = result
 
     @cached_property
     def again(self) -> Observation:
@@ -143,7 +146,7 @@ class Reruns:
         """
         runs = []
         for seed in range(RUNS):
-            moved = partial(self._moved, _Nudge(seed, UNITS, False, self._rounding))
+            moved = partial(self._moved, self._nudge(seed, UNITS, zeros=False))
             program = replace(
                 self.program,
                 inputs=[replace(x, data=moved(x.data, x.dtype)) for x in self.program.inputs],
@@ -176,7 +179,7 @@ class Reruns:
         Each run of `topk([2, 2, 2], 1)` may choose another of the equal elements. There are `MANY` runs, so that each
         element has its turn.
         """
-        nudges = [_Nudge(RUNS + seed, self._far / NEARER, True, self._rounding, parting=True) for seed in range(MANY)]
+        nudges = [self._nudge(RUNS + seed, self._far / NEARER, parting=True) for seed in range(MANY)]
         runs = [*self._run([(nudge, None) for nudge in nudges], integers=False)]
         if any(x.data.dtype.kind in "iu" for x in self.program.inputs):
             runs += self._run([(nudge, None) for nudge in nudges], integers=True)
@@ -245,8 +248,21 @@ class Reruns:
         """
         return UNITS * NEARER if self._dtypes & {"float64", "complex128"} else UNITS
 
+    @property
+    def _finer(self) -> str:
+        """The dtype of the result, where it is finer than all that the Program starts from; empty elsewhere."""
+        starts = self._starts
+        if self._result not in _EPS or not starts or not starts <= set(_EPS):
+            return ""
+        return self._result if epsilon(self._result) < min(map(epsilon, starts)) else ""
+
     @cached_property
     def _dtypes(self) -> set[str]:
+        """The floating dtypes in which the Program rounds."""
+        return {self._finer} if self._finer else self._starts
+
+    @cached_property
+    def _starts(self) -> set[str]:
         """The floating dtypes that the Program starts from."""
         state = [str(array.dtype) for call in self.program.modules() for array in call.state.values()]
         return {
@@ -255,15 +271,18 @@ class Reruns:
 
     @property
     def _rounding(self) -> float:
-        """The epsilon of the coarsest dtype that the Program starts from."""
+        """The epsilon of the coarsest dtype in which the Program rounds."""
         return max((epsilon(dtype) for dtype in self._dtypes), default=_EPS["float32"])
 
     def _wide(self, change: Change | None) -> Observation | None:
         runs = list(self._run([(change, None)], integers=False))
         return runs[0] if runs else None
 
+    def _nudge(self, seed: int, units: float, *, zeros: bool = True, parting: bool = False) -> _Nudge:
+        return _Nudge(seed, units, zeros, self._rounding, parting=parting, finer=self._finer)
+
     def _nudged(self, units: float, *, zeros: bool = True, integers: bool = False) -> list[Observation]:
-        nudges = [_Nudge(seed, units, zeros, self._rounding) for seed in range(RUNS)]
+        nudges = [self._nudge(seed, units, zeros=zeros) for seed in range(RUNS)]
         shaken = [nudge.result if self._several else None for nudge in nudges]
         return list(self._run(list(zip(nudges, shaken, strict=True)), integers=integers))
 
@@ -295,10 +314,15 @@ def _strides(shape: tuple[int, ...], spread: int) -> tuple[int, ...] | None:
 
 
 class _Nudge:
-    """Moves every value by its own share of some units of rounding, up or down, so that equal ones come apart."""
+    """Moves every value by its own share of some units of rounding, up or down, so that equal ones come apart. `finer`
+    is the dtype whose rounding that is, where it is not the value's own.
+    """
 
-    def __init__(self, seed: int, units: float, zeros: bool, rounding: float, *, parting: bool = False) -> None:
+    def __init__(
+        self, seed: int, units: float, zeros: bool, rounding: float, *, parting: bool = False, finer: str = ""
+    ) -> None:
         self._parting = parting
+        self._finer = finer
         self._random = np.random.Generator(np.random.Philox(seed))
         self._units = units
         self._zeros = zeros
@@ -310,6 +334,7 @@ class _Nudge:
             return np.asarray(values + _LESS_THAN_HALF * share)
         if self._parting:
             values = np.where(np.isinf(values), np.sign(values) * _INFINITE, values)
+        dtype = self._finer or dtype
         moved = np.asarray(values * (1 + self._units * epsilon(dtype) * share))
         if not self._zeros:
             return moved

@@ -484,6 +484,16 @@ WRONG: dict[str, tuple[Callable[[], Any], Change, list[str]]] = {
         outputs([2, -(2**31)]),
         ["t0 differs in 1 of 2 elements: [0] is 2, but should be 1"],
     ),
+    "computed in half where the result is not": (
+        lambda: torch.cumsum(given(1001.0, 0.25, dtype="float16"), 0, dtype=torch.float32),
+        outputs([1001.0, 1001.0]),
+        ["t0 differs in 1 of 2 elements: [1] is 1001.0, but should be 1001.25 (rtol=0.0001, atol=1e-05)"],
+    ),
+    "a sum of halves that was rounded to one": (
+        lambda: torch.sum(given(1001.0, 3.0, 512.0, 0.25, dtype="float16"), dtype=torch.float32),
+        outputs([1516.0]),
+        ["t0 differs in 1 of 1 element: it is 1516.0, but should be 1516.25 (rtol=0.0001, atol=1e-05)"],
+    ),
     "far from any threshold": (
         lambda: torch.floor(given(0.1, 2.55) * 10.0),
         outputs([1.0, 24.0]),
