@@ -47,6 +47,7 @@ class DoubtTally:
         self._cases: Counter[str] = Counter()
         self._doubted: Counter[str] = Counter()
         self._reasons: dict[str, Counter[str]] = defaultdict(Counter)
+        self._of_cases: Counter[str] = Counter()
 
     def take(self, record: Record) -> None:
         """Count one case; a refused draw is none."""
@@ -57,6 +58,12 @@ class DoubtTally:
         self._doubted.update({op for op, _ in doubts})
         for op, reason in doubts:
             self._reasons[op][reason] += 1
+        if record["verdict"] == "undecidable":
+            self._of_cases[", ".join(sorted({reason for _, reason in doubts}))] += 1
+
+    def reasons(self) -> dict[str, int]:
+        """How many cases were undecidable for which reasons, each case once: `{"tie": 3, "rounding, tie": 1}`."""
+        return dict(sorted(self._of_cases.items(), key=lambda item: (-item[1], item[0])))
 
     def doubts(self) -> tuple[OpDoubts, ...]:
         """Every op with an undecidable case, the one with the greatest share first."""

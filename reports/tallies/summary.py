@@ -178,7 +178,7 @@ class Summary:
         known: divergences that a ledger explains.
         counted: ops that the target lacks, which their tests only count, or that its table has no row for.
         stricter: what the framework's own harness would not have seen.
-        doubts: the ops with undecidable cases.
+        doubts: the ops with undecidable cases; `undecidable_reasons` how many of these cases have which reasons.
         tolerances: what a survey found that ops need.
         loose: sentences about tests that allow far more than that.
         unexpected: the number of cases that diverged, or in which the target ended, with a red divergence.
@@ -242,6 +242,7 @@ class Summary:
     doubts: tuple[OpDoubts, ...]
     tolerances: tuple[Needed, ...]
     loose: tuple[str, ...]
+    undecidable_reasons: Mapping[str, int] = field(default_factory=dict)
     #: Each case in one of them.
     segments: Segments = field(default_factory=Segments)
     space: ArgumentSpace = field(default_factory=ArgumentSpace)
@@ -354,6 +355,7 @@ class Summary:
             "rejected_reasons": dict(self.rejected_reasons),
             "remembered": {"aligned": self.confirmed, "problems": list(self.forgotten)},
             "slowest": [{"test": slow.test, "seconds": round(slow.seconds, 3)} for slow in self.slowest],
+            "undecidable_reasons": dict(self.undecidable_reasons),
             "doubts": [row.to_json() for row in self.doubts],
             **({"inference": self.inference.to_json()} if self.inference.told else {}),
             "loose": list(self.loose),

@@ -448,6 +448,7 @@ class _Tally:
             coverage=self._coverage.coverage(),
             space=self._space.space(),
             doubts=self._doubts.doubts(),
+            undecidable_reasons=self._doubts.reasons(),
             tolerances=self._tolerances.needed(),
             loose=self._tolerances.warnings(),
             inference=self._inference.inference(),

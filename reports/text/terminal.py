@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
@@ -202,10 +201,7 @@ class _Page:
     def _doubts(self) -> Text:
         """Of the ops that are in doubt too often, each with its reasons; of all others, the reasons."""
         excessive = [str(doubts) for doubts in self._summary.doubts if doubts.excessive]
-        reasons: Counter[str] = Counter()
-        for doubts in self._summary.doubts:
-            reasons.update(dict(doubts.reasons))
-        lines = [f"{count:,} x {reason}" for reason, count in sorted(reasons.items(), key=lambda item: -item[1])]
+        lines = [f"{count:,} x {reason}" for reason, count in self._summary.undecidable_reasons.items()]
         if len(excessive) > MOST_REASONS:
             excessive[MOST_REASONS:] = [f"and {counted(len(excessive) - MOST_REASONS, 'more op')}, see summary.json"]
         return Text("\n".join(self._literal(line) for line in (*lines, *excessive)), overflow="fold")

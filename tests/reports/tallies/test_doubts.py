@@ -60,6 +60,15 @@ def test_excessive_share_is_told(doubted, undecidable, cases, told):
     assert f'<property name="run.undecidable" value="{undecidable}" />' in junit_xml(summary)
 
 
+def test_a_case_with_several_reasons_is_one(summed, case, ended):
+    """The reasons beside the number of cases add up to it."""
+    doubts = [TIE, ["sort", "eager_forward", "tie"], ["relu", "eager_backward", "rounding"]]
+    summary = summed(*case(ops=["argmax"], verdict="undecidable", reason="", undecidable=doubts), ended())
+    [line] = [line.split() for line in render(summary, 120).splitlines() if line.startswith("  undecidable")]
+    assert line == ["undecidable", "1", "1", "x", "rounding,", "tie"]
+    assert summary.to_json()["undecidable_reasons"] == {"rounding, tie": 1}
+
+
 def test_run_without_doubts_is_silent(doubted):
     """Where all is decidable nothing speaks of it."""
     summary = doubted(0, 2)

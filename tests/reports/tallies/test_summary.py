@@ -49,7 +49,7 @@ def test_keys(summed, case, ended, row, evidence):
             "faults",
         ),
         *("skipped_reasons", "rejected_reasons", "remembered", "slowest", "matrix", "undecidable", "doubts", "loose"),
-        *("segments", "laid_out"),
+        *("segments", "laid_out", "undecidable_reasons"),
     }
     assert told["graph"] == {"verified": 1, "backward_verified": 0, "skipped": {}}
     other = row(kind="dtype", fingerprint="f")
