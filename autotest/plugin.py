@@ -95,9 +95,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state = session.config.stash[STATE]
     tests = [item for item in session.items if _is_ours(item)]
     if tests and not session.config.option.collectonly:
-        asked = state.options.cases
         options = [getattr(item, "function").autotest_options for item in tests if is_autotest(item)]  # noqa: B009 - pytest.Item has none
-        state.planned = sum(asked or of_test.n for of_test in options)
+        state.planned = sum(of_test.count(state.options) for of_test in options)
         state.collected = tests
         state.show_progress()
 

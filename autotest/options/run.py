@@ -25,6 +25,8 @@ class RunOptions:
     target_python: str | None = None
     override: tuple[Override, ...] = ()
     cases: int | None = None
+    #: So many cases at most of a test that lays cases out. None: as many as it asks for.
+    drawn: int | None = None
     seed: int = 0
     inputs: Inputs = "standard"
     #: None: what each test asks for.
@@ -78,12 +80,6 @@ class RunOptions:
     commit: str | None = None
     #: How many columns the text of a red test has; None: as many as this process's terminal.
     width: int | None = None
-
-    def count(self, n: int) -> int:
-        """How many cases of a test that asks for `n` are drawn: of one that has laid-out cases alone none, however many
-        the run asks for.
-        """
-        return (self.cases or n) if n else 0
 
     @property
     def remembered(self) -> str:

@@ -244,6 +244,13 @@ _ROWS = (
         pytest=Face("cases per test, instead of each test's own n", "N"),
     ),
     Option(
+        "drawn",
+        WHOLE,
+        None,
+        run=Face("Of a test that lays cases out, at most so many drawn cases besides."),
+        pytest=Face("of a test that lays cases out, at most so many drawn cases besides", "N"),
+    ),
+    Option(
         "seed",
         SEED,
         "0",

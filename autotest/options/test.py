@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from autotest.compare.tolerance import check_pair
 from autotest.errors import UsageError
-from autotest.options.run import Coverage, Inputs
+from autotest.options.run import Coverage, Inputs, RunOptions
 
 if TYPE_CHECKING:
     from autotest.compare.difference import Rules
@@ -140,6 +140,16 @@ class TestOptions:
                 f"because={self.because!r}, but should say which case needs the test's own rtol and atol: "
                 f"pass all three, with a case of `autotest tolerances` [{_WHERE}]"
             )
+
+    def count(self, run: RunOptions) -> int:
+        """How many cases a run draws: of a test that has laid-out cases alone (`n=0`) none, however many the run asks
+        for; of one that has them besides at most the run's `drawn`.
+        """
+        if not self.n:
+            return 0
+        n = run.cases or self.n
+        lays_out = (run.coverage or self.coverage) != "none" and (self.inputs or run.inputs) != "plain"
+        return n if run.drawn is None or not lays_out else min(n, run.drawn)
 
     @property
     def own_tolerance(self) -> tuple[float, float] | None:

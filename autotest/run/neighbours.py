@@ -74,7 +74,7 @@ class Neighbours:
         group: list[Neighbour] = []
         filled = 0
         for test in tests:
-            n = self._session.options.count(test.options.n)
+            n = test.options.count(self._session.options)
             if not n or not test.options.check_graph or test.options.train is not None:
                 continue
             if filled + n > MAX_PROGRAMS:
@@ -90,7 +90,7 @@ class Neighbours:
         """What a test will ask for. Where its body raises it will do so again when the test runs, which tells of it."""
         session, cases = self._session, list[Case]()
         drawer = session.drawer(case_test_name(test.nodeid), test.options, test.body)
-        draws = Draws(drawer, session.options, session.options.count(test.options.n))
+        draws = Draws(drawer, session.options, test.options.count(session.options))
         # What it prints and warns of belongs to its own test, too.
         with contextlib.suppress(Exception, pytest.skip.Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -63,7 +63,7 @@ class TestRun:
         self.session = session
         self.nodeid = nodeid
         self.options = options = replace(options, check_graph=False) if session.options.eager else options
-        self.n = session.options.count(options.n)
+        self.n = options.count(session.options)
         run = session.options
         self.drawer = session.drawer(key, options, body, dialect)
         self.ledger = session.ledger()
@@ -154,8 +154,7 @@ class TestRun:
     def _all_drawn(self) -> bool:
         """Whether this run has seen all cases that the test asks for: of some alone, nobody knows what others do."""
         run = self.session.options
-        fewer = run.cases is not None and run.cases < self.options.n
-        return run.case is None and run.laid_out is None and not fewer and not self._before
+        return run.case is None and run.laid_out is None and self.n >= self.options.n and not self._before
 
     def _warn(self) -> None:
         """Warn of what a test that passes did not compare, at the line where its body begins."""

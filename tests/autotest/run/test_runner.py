@@ -153,6 +153,26 @@ def test_laid_out_cases_are_counted(run: Run, tmp_path: Path) -> None:
     assert record["laid_out"]["cases"] == len(ends) > 5
 
 
+@pytest.mark.parametrize(
+    ("asked", "drawn"),
+    [
+        ({"drawn": 2}, 2),
+        ({"drawn": 2, "cases": 1}, 1),
+        ({"drawn": 9}, 4),
+        ({"drawn": 2, "coverage": "none"}, 4),
+        ({"drawn": 2, "inputs": "plain"}, 4),
+    ],
+)
+def test_fewer_drawn_cases_beside_laid_out_ones(run: Run, asked: dict[str, Any], drawn: int) -> None:
+    """A test that lays cases out draws no more than the run asks for; one that lays out none draws its own n."""
+    found, session = run(
+        lambda: torch.square(random_tensor(ndim=1, dim0=3, dtype="float32")), 4, **{"inputs": "standard", **asked}
+    )
+    laid = [number for number, _ in found if isinstance(number, str)]
+    assert len(found) - len(laid) == drawn
+    assert bool(laid) == (session.options.inputs == "standard" and session.options.coverage is None)
+
+
 def test_laid_out_cases_run_a_part_at_a_time(run: Run, tmp_path: Path) -> None:
     """The parts have a whole run's cases, each once, and their counts add up; drawn ones are so many fewer."""
 
